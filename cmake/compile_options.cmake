@@ -1,0 +1,29 @@
+# fenchel_compile_options(target): how every target of this project is compiled. Nothing here reaches a consumer.
+include(CheckCXXSourceCompiles)
+
+function(fenchel_compile_options target)
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  set_target_properties(${target} PROPERTIES
+    CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wdouble-promotion)
+  if(FENCHEL_WARNINGS_AS_ERRORS)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  if(FENCHEL_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${FENCHEL_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(${target} PUBLIC -fsanitize=${FENCHEL_SANITIZE})
+  endif()
+endfunction()
+
+# target_clones needs ifunc (glibc) and a compiler that knows the x86-64 levels; sanitizers run before ifuncs are ready.
+set(FENCHEL_HAS_TARGET_CLONES OFF)
+if(FENCHEL_TARGET_CLONES AND NOT FENCHEL_SANITIZE)
+  check_cxx_source_compiles("
+    #include <features.h>
+    #ifndef __GLIBC__
+    #error ifunc needs glibc
+    #endif
+    __attribute__((target_clones(\"arch=x86-64-v4\", \"arch=x86-64-v3\", \"default\"))) int f(int x) { return x + 1; }
+    int main() { return f(-1); }" fenchel_target_clones_compile)
+  set(FENCHEL_HAS_TARGET_CLONES ${fenchel_target_clones_compile})
+endif()

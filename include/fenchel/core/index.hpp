@@ -1,0 +1,10 @@
+#pragma once
+
+#include <cstddef>
+
+namespace fenchel {
+
+/// Sizes, strides and positions. Signed, so that differences and reversed strides need no care.
+using index_t = std::ptrdiff_t;
+
+}  // namespace fenchel

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <type_traits>
+
+#include "fenchel/core/config.hpp"
+#include "fenchel/core/index.hpp"
+
+namespace fenchel {
+
+/// How many threads parallel_rows may use: what set_num_threads said, else what OpenMP says; 1 without
+/// OpenMP, inside another parallel region, and in a process forked from one that has used threads.
+[[nodiscard]] FENCHEL_EXPORT int num_threads() noexcept;
+
+/// Limits the threads of this process; 0 goes back to OpenMP's default. Throws std::domain_error when
+/// negative.
+FENCHEL_EXPORT void set_num_threads(int count);
+
+namespace detail {
+
+using RowRange = void (*)(const void* body, index_t begin, index_t end, int worker);
+FENCHEL_EXPORT void run_row_ranges(index_t rows, int workers, RowRange range, const void* body);
+
+}  // namespace detail
+
+/// How many workers parallel_rows will use for that many rows of that much work (in units of about a
+/// nanosecond): a thread must have some 20 microseconds to do, or starting it costs more than it brings.
+[[nodiscard]] FENCHEL_EXPORT int workers_for(index_t rows, index_t work_per_row) noexcept;
+
+/// Calls body(begin, end, worker) over contiguous ranges that cover [0, rows), worker in [0, workers). A
+/// row's result must depend on that row alone, so that it does not depend on the number of threads. body must
+/// not throw.
+template <class Body>
+void parallel_rows(index_t rows, int workers, const Body& body) {
+  static_assert(std::is_nothrow_invocable_v<const Body&, index_t, index_t, int>,
+                "an exception cannot leave a parallel region: declare the body noexcept");
+  detail::run_row_ranges(
+      rows, workers,
+      [](const void* erased, index_t begin, index_t end, int worker) {
+        (*static_cast<const Body*>(erased))(begin, end, worker);
+      },
+      std::addressof(body));
+}
+
+}  // namespace fenchel

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <span>
+#include <type_traits>
+
+#include "fenchel/core/index.hpp"
+
+namespace fenchel {
+
+/// A batch of rows in memory that somebody else owns: rows are `stride` elements apart, a row is contiguous.
+/// The stride may be 0 (one row repeated, read only) or negative.
+template <class T>
+struct Rows {
+  T* data = nullptr;
+  index_t rows = 0;
+  index_t cols = 0;
+  index_t stride = 0;
+
+  constexpr Rows() = default;
+  constexpr Rows(T* first, index_t row_count, index_t col_count) noexcept
+      : Rows(first, row_count, col_count, col_count) {}
+  constexpr Rows(T* first, index_t row_count, index_t col_count, index_t row_stride) noexcept
+      : data(first), rows(row_count), cols(col_count), stride(row_stride) {}
+
+  /// Rows to write are rows to read.
+  constexpr operator Rows<const T>() const noexcept requires(!std::is_const_v<T>) {
+    return {data, rows, cols, stride};
+  }
+
+  [[nodiscard]] constexpr T* row(index_t i) const noexcept { return data + i * stride; }
+  [[nodiscard]] constexpr std::span<T> operator[](index_t i) const noexcept {
+    return {row(i), static_cast<std::size_t>(cols)};
+  }
+};
+
+/// A number for each row of a batch: the same one for all, or one a row.
+class PerRow {
+ public:
+  constexpr PerRow(double value) noexcept : value_(value) {}  // implicit: entmax(z, 1.5, p)
+  constexpr PerRow(std::span<const double> values) noexcept : values_(values), per_row_(true) {}
+
+  [[nodiscard]] constexpr double operator[](index_t i) const noexcept {
+    return per_row_ ? values_[static_cast<std::size_t>(i)] : value_;
+  }
+  /// How many values there are; 1 for a value that serves every row.
+  [[nodiscard]] constexpr index_t size() const noexcept {
+    return per_row_ ? static_cast<index_t>(values_.size()) : 1;
+  }
+  [[nodiscard]] constexpr bool per_row() const noexcept { return per_row_; }
+
+ private:
+  std::span<const double> values_{};
+  double value_ = 0;
+  bool per_row_ = false;
+};
+
+}  // namespace fenchel

@@ -1,0 +1,73 @@
+#include "fenchel/core/parallel.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include "fenchel/core/error.hpp"
+
+#ifdef _OPENMP
+#include <omp.h>
+#include <pthread.h>
+#endif
+
+namespace fenchel {
+namespace {
+
+std::atomic<int> thread_limit{0};
+
+#ifdef _OPENMP
+// libgomp's pool does not survive fork: a child that enters a parallel region after its parent did hangs.
+// The child therefore goes on with one thread.
+std::atomic<bool> forked_after_threads{false};
+std::atomic<bool> has_used_threads{false};
+
+void watch_for_fork() {
+  static const int registered = pthread_atfork(nullptr, nullptr, [] {
+    if (has_used_threads.load(std::memory_order_relaxed)) forked_after_threads = true;
+  });
+  static_cast<void>(registered);
+}
+#endif
+
+}  // namespace
+
+int num_threads() noexcept {
+#ifdef _OPENMP
+  if (omp_in_parallel() || forked_after_threads.load(std::memory_order_relaxed)) return 1;
+  const int limit = thread_limit.load(std::memory_order_relaxed);
+  return limit > 0 ? limit : std::max(1, omp_get_max_threads());
+#else
+  return 1;
+#endif
+}
+
+void set_num_threads(int count) {
+  if (count < 0) throw_domain_error("set_num_threads", "count", "must not be negative", count);
+  thread_limit = count;
+}
+
+int workers_for(index_t rows, index_t work_per_row) noexcept {
+  constexpr index_t kWorkPerWorker = 20'000;
+  const index_t per_worker = std::max<index_t>(1, kWorkPerWorker / std::max<index_t>(1, work_per_row));
+  return static_cast<int>(std::clamp<index_t>(rows / per_worker, 1, num_threads()));
+}
+
+void detail::run_row_ranges(index_t rows, int workers, RowRange range, const void* body) {
+  if (rows <= 0) return;
+  const auto run_worker = [=](int worker) {
+    const index_t begin = rows * worker / workers, end = rows * (worker + 1) / workers;
+    if (begin < end) range(body, begin, end, worker);
+  };
+#ifdef _OPENMP
+  if (workers > 1) {
+    watch_for_fork();
+    has_used_threads = true;
+#pragma omp parallel for schedule(static, 1) num_threads(workers)
+    for (int worker = 0; worker < workers; ++worker) run_worker(worker);
+    return;
+  }
+#endif
+  for (int worker = 0; worker < workers; ++worker) run_worker(worker);
+}
+
+}  // namespace fenchel
