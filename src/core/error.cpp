@@ -13,23 +13,23 @@ std::string shortest(Number value) {
   return {text.data(), end};
 }
 
-template <class Number>
-std::string compose(std::string_view where, std::string_view what, std::string_view constraint, Number got) {
-  std::string message = "fenchel::";
-  message.append(where).append(": ").append(what).append(" ").append(constraint);
-  return message.append(", got ").append(shortest(got));
-}
-
 }  // namespace
 
 std::string error_message(std::string_view where, std::string_view what, std::string_view constraint,
+                          std::string_view got) {
+  std::string message = "fenchel::";
+  message.append(where).append(": ").append(what).append(" ").append(constraint);
+  return message.append(", got ").append(got);
+}
+
+std::string error_message(std::string_view where, std::string_view what, std::string_view constraint,
                           double got) {
-  return compose(where, what, constraint, got);
+  return error_message(where, what, constraint, shortest(got));
 }
 
 std::string error_message(std::string_view where, std::string_view what, std::string_view constraint,
                           index_t got) {
-  return compose(where, what, constraint, got);
+  return error_message(where, what, constraint, shortest(got));
 }
 
 std::string indexed(std::string_view name, index_t i) {
@@ -43,6 +43,11 @@ void throw_domain_error(std::string_view where, std::string_view what, std::stri
 
 void throw_invalid_argument(std::string_view where, std::string_view what, std::string_view constraint,
                             index_t got) {
+  throw std::invalid_argument(error_message(where, what, constraint, got));
+}
+
+void throw_invalid_argument(std::string_view where, std::string_view what, std::string_view constraint,
+                            std::string_view got) {
   throw std::invalid_argument(error_message(where, what, constraint, got));
 }
 

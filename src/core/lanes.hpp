@@ -13,6 +13,7 @@
 #endif
 /// What a clone calls must be inlined into it, so that it is compiled for the clone's instruction set.
 #define FENCHEL_INLINE inline __attribute__((always_inline))
+#define FENCHEL_INLINE_LAMBDA __attribute__((always_inline))
 
 namespace fenchel::detail {
 

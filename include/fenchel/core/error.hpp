@@ -21,6 +21,9 @@ class FENCHEL_EXPORT ConvergenceError : public std::runtime_error {
 [[nodiscard]] FENCHEL_EXPORT std::string error_message(std::string_view where, std::string_view what,
                                                        std::string_view constraint, index_t got);
 
+[[nodiscard]] FENCHEL_EXPORT std::string error_message(std::string_view where, std::string_view what,
+                                                       std::string_view constraint, std::string_view got);
+
 /// "alpha[17]": how a message names an element of a batch.
 [[nodiscard]] FENCHEL_EXPORT std::string indexed(std::string_view name, index_t i);
 
@@ -30,5 +33,8 @@ class FENCHEL_EXPORT ConvergenceError : public std::runtime_error {
 /// Throws std::invalid_argument: a shape, a size or a pointer does not fit.
 [[noreturn]] FENCHEL_EXPORT void throw_invalid_argument(std::string_view where, std::string_view what,
                                                         std::string_view constraint, index_t got);
+/// The same where what was got is best said in words.
+[[noreturn]] FENCHEL_EXPORT void throw_invalid_argument(std::string_view where, std::string_view what,
+                                                        std::string_view constraint, std::string_view got);
 
 }  // namespace fenchel

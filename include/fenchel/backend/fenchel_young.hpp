@@ -1,0 +1,80 @@
+#pragma once
+
+#include <span>
+
+#include "fenchel/backend/entmax.hpp"
+
+/// Fenchel-Young and cross-Omega losses of Omega_alpha over the rows of a batch [SCD22, Section 4.2; MATH.md
+/// 2]:
+///   fenchel_young = Omega*(z) + Omega(q) - <z, q>,   cross_omega = Omega*(z) - <z, q>,
+/// the cross-entropy and KL at alpha = 1. Their gradient with respect to the scores z is p - q, p =
+/// entmax(z), and their Hessian is p's Jacobian. A class is the target that puts everything on one column:
+/// both losses agree on it.
+///
+/// fenchel_young is a sum of terms that are never negative: exactly 0 where q is p. A masked score (-inf)
+/// under a positive target gives +inf; a row without prediction (NaN, +inf, all masked) gives NaN in that
+/// row.
+namespace fenchel::cpu {
+
+enum class Reduction { none, mean, sum };
+
+/// A class for each row, in [0, cols), or `ignored`.
+struct ClassTargets {
+  std::span<const index_t> classes;
+  index_t ignored = -100;
+};
+
+/// A distribution for each row: not negative, and of sum one to kTargetSumTolerance. Where `ignore` is given,
+/// a row whose entry is not 0 is ignored.
+template <class Real>
+struct SoftTargets {
+  Rows<const Real> rows;
+  std::span<const unsigned char> ignore = {};
+};
+
+inline constexpr double kTargetSumTolerance = 1e-4;
+
+/// What to write; parts left empty are not computed. An ignored row has loss 0 and gradient 0 and does not
+/// count in the mean; a batch of ignored rows has mean 0. Gradients are those of the reduced loss.
+template <class Real>
+struct LossOutputs {
+  std::span<Real> loss = {};          ///< one a row, or one in all after a mean or sum
+  Rows<Real> grad_scores = {};        ///< may be the scores themselves
+  std::span<double> grad_alpha = {};  ///< d loss_i / d alpha_i: add them up for an alpha that rows share
+};
+
+/// Throws as entmax does, and std::domain_error for a class or a soft target out of range, naming the first.
+template <class Real>
+FENCHEL_EXPORT void fenchel_young(Input<Real> scores, PerRow alpha, const ClassTargets& targets,
+                                  Reduction reduction, const LossOutputs<Real>& outputs);
+template <class Real>
+FENCHEL_EXPORT void fenchel_young(Input<Real> scores, PerRow alpha,
+                                  const std::type_identity_t<SoftTargets<Real>>& targets, Reduction reduction,
+                                  const LossOutputs<Real>& outputs);
+template <class Real>
+FENCHEL_EXPORT void cross_omega(Input<Real> scores, PerRow alpha,
+                                const std::type_identity_t<SoftTargets<Real>>& targets, Reduction reduction,
+                                const LossOutputs<Real>& outputs);
+
+/// product[i] = H_i direction[i], H_i the Hessian of row i's loss with respect to its scores (for any
+/// target).
+template <class Real>
+FENCHEL_EXPORT void fenchel_young_hessian_product(Input<Real> scores, PerRow alpha, Input<Real> direction,
+                                                  Rows<Real> product);
+
+extern template void fenchel_young(Input<float>, PerRow, const ClassTargets&, Reduction,
+                                   const LossOutputs<float>&);
+extern template void fenchel_young(Input<double>, PerRow, const ClassTargets&, Reduction,
+                                   const LossOutputs<double>&);
+extern template void fenchel_young(Input<float>, PerRow, const SoftTargets<float>&, Reduction,
+                                   const LossOutputs<float>&);
+extern template void fenchel_young(Input<double>, PerRow, const SoftTargets<double>&, Reduction,
+                                   const LossOutputs<double>&);
+extern template void cross_omega(Input<float>, PerRow, const SoftTargets<float>&, Reduction,
+                                 const LossOutputs<float>&);
+extern template void cross_omega(Input<double>, PerRow, const SoftTargets<double>&, Reduction,
+                                 const LossOutputs<double>&);
+extern template void fenchel_young_hessian_product(Input<float>, PerRow, Input<float>, Rows<float>);
+extern template void fenchel_young_hessian_product(Input<double>, PerRow, Input<double>, Rows<double>);
+
+}  // namespace fenchel::cpu

@@ -1,0 +1,18 @@
+#pragma once
+
+namespace fenchel {
+
+/// The regularized prediction map argmax_p E_p[f] - Omega(p) over distributions p on the domain S is an
+/// overload set predict(omega, f, S): the three types choose the type of the result. This overload stands for
+/// all triples that mean nothing; a call that ends here has named a regularizer, a score and a domain that do
+/// not go together.
+template <class Omega, class Score, class Domain>
+void predict(const Omega& omega, const Score& score, const Domain& domain) = delete;
+
+/// A triple for which there is a prediction.
+template <class Omega, class Score, class Domain>
+concept Predictable = requires(const Omega& omega, const Score& score, const Domain& domain) {
+  predict(omega, score, domain);
+};
+
+}  // namespace fenchel

@@ -1,0 +1,175 @@
+#include "fenchel/backend/entmax_derivatives.hpp"
+
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "backend/cpu/checks.hpp"
+#include "backend/cpu/jacobian_row.hpp"
+#include "fenchel/core/deformed_derivatives.hpp"
+#include "fenchel/core/parallel.hpp"
+
+namespace fenchel::cpu {
+namespace {
+
+/// D = d/dalpha log_{2-alpha}(p); 0 off the support.
+double alpha_direction(double alpha, double p) noexcept {
+  return p == 0 ? 0.0 : deformed_log_alpha_derivative<1>(alpha - 1, std::log(p));
+}
+
+/// <v, D>; D is left out where v is 0, as it is all of infinite alpha.
+template <class Real>
+double along_alpha(double alpha, const Real* p, const Real* v, index_t n) noexcept {
+  double sum = 0;
+  for (index_t i = 0; i < n; ++i) sum += v[i] == 0 ? 0.0 : v[i] * alpha_direction(alpha, p[i]);
+  return sum;
+}
+
+void check_alpha_values(std::string_view where, std::string_view name, std::size_t size, index_t rows) {
+  if (size != 0) detail::check_count(where, name, static_cast<index_t>(size), rows);
+}
+
+/// Calls row(i, scratch) for every row; a worker's scratch has room for `count` rows.
+template <class Real, class Row>
+void for_each_row(index_t rows, index_t cols, index_t count, const Row& row) {
+  const int workers = workers_for(rows, 2 * cols);
+  const index_t each = count * cols;
+  const auto memory = std::make_unique_for_overwrite<Real[]>(static_cast<std::size_t>(workers * each));
+  parallel_rows(rows, workers, [&](index_t begin, index_t end, int worker) noexcept {
+    for (index_t i = begin; i < end; ++i) row(i, memory.get() + worker * each);
+  });
+}
+
+/// One row of entmax_vjp_vjp, in double, on the support. With y = J g, x = J (w - w_alpha D), l = log p,
+/// differentiating d(log_{2-alpha} p) = dz - dA twice gives the gradient J b with respect to the scores,
+/// where
+///   s b = -y ((am1 - 1) x / p + l w_alpha),
+/// and -sum y (l x / s + w_alpha D') - <J b, D> with respect to alpha, D' = dD/dalpha.
+class SecondOrderRow {
+ public:
+  SecondOrderRow(double* scratch, index_t cols, double alpha)
+      : am1_(alpha - 1), s_(scratch), y_(scratch + cols), x_(scratch + 2 * cols) {}
+
+  template <class Real>
+  double gradient(const Real* p, const Real* g, const Real* w, double w_alpha, index_t n,
+                  Real* out) noexcept {
+    for (index_t i = 0; i < n; ++i) {
+      const double l = std::log(double{p[i]});
+      s_[i] = p[i] == 0 ? 0.0 : std::exp((1 - am1_) * l);
+      y_[i] = g[i];
+      x_[i] = p[i] == 0 ? 0.0 : w[i] - w_alpha * deformed_log_alpha_derivative<1>(am1_, l);
+    }
+    apply_jacobian(y_, n);
+    apply_jacobian(x_, n);
+    double along = 0, total = 0, sum = 0;
+    for (index_t i = 0; i < n; ++i) {
+      if (s_[i] == 0) continue;
+      const double l = std::log(double{p[i]});
+      along -= y_[i] * (l * x_[i] / s_[i] + w_alpha * deformed_log_alpha_derivative<2>(am1_, l));
+      y_[i] *= -((am1_ - 1) * x_[i] / p[i] + l * w_alpha);
+      total += s_[i];
+      sum += y_[i];
+    }
+    for (index_t i = 0; i < n; ++i) {
+      const double value = s_[i] == 0 ? 0.0 : y_[i] - s_[i] * sum / total;
+      along -= value * alpha_direction(am1_ + 1, p[i]);
+      out[i] = static_cast<Real>(value);
+    }
+    return along;
+  }
+
+ private:
+  void apply_jacobian(double* v, index_t n) const noexcept {
+    double total = 0, moment = 0;
+    for (index_t i = 0; i < n; ++i) {
+      total += s_[i];
+      moment += s_[i] == 0 ? 0.0 : s_[i] * v[i];
+    }
+    for (index_t i = 0; i < n; ++i) v[i] = s_[i] == 0 ? 0.0 : s_[i] * (v[i] - moment / total);
+  }
+
+  double am1_;
+  double *s_, *y_, *x_;
+};
+
+}  // namespace
+
+template <class Real>
+void entmax_vjp(Input<Real> p, PerRow alpha, Input<Real> grad_p, Rows<Real> grad_scores,
+                std::span<double> grad_alpha) {
+  constexpr auto kWhere = "entmax_vjp";
+  detail::check_view(kWhere, "p", p);
+  detail::check_same_shape(kWhere, "grad_p", grad_p, "p", p);
+  detail::check_same_shape(kWhere, "grad_scores", grad_scores, "p", p);
+  detail::check_alpha(kWhere, alpha, p.rows);
+  check_alpha_values(kWhere, "grad_alpha", grad_alpha.size(), p.rows);
+  for_each_row<Real>(p.rows, p.cols, 1, [&](index_t i, Real* scratch) noexcept {
+    Real* out = grad_scores.row(i);
+    detail::jacobian_row(p.row(i), p.cols, alpha[i], grad_p.row(i), scratch, out);
+    if (!grad_alpha.empty()) {
+      grad_alpha[static_cast<std::size_t>(i)] = 0.0 - along_alpha(alpha[i], p.row(i), out, p.cols);
+    }
+  });
+}
+
+template <class Real>
+void entmax_jvp(Input<Real> p, PerRow alpha, Input<Real> d_scores, Rows<Real> d_p,
+                std::span<const double> d_alpha) {
+  constexpr auto kWhere = "entmax_jvp";
+  detail::check_view(kWhere, "p", p);
+  detail::check_same_shape(kWhere, "d_scores", d_scores, "p", p);
+  detail::check_same_shape(kWhere, "d_p", d_p, "p", p);
+  detail::check_alpha(kWhere, alpha, p.rows);
+  check_alpha_values(kWhere, "d_alpha", d_alpha.size(), p.rows);
+  for_each_row<Real>(p.rows, p.cols, 2, [&](index_t i, Real* scratch) noexcept {
+    const Real* direction = d_scores.row(i);
+    if (!d_alpha.empty() && std::isfinite(alpha[i])) {
+      Real* shifted = scratch + p.cols;
+      const double step = d_alpha[static_cast<std::size_t>(i)];
+      for (index_t j = 0; j < p.cols; ++j) {
+        shifted[j] = static_cast<Real>(direction[j] -
+                                       step * alpha_direction(alpha[i], p[i][static_cast<std::size_t>(j)]));
+      }
+      direction = shifted;
+    }
+    detail::jacobian_row(p.row(i), p.cols, alpha[i], direction, scratch, d_p.row(i));
+  });
+}
+
+template <class Real>
+void entmax_vjp_vjp(Input<Real> p, PerRow alpha, Input<Real> grad_p, Input<Real> weight_scores,
+                    std::span<const double> weight_alpha, Rows<Real> grad_scores,
+                    std::span<double> grad_alpha) {
+  constexpr auto kWhere = "entmax_vjp_vjp";
+  detail::check_view(kWhere, "p", p);
+  detail::check_same_shape(kWhere, "grad_p", grad_p, "p", p);
+  detail::check_same_shape(kWhere, "weight_scores", weight_scores, "p", p);
+  detail::check_same_shape(kWhere, "grad_scores", grad_scores, "p", p);
+  detail::check_alpha(kWhere, alpha, p.rows);
+  check_alpha_values(kWhere, "weight_alpha", weight_alpha.size(), p.rows);
+  check_alpha_values(kWhere, "grad_alpha", grad_alpha.size(), p.rows);
+  for_each_row<double>(p.rows, p.cols, 3, [&](index_t i, double* scratch) noexcept {
+    const auto row = static_cast<std::size_t>(i);
+    double along_alpha_i = 0;
+    if (std::isinf(alpha[i])) {
+      for (Real& x : grad_scores[i]) x = 0;
+    } else {
+      along_alpha_i =
+          SecondOrderRow(scratch, p.cols, alpha[i])
+              .gradient(p.row(i), grad_p.row(i), weight_scores.row(i),
+                        weight_alpha.empty() ? 0.0 : weight_alpha[row], p.cols, grad_scores.row(i));
+    }
+    if (!grad_alpha.empty()) grad_alpha[row] = along_alpha_i;
+  });
+}
+
+template void entmax_vjp(Input<float>, PerRow, Input<float>, Rows<float>, std::span<double>);
+template void entmax_vjp(Input<double>, PerRow, Input<double>, Rows<double>, std::span<double>);
+template void entmax_jvp(Input<float>, PerRow, Input<float>, Rows<float>, std::span<const double>);
+template void entmax_jvp(Input<double>, PerRow, Input<double>, Rows<double>, std::span<const double>);
+template void entmax_vjp_vjp(Input<float>, PerRow, Input<float>, Input<float>, std::span<const double>,
+                             Rows<float>, std::span<double>);
+template void entmax_vjp_vjp(Input<double>, PerRow, Input<double>, Input<double>, std::span<const double>,
+                             Rows<double>, std::span<double>);
+
+}  // namespace fenchel::cpu

@@ -1,0 +1,153 @@
+#include "fenchel/core/normalizer.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace fenchel {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Scores less their maximum, with the measure.
+struct Row {
+  std::span<double> values;
+  std::span<const double> weights;
+
+  [[nodiscard]] std::size_t size() const noexcept { return values.size(); }
+  [[nodiscard]] double weight(std::size_t i) const noexcept { return weights.empty() ? 1.0 : weights[i]; }
+
+  /// Divides by the mass, which rounding has left a few ulp from one. Kahan's sum: a long row would add its
+  /// own ulp.
+  void rescale() const noexcept {
+    double mass = 0, lost = 0;
+    for (std::size_t i = 0; i < size(); ++i) {
+      const double term = weight(i) * values[i] - lost, next = mass + term;
+      lost = (next - mass) - term;
+      mass = next;
+    }
+    for (double& value : values) value /= mass;
+  }
+};
+
+struct Sums {
+  double mass = 0, escort = 0;
+};
+
+/// sum w E and sum w E^{1 - am1}, E = exp_{2-alpha}(c d), c = exp(-am1 log P).
+Sums deformed_sums(double am1, double log_peak, const Row& row) noexcept {
+  const double slope = am1 * std::exp(-am1 * log_peak);
+  Sums sums;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const double base = 1 + slope * row.values[i];
+    const double e = am1 == 0 ? std::exp(row.values[i])
+                              : (base > 0 ? std::exp(std::log1p(slope * row.values[i]) / am1) : 0.0);
+    sums.mass += row.weight(i) * e;
+    sums.escort += e > 0 ? row.weight(i) * e / base : 0.0;
+  }
+  return sums;
+}
+
+Normalization normalize_from_peak(double am1, const Row& row) noexcept {
+  double peak_weight = 0, total_weight = 0;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (row.values[i] == 0) peak_weight += row.weight(i);
+    total_weight += row.weight(i);
+  }
+  double low = -std::log(total_weight),
+         high = -std::log(peak_weight);  // the mass is <= 1 at low, >= 1 at high
+  double log_peak = high;
+  constexpr int kNewtonSteps = 32, kMostSteps = 200;
+  for (int step = 0; step < kMostSteps; ++step) {
+    const Sums sums = deformed_sums(am1, log_peak, row);
+    const double next = std::clamp(next_log_peak(am1, log_peak, sums.mass, sums.escort), low, high);
+    const double change = std::abs(next - log_peak);
+    if (log_peak + std::log(sums.mass) < 0) low = std::max(low, log_peak);
+    high = std::min(high, next);  // Newton's step never falls below the root
+    log_peak = next;
+    if (change <= 4e-16 * std::max(1.0, std::abs(next)) || high <= low) break;
+    if (step >= kNewtonSteps && step % 2 == 0) log_peak = low + (high - low) / 2;
+  }
+  const double scale = std::exp(-am1 * log_peak);
+  for (double& value : row.values) value = std::exp(log_peak) * deformed_exp(am1, scale * value);
+  row.rescale();
+  return normalization_from_peak(am1, log_peak);
+}
+
+/// sum w [am1 (d - t)]_+^{1/am1}: the mass when the threshold lies at t. Stops once it has reached one.
+double mass_above(double am1, double t, const Row& row) noexcept {
+  double mass = 0;
+  for (std::size_t i = 0; i < row.size() && mass < 1; ++i) {
+    if (row.values[i] > t) mass += row.weight(i) * std::exp(std::log(am1 * (row.values[i] - t)) / am1);
+  }
+  return mass;
+}
+
+/// The smallest score of the support: t is in it iff the mass above t is less than one. Each round decides
+/// about one of the undecided scores, the middle one in memory, and with it about half of them.
+double smallest_in_support(double am1, const Row& row) noexcept {
+  double inside = 0, outside = -1 / am1;
+  const auto undecided = [&](double d) { return outside < d && d < inside; };
+  for (;;) {
+    const auto count = std::ranges::count_if(row.values, undecided);
+    if (count == 0) return inside;
+    auto pick = std::ranges::find_if(row.values, undecided);
+    for (auto skip = count / 2; skip > 0; --skip) pick = std::find_if(pick + 1, row.values.end(), undecided);
+    const double t = *pick;
+    (mass_above(am1, t, row) < 1 ? inside : outside) = t;
+  }
+}
+
+Normalization normalize_from_smallest(double am1, const Row& row) noexcept {
+  const double smallest = smallest_in_support(am1, row);
+  double support_weight = 0, smallest_weight = 0;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (row.values[i] >= smallest) support_weight += row.weight(i);
+    if (row.values[i] == smallest) smallest_weight += row.weight(i);
+  }
+  // p^am1 = q^am1 + am1 (d - smallest), q the smallest density; dp/dq = (q/p)^{am1 - 1} lies in [0, 1].
+  double q = 1 / support_weight;
+  constexpr int kMostSteps = 200;
+  for (int step = 0; step < kMostSteps; ++step) {
+    const double power = std::exp(am1 * std::log(q));
+    double mass = smallest_weight * q, slope = smallest_weight;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (row.values[i] <= smallest) continue;
+      const double log_p = std::log(power + am1 * (row.values[i] - smallest)) / am1;
+      mass += row.weight(i) * std::exp(log_p);
+      slope += row.weight(i) * std::exp((am1 - 1) * (std::log(q) - log_p));
+    }
+    const double next = std::max(0.0, q - (mass - 1) / slope);
+    const bool done = std::abs(next - q) <= 1e-16 * q || next == 0;
+    q = next;
+    if (done) break;
+  }
+  const double power = std::exp(am1 * std::log(q));
+  for (double& value : row.values) {
+    if (value < smallest) {
+      value = 0;
+    } else if (value == smallest) {
+      value = q;
+    } else {
+      value = std::exp(std::log(power + am1 * (value - smallest)) / am1);
+    }
+  }
+  row.rescale();
+  const double threshold = smallest - power / am1;
+  return {std::log(*std::ranges::max_element(row.values)), threshold + 1 / am1, threshold};
+}
+
+Normalization normalize_to_maxima(const Row& row) noexcept {
+  for (double& value : row.values) value = value == 0 ? 1.0 : 0.0;
+  row.rescale();
+  return {std::log(*std::ranges::max_element(row.values)), 0, 0};
+}
+
+}  // namespace
+
+Normalization normalize(double am1, std::span<double> values, std::span<const double> weights) noexcept {
+  const Row row{values, weights};
+  if (am1 == kInfinity) return normalize_to_maxima(row);
+  return am1 <= 1 ? normalize_from_peak(am1, row) : normalize_from_smallest(am1, row);
+}
+
+}  // namespace fenchel
