@@ -1,6 +1,6 @@
 import unittest
 
-from bad_tree import CheckTest
+from check_trees import CheckTest
 
 HEADER = "include/fenchel/core/a.hpp"
 

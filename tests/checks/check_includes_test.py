@@ -1,6 +1,7 @@
+import re
 import unittest
 
-from bad_tree import CheckTest
+from check_trees import SCRIPTS, CheckTest, load_script
 
 CORE = {"include/fenchel/core/a.hpp": "#pragma once\n"}
 
@@ -64,6 +65,12 @@ class Includes(CheckTest):
     def test_finds_a_long_file(self):
         self.assert_clean({"bench/a.cpp": 500 * "\n"})
         self.assert_fault({"bench/a.cpp": 501 * "\n"}, "bench/a.cpp:501: 501 lines, more than 500")
+
+    def test_the_documented_table_is_the_one_enforced(self):
+        text = (SCRIPTS.parent / "docs" / "design.md").read_text(encoding="ascii")
+        table = text.split("| folder |")[1].split("\n\n")[0]
+        rows = (re.findall(r"`(\w+)`", line) for line in table.splitlines()[2:])
+        self.assertEqual({folder: set(seen) for folder, *seen in rows}, load_script("check_includes").SEES)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
 """Small git trees to run a check on."""
+import importlib.machinery
+import importlib.util
 import pathlib
 import subprocess
 import sys
@@ -6,6 +8,15 @@ import tempfile
 import unittest
 
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
+
+
+def load_script(name):
+    """A script of SCRIPTS as a module."""
+    sys.path.insert(0, str(SCRIPTS))
+    loader = importlib.machinery.SourceFileLoader(name, str(SCRIPTS / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
 
 
 class CheckTest(unittest.TestCase):
