@@ -1,0 +1,33 @@
+# The commands of this repository; the work itself is in CMakePresets.json and scripts/.
+.PHONY: help bootstrap run test build bench asan tidy format clean
+
+help: ## list these commands
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
+
+bootstrap:
+	@scripts/bootstrap
+
+run: build ## build, print a tour of the maps and draw it into build/tour.svg
+	build/release/examples/tour build/tour.svg
+
+test: bootstrap ## build and run every test and check; the last line counts them
+	@scripts/test dev
+
+build: bootstrap ## build the library, examples and benchmarks into build/release
+	cmake --preset release
+	cmake --build --preset release
+
+bench: build ## run every benchmark
+	@scripts/bench build/release/bench
+
+asan: bootstrap ## run the tests under the address and undefined behaviour sanitizers
+	@scripts/test asan
+
+tidy: bootstrap ## run clang-tidy over src and the headers that it includes
+	@scripts/tidy
+
+format: bootstrap ## lay out the C++ sources as scripts/check_format demands
+	@scripts/check_format --fix
+
+clean: ## remove build
+	rm -rf build
