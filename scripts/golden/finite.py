@@ -64,7 +64,7 @@ def score_vectors():
     yield [1, 0.8, 0.1, -2]
     yield [0.25]
     yield [3, 3, 3, 3, 3]
-    yield [0, 0, -0.5, -0.5, -4]
+    yield [0, 0, -0.25, -0.25, -4]
     yield normal(6, 1)
     yield normal(12, 2)
     yield normal(9, 1e-7)
@@ -105,7 +105,7 @@ def write_deformed(path):
                 eps = mpf(am1)
                 edge = 1 / abs(am1) if am1 else 50
                 u = generator.choice([-1, 1]) * min(edge, 50) * 10 ** generator.uniform(-8, -0.01)
-                v = 10 ** generator.uniform(-12, 3)
+                v = 10 ** generator.uniform(-12, min(3, 200 / max(am1, 1)))  # v^am1 must not overflow
                 exponent = mpf(u) if am1 == 0 else mp.log1p(eps * mpf(u)) / eps
                 steps = [log(eps + k * mpf(10) ** -18, mpf(v)) for k in (-1, 0, 1)]
                 first = (steps[2] - steps[0]) / (2 * mpf(10) ** -18)

@@ -16,6 +16,13 @@ struct Row {
   [[nodiscard]] std::size_t size() const noexcept { return values.size(); }
   [[nodiscard]] double weight(std::size_t i) const noexcept { return weights.empty() ? 1.0 : weights[i]; }
 
+  /// The weight of the atoms at the maximum.
+  [[nodiscard]] double peak_weight() const noexcept {
+    double sum = 0;
+    for (std::size_t i = 0; i < size(); ++i) sum += values[i] == 0 ? weight(i) : 0.0;
+    return sum;
+  }
+
   /// Divides by the mass, which rounding has left a few ulp from one. Kahan's sum: a long row would add its
   /// own ulp.
   void rescale() const noexcept {
@@ -85,7 +92,8 @@ double mass_above(double am1, double t, const Row& row) noexcept {
 /// The smallest score of the support: t is in it iff the mass above t is less than one. Each round decides
 /// about one of the undecided scores, the middle one in memory, and with it about half of them.
 double smallest_in_support(double am1, const Row& row) noexcept {
-  double inside = 0, outside = -1 / am1;
+  double inside = 0,
+         outside = -std::exp(-am1 * std::log(row.peak_weight())) / am1;  // as P <= 1 / peak_weight
   const auto undecided = [&](double d) { return outside < d && d < inside; };
   for (;;) {
     const auto count = std::ranges::count_if(row.values, undecided);
@@ -95,6 +103,12 @@ double smallest_in_support(double am1, const Row& row) noexcept {
     const double t = *pick;
     (mass_above(am1, t, row) < 1 ? inside : outside) = t;
   }
+}
+
+/// log (q^am1 + x) / am1 from log q, x >= 0: neither a power that overflows nor one that underflows hurts.
+double log_power_sum(double am1, double log_q, double x) noexcept {
+  const double power = std::exp(-am1 * std::abs(log_q));
+  return log_q > 0 ? log_q + std::log1p(x * power) / am1 : std::log(power + x) / am1;
 }
 
 Normalization normalize_from_smallest(double am1, const Row& row) noexcept {
@@ -108,31 +122,29 @@ Normalization normalize_from_smallest(double am1, const Row& row) noexcept {
   double q = 1 / support_weight;
   constexpr int kMostSteps = 200;
   for (int step = 0; step < kMostSteps; ++step) {
-    const double power = std::exp(am1 * std::log(q));
+    const double log_q = std::log(q);
     double mass = smallest_weight * q, slope = smallest_weight;
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (row.values[i] <= smallest) continue;
-      const double log_p = std::log(power + am1 * (row.values[i] - smallest)) / am1;
+      const double log_p = log_power_sum(am1, log_q, am1 * (row.values[i] - smallest));
       mass += row.weight(i) * std::exp(log_p);
-      slope += row.weight(i) * std::exp((am1 - 1) * (std::log(q) - log_p));
+      slope += row.weight(i) * std::exp((am1 - 1) * (log_q - log_p));
     }
     const double next = std::max(0.0, q - (mass - 1) / slope);
     const bool done = std::abs(next - q) <= 1e-16 * q || next == 0;
     q = next;
     if (done) break;
   }
-  const double power = std::exp(am1 * std::log(q));
+  const double log_q = std::log(q);
   for (double& value : row.values) {
     if (value < smallest) {
       value = 0;
-    } else if (value == smallest) {
-      value = q;
     } else {
-      value = std::exp(std::log(power + am1 * (value - smallest)) / am1);
+      value = value == smallest ? q : std::exp(log_power_sum(am1, log_q, am1 * (value - smallest)));
     }
   }
   row.rescale();
-  const double threshold = smallest - power / am1;
+  const double threshold = smallest - std::exp(am1 * log_q) / am1;
   return {std::log(*std::ranges::max_element(row.values)), threshold + 1 / am1, threshold};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -14,7 +15,8 @@ using GoldenBlock = std::map<std::string, std::vector<double>>;
 
 inline std::vector<double> numbers(std::istream& in) {
   std::vector<double> values;
-  for (std::string word; in >> word;) values.push_back(std::stod(word));
+  for (std::string word; in >> word;)
+    values.push_back(std::strtod(word.c_str(), nullptr));  // tiny ones become 0
   return values;
 }
 

@@ -4,8 +4,9 @@
 #include <complex>
 #include <vector>
 
-/// An oracle for the finite domain in long double that shares no code with the library: plain bisection on the largest
-/// probability (alpha <= 2) or the smallest of the sorted support (alpha > 2), and derivatives by complex steps.
+/// An oracle for the finite domain in long double that shares no code with the library: plain bisection on
+/// the largest probability (alpha <= 2) or the smallest of the sorted support (alpha > 2), and derivatives by
+/// complex steps.
 namespace fenchel::testing {
 
 using Extended = long double;
@@ -73,8 +74,9 @@ inline ExtendedVector reference_entmax(double alpha, const ExtendedVector& z) {
   return normalized(p);
 }
 
-/// dp along (dz, dalpha): Im p(z + i h dz, alpha + i h dalpha) / h, the complex normaliser by Newton's iteration from the
-/// real solution on its support. Good to some 17 digits; alpha not so large that 1 + eps (z - A) underflows.
+/// dp along (dz, dalpha): Im p(z + i h dz, alpha + i h dalpha) / h, the complex normaliser by Newton's
+/// iteration from the real solution on its support. Good to some 17 digits; alpha not so large that 1 + eps
+/// (z - A) underflows.
 inline ExtendedVector reference_derivative(double alpha, const ExtendedVector& z, const ExtendedVector& dz,
                                            Extended dalpha) {
   using Complex = std::complex<Extended>;

@@ -48,8 +48,8 @@ void check_same_shape(std::string_view where, std::string_view name, Rows<T> vie
 
 /// Rows that are written may be the rows that are read, or lie apart from them.
 template <class T>
-void check_overlap(std::string_view where, std::string_view name, Rows<T> written, std::string_view other_name,
-                   Rows<const T> read) {
+void check_overlap(std::string_view where, std::string_view name, Rows<T> written,
+                   std::string_view other_name, Rows<const T> read) {
   if (written.rows == 0 || (written.data == read.data && written.stride == read.stride)) return;
   const auto extent = [](auto view) {
     const auto* first = static_cast<const T*>(view.data);

@@ -1,57 +1,65 @@
 #pragma once
 
-#include "backend/cpu/row_lanes.hpp"
+#include <cmath>
+
 #include "core/lane_math.hpp"
 
-/// E = exp_{2-alpha}(c d) and E^{1 - am1} = E / (1 + am1 c d) in lanes, from y = am1 c d; -inf in y gives 0.
+/// E = exp_{2-alpha}(c d) = (1 + y)_+^{1/am1} and E^{1-am1} = E / (1 + y) of one number y = am1 c d, without
+/// branches, for loops over lanes; y = -inf (or +inf for am1 < 0) gives 0.
 namespace fenchel::detail {
 
 template <class Real>
 struct EscortPair {
-  Lanes<Real> value, escort;
+  Real value, escort;
 };
 
-/// A Newton step for log P this short is the last: the error after it is below rounding. At alpha = 2 the
-/// mass is piecewise linear, and a step is the last one only when it stays on its piece.
+/// How small the last Newton step in log P must be for the linear finish of the solver to be below rounding:
+/// its error is the step's square times E^{1 - 2 am1}, which is bounded for am1 <= 1/2 and at worst
+/// step^{1/am1} beyond.
 template <class Real>
-inline constexpr double kShortStep = sizeof(Real) == 4 ? 1e-6 : 1e-11;
-
-/// am1 = 0.
-template <class Real>
-struct ExponentialPower {
-  static constexpr double kLastStep = kShortStep<Real>;
-  FENCHEL_INLINE EscortPair<Real> operator()(Lanes<Real> y) const noexcept {
-    const Lanes<Real> e = exp_lanes<Real>(y);
-    return {e, e};
-  }
-};
+FENCHEL_INLINE double last_step(double am1) noexcept {
+  if constexpr (sizeof(Real) == 4) return am1 <= 0.5 ? 1e-4 : 1e-6;
+  return am1 <= 0.5 ? 1e-8 : 1e-12;
+}
 
 /// am1 = 1 / q for a small whole q: alpha = 2, 3/2, 4/3, 5/4. No exp, no log.
 template <class Real, int q>
 struct WholePower {
-  static constexpr double kLastStep = q == 1 ? std::numeric_limits<Real>::epsilon() : kShortStep<Real>;
-  FENCHEL_INLINE EscortPair<Real> operator()(Lanes<Real> y) const noexcept {
-    const Lanes<Real> zero{};
-    const Lanes<Real> base = y > Real(-1) ? 1 + y : zero;
-    if constexpr (q == 1) return {base, base > 0 ? broadcast(Real(1)) : zero};
-    Lanes<Real> escort = base;
+  FENCHEL_INLINE EscortPair<Real> operator()(Real y) const noexcept {
+    const Real base = y > -1 ? 1 + y : Real(0);
+    if constexpr (q == 1) return {base, y > -1 ? Real(1) : Real(0)};
+    Real escort = base;
     for (int k = 2; k < q; ++k) escort *= base;
     return {escort * base, escort};
   }
+  /// sum^{-am1}.
+  [[nodiscard]] FENCHEL_INLINE double inverse_root(double sum) const noexcept {
+    if constexpr (q == 1) return 1 / sum;
+    if constexpr (q == 3) return 1 / std::cbrt(sum);
+    return 1 / (q == 2 ? std::sqrt(sum) : std::sqrt(std::sqrt(sum)));
+  }
+  /// At alpha = 2 the mass is piecewise linear: the last step is one that stays on its piece.
+  [[nodiscard]] FENCHEL_INLINE double last_step() const noexcept {
+    return q == 1 ? 4 * std::numeric_limits<Real>::epsilon() : detail::last_step<Real>(1.0 / q);
+  }
 };
 
-/// Any other am1 <= 1.
+/// Any other am1 in (-1, 1], am1 not 0.
 template <class Real>
 struct GeneralPower {
-  static constexpr double kLastStep = kShortStep<Real>;
-  Real inverse_am1;
+  double am1;
+  Real inverse_am1 = static_cast<Real>(1 / am1);
 
-  FENCHEL_INLINE EscortPair<Real> operator()(Lanes<Real> y) const noexcept {
-    const auto inside = y > Real(-1);
-    const Lanes<Real> safe = inside ? y : Lanes<Real>{};
-    const Lanes<Real> e = inside ? exp_lanes<Real>(log1p_lanes<Real>(safe) * inverse_am1) : Lanes<Real>{};
-    return {e, e / (1 + safe)};
+  FENCHEL_INLINE EscortPair<Real> operator()(Real y) const noexcept {
+    const bool inside = y > -1;
+    const Real safe = inside ? y : Real(0);
+    const Real e = exp_element(log1p_element(safe) * inverse_am1);
+    return {inside ? e : Real(0), inside ? e / (1 + safe) : Real(0)};
   }
+  [[nodiscard]] FENCHEL_INLINE double inverse_root(double sum) const noexcept {
+    return std::exp(-am1 * std::log(sum));
+  }
+  [[nodiscard]] FENCHEL_INLINE double last_step() const noexcept { return detail::last_step<Real>(am1); }
 };
 
 }  // namespace fenchel::detail

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <memory>
-#include <vector>
 
 #include "backend/cpu/checks.hpp"
 #include "backend/cpu/jacobian_row.hpp"
@@ -29,14 +28,11 @@ void check_alpha_values(std::string_view where, std::string_view name, std::size
   if (size != 0) detail::check_count(where, name, static_cast<index_t>(size), rows);
 }
 
-/// Calls row(i, scratch) for every row; a worker's scratch has room for `count` rows.
-template <class Real, class Row>
-void for_each_row(index_t rows, index_t cols, index_t count, const Row& row) {
-  const int workers = workers_for(rows, 2 * cols);
-  const index_t each = count * cols;
-  const auto memory = std::make_unique_for_overwrite<Real[]>(static_cast<std::size_t>(workers * each));
+/// Calls row(i, worker) for every row, with so many workers.
+template <class Row>
+void for_each_row(index_t rows, int workers, const Row& row) {
   parallel_rows(rows, workers, [&](index_t begin, index_t end, int worker) noexcept {
-    for (index_t i = begin; i < end; ++i) row(i, memory.get() + worker * each);
+    for (index_t i = begin; i < end; ++i) row(i, worker);
   });
 }
 
@@ -103,9 +99,11 @@ void entmax_vjp(Input<Real> p, PerRow alpha, Input<Real> grad_p, Rows<Real> grad
   detail::check_same_shape(kWhere, "grad_scores", grad_scores, "p", p);
   detail::check_alpha(kWhere, alpha, p.rows);
   check_alpha_values(kWhere, "grad_alpha", grad_alpha.size(), p.rows);
-  for_each_row<Real>(p.rows, p.cols, 1, [&](index_t i, Real* scratch) noexcept {
+  const int workers = workers_for(p.rows, p.cols);
+  const detail::JacobianScratches<Real> scratches(workers, p.cols);
+  for_each_row(p.rows, workers, [&](index_t i, int worker) noexcept {
     Real* out = grad_scores.row(i);
-    detail::jacobian_row(p.row(i), p.cols, alpha[i], grad_p.row(i), scratch, out);
+    detail::jacobian_row(p.row(i), p.cols, alpha[i], grad_p.row(i), scratches.of(worker), out);
     if (!grad_alpha.empty()) {
       grad_alpha[static_cast<std::size_t>(i)] = 0.0 - along_alpha(alpha[i], p.row(i), out, p.cols);
     }
@@ -121,10 +119,14 @@ void entmax_jvp(Input<Real> p, PerRow alpha, Input<Real> d_scores, Rows<Real> d_
   detail::check_same_shape(kWhere, "d_p", d_p, "p", p);
   detail::check_alpha(kWhere, alpha, p.rows);
   check_alpha_values(kWhere, "d_alpha", d_alpha.size(), p.rows);
-  for_each_row<Real>(p.rows, p.cols, 2, [&](index_t i, Real* scratch) noexcept {
+  const int workers = workers_for(p.rows, p.cols);
+  const detail::JacobianScratches<Real> scratches(workers, p.cols);
+  const auto shifted_rows =
+      std::make_unique_for_overwrite<Real[]>(static_cast<std::size_t>(workers * p.cols));
+  for_each_row(p.rows, workers, [&](index_t i, int worker) noexcept {
     const Real* direction = d_scores.row(i);
     if (!d_alpha.empty() && std::isfinite(alpha[i])) {
-      Real* shifted = scratch + p.cols;
+      Real* shifted = shifted_rows.get() + worker * p.cols;
       const double step = d_alpha[static_cast<std::size_t>(i)];
       for (index_t j = 0; j < p.cols; ++j) {
         shifted[j] = static_cast<Real>(direction[j] -
@@ -132,7 +134,7 @@ void entmax_jvp(Input<Real> p, PerRow alpha, Input<Real> d_scores, Rows<Real> d_
       }
       direction = shifted;
     }
-    detail::jacobian_row(p.row(i), p.cols, alpha[i], direction, scratch, d_p.row(i));
+    detail::jacobian_row(p.row(i), p.cols, alpha[i], direction, scratches.of(worker), d_p.row(i));
   });
 }
 
@@ -148,14 +150,17 @@ void entmax_vjp_vjp(Input<Real> p, PerRow alpha, Input<Real> grad_p, Input<Real>
   detail::check_alpha(kWhere, alpha, p.rows);
   check_alpha_values(kWhere, "weight_alpha", weight_alpha.size(), p.rows);
   check_alpha_values(kWhere, "grad_alpha", grad_alpha.size(), p.rows);
-  for_each_row<double>(p.rows, p.cols, 3, [&](index_t i, double* scratch) noexcept {
+  const int workers = workers_for(p.rows, 100 * p.cols);
+  const auto scratch =
+      std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(3 * workers * p.cols));
+  for_each_row(p.rows, workers, [&](index_t i, int worker) noexcept {
     const auto row = static_cast<std::size_t>(i);
     double along_alpha_i = 0;
     if (std::isinf(alpha[i])) {
       for (Real& x : grad_scores[i]) x = 0;
     } else {
       along_alpha_i =
-          SecondOrderRow(scratch, p.cols, alpha[i])
+          SecondOrderRow(scratch.get() + 3 * worker * p.cols, p.cols, alpha[i])
               .gradient(p.row(i), grad_p.row(i), weight_scores.row(i),
                         weight_alpha.empty() ? 0.0 : weight_alpha[row], p.cols, grad_scores.row(i));
     }

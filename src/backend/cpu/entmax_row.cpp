@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "backend/cpu/deformed_power.hpp"
+#include "backend/cpu/row_lanes.hpp"
 
 /// One row of entmax: find the maximum; keep the few scores that can be in the support (z > max - 1/am1);
 /// solve on those; write zeros and the kept. Where a large part of the row can be in the support, work on the
@@ -11,9 +12,9 @@
 namespace fenchel::detail {
 namespace {
 
-constexpr index_t kBlockVectors = 8;
 template <class Real>
-constexpr index_t kBlock = kBlockVectors* kLanes<Real>;
+constexpr index_t kBlock = 8 * kLanes<Real>;
+static_assert(kBlock<float> <= kPlaceBlock);
 
 template <class Real>
 struct RowTop {
@@ -21,40 +22,43 @@ struct RowTop {
   bool valid;  ///< no NaN, no +inf, and a finite score
 };
 
+/// The maximum, and for each block its maxima by lane.
 template <class Real>
 FENCHEL_INLINE RowTop<Real> find_top(const Real* z, index_t n, Real* tops) noexcept {
-  const Lanes<Real> lowest = broadcast(-kInfinity<Real>);
-  IntLanes<Real> below_infinity = lowest < kInfinity<Real>;
-  Lanes<Real> top = lowest;
+  Lanes<Real> top = -kInfinity<Real> - Lanes<Real>{};
+  IntLanes<Real> bad{};
   for (index_t first = 0; first < n; first += kBlock<Real>, tops += kLanes<Real>) {
-    Lanes<Real> block_top = lowest;
-    const index_t size = std::min(kBlock<Real>, n - first);
-    for_each_vector<Real>(size, [&](index_t i, index_t count) FENCHEL_INLINE_LAMBDA {
-      const Lanes<Real> x = load_up_to(z + first + i, count, -kInfinity<Real>);
-      block_top = x > block_top ? x : block_top;
-      below_infinity &= x < kInfinity<Real>;
-    });
+    Lanes<Real> block_top = -kInfinity<Real> - Lanes<Real>{};
+    for_each_vector<Real>(std::min(kBlock<Real>, n - first),
+                          [&](index_t i, index_t count) FENCHEL_INLINE_LAMBDA {
+                            const Lanes<Real> x = load_up_to(z + first + i, count, -kInfinity<Real>);
+                            for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA {
+                              block_top[j] = x[j] > block_top[j] ? x[j] : block_top[j];
+                              bad[j] |= !(x[j] < kInfinity<Real>);
+                            });
+                          });
     store(tops, block_top);
-    top = block_top > top ? block_top : top;
+    for_each_lane<Real>(
+        [&](index_t j) FENCHEL_INLINE_LAMBDA { top[j] = block_top[j] > top[j] ? block_top[j] : top[j]; });
   }
-  const Real result = largest<Real>(top);
-  return {result, !any<Real>(~below_infinity) && result > -kInfinity<Real>};
+  auto any_bad = bad[0];
+  for (index_t j = 0; j < kLanes<Real>; ++j) any_bad |= bad[j];
+  const Real largest = largest_of<Real>(top);
+  return {largest, any_bad == 0 && largest > -kInfinity<Real>};
 }
 
-/// Collects z - top for z > top - width, in order, with their places; gives up past `most` and returns -1.
-template <class Real, class Value>
-FENCHEL_INLINE index_t collect(const Real* z, index_t n, const Real* tops, Real top, double width,
-                               index_t most, Value* values, index_t* places) noexcept {
+/// The places of z > top - width, ascending; gives up past `most` and returns -1.
+template <class Real>
+FENCHEL_INLINE index_t find_candidates(const Real* z, index_t n, const Real* tops, Real top, double width,
+                                       index_t most, index_t* places) noexcept {
   const Real cut = std::nextafter(static_cast<Real>(top - width), -kInfinity<Real>);
   index_t found = 0;
   for (index_t first = 0; first < n; first += kBlock<Real>, tops += kLanes<Real>) {
-    if (!any<Real>(load(tops) > cut)) continue;
-    const index_t end = std::min(n, first + kBlock<Real>);
-    for (index_t i = first; i < end; ++i) {
-      values[found] = static_cast<Value>(z[i]) - static_cast<Value>(top);
-      places[found] = i;
-      found += z[i] > cut;
-    }
+    int reaches = 0;
+    for (index_t j = 0; j < kLanes<Real>; ++j) reaches |= tops[j] > cut;
+    if (reaches == 0) continue;
+    const auto above = [cut](Real x) FENCHEL_INLINE_LAMBDA { return x > cut; };
+    found = append_places(z, first, std::min(kBlock<Real>, n - first), above, places, found);
     if (found > most) return -1;
   }
   return found;
@@ -64,97 +68,152 @@ struct PowerSums {
   double value, escort;
 };
 
-/// Sums of E and E^{1-am1} over x - top, with y = slope (x - top).
+/// E and E^{1-am1} of the vectors at a stride of the row, with y = slope (x - top); kept if there is room.
+/// Their sums.
 template <class Real, class Power>
-FENCHEL_INLINE PowerSums power_sums(const Real* x, index_t n, Real top, Real slope, Power power) noexcept {
-  RunningSum<Real> value, escort;
-  for_each_vector<Real>(n, [&](index_t i, index_t count) FENCHEL_INLINE_LAMBDA {
-    const auto pair = power(slope * (load_up_to(x + i, count, -kInfinity<Real>) - top));
-    value.add(pair.value);
-    escort.add(pair.escort);
-  });
-  return {value.total(), escort.total()};
-}
-
-/// Newton's steps for log P from P = 1, where the mass is at least one, until the step is so short that the
-/// next one would be below rounding. Between two steps the mass is convex, so they go one way; kMostSteps
-/// guards the rest.
-template <class Real, class Power>
-FENCHEL_INLINE double solve_log_peak(double am1, const Real* x, index_t n, Real top, Power power) noexcept {
-  constexpr int kMostSteps = 100;
-  double log_peak = 0;
-  for (int step = 0; step < kMostSteps; ++step) {
-    const auto slope = static_cast<Real>(am1 * std::exp(-am1 * log_peak));
-    const PowerSums sums = power_sums(x, n, top, slope, power);
-    const double next = next_log_peak(am1, log_peak, sums.value, sums.escort);
-    const double change = std::abs(next - log_peak);
-    log_peak = next;
-    if (change <= Power::kLastStep) break;
+FENCHEL_INLINE PowerSums evaluate(const Real* x, index_t n, index_t stride, Real top, Real slope,
+                                  const Power& power, const SolveScratch<Real>* keep) noexcept {
+  RunningSum<Real> value_sum, escort_sum;
+  for (index_t i = 0; i < n; i += stride) {
+    const index_t count = std::min(kLanes<Real>, n - i);
+    const Lanes<Real> score = load_up_to(x + i, count, -kInfinity<Real>);
+    Lanes<Real> value, escort;
+    for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA {
+      const EscortPair<Real> pair = power(slope * (score[j] - top));
+      value[j] = pair.value;
+      escort[j] = pair.escort;
+    });
+    value_sum.add(value);
+    escort_sum.add(escort);
+    if (keep != nullptr) {
+      store(keep->e + i, value);
+      store(keep->escort + i, escort);
+    }
   }
-  return log_peak;
+  return {value_sum.total(), escort_sum.total()};
 }
 
-/// p = E / sum E, from x - top into p; returns sum E, which is 1 / P.
+/// c = P^{-am1} for a row whose largest score is `top`. Newton's step is that of next_log_peak
+/// (fenchel/core/normalizer.hpp) in terms of c: with S = sum E, r = c S^{-am1} and ratio = S / sum E^{1-am1},
+/// c' = c / (1 + ratio (r - 1)).
+struct Root {
+  double c;
+  double step;  ///< of log P, not yet taken
+  bool found;
+};
+
 template <class Real, class Power>
-FENCHEL_INLINE double write_probabilities(const Real* x, index_t n, Real top, Real slope, Power power,
-                                          Real* p) noexcept {
+FENCHEL_INLINE Root solve(double am1, const Real* x, index_t n, index_t stride, Real top, const Power& power,
+                          double c, double last_step, const SolveScratch<Real>* keep) noexcept {
+  constexpr int kMostSteps = 50;
+  const double share = static_cast<double>(stride / kLanes<Real>);
+  for (int k = 0; k < kMostSteps; ++k) {
+    const PowerSums sums = evaluate(x, n, stride, top, static_cast<Real>(am1 * c), power, keep);
+    const double change = sums.value / sums.escort * (c * power.inverse_root(share * sums.value) - 1);
+    const double rounding = 4 * std::numeric_limits<double>::epsilon();
+    if (std::abs(change) <= std::max(last_step * std::abs(am1), rounding)) return {c, change / am1, true};
+    c = change > -1 ? c / (1 + change) : 1.0;
+    c = am1 > 0 ? std::max(c, 1.0) : std::min(c, 1.0);  // P <= 1
+  }
+  return {c, 0, false};
+}
+
+/// p = E / sum E after the last step, taken linearly: d E / d log P = E^{1-am1} - E. Returns log P.
+template <class Real>
+FENCHEL_INLINE double finish(const SolveScratch<Real>& solved, index_t n, double step, Real* p) noexcept {
+  RunningSum<Real> sum;
+  const auto weight = static_cast<Real>(step);
+  for_each_vector<Real>(n, [&](index_t i, index_t count) FENCHEL_INLINE_LAMBDA {
+    const Lanes<Real> e = load(solved.e + i), moved = e + weight * (load(solved.escort + i) - e);
+    Lanes<Real> value;
+    for_each_lane<Real>([&](index_t j)
+                            FENCHEL_INLINE_LAMBDA { value[j] = e[j] > 0 && moved[j] > 0 ? moved[j] : 0; });
+    sum.add(value);
+    store_up_to(p + i, value, count);
+  });
+  const double total = sum.total();
+  const auto scale = static_cast<Real>(1 / total);
+  for (index_t i = 0; i < n; ++i) p[i] *= scale;
+  return -std::log(total);
+}
+
+/// The row without a shortcut, for the rare one on which Newton's iteration is slow.
+template <class Real>
+Normalization solve_slowly(double am1, const Real* x, index_t n, Real top, double* scratch,
+                           Real* p) noexcept {
+  for (index_t i = 0; i < n; ++i) scratch[i] = double{x[i]} - double{top};
+  const Normalization result = normalize(am1, {scratch, static_cast<std::size_t>(n)});
+  for (index_t i = 0; i < n; ++i) p[i] = static_cast<Real>(scratch[i]);
+  return result;
+}
+
+/// A long row is solved on every eighth vector first, which costs little and starts Newton's iteration near
+/// its end.
+template <class Real, class Power>
+FENCHEL_INLINE Normalization solve_and_write(double am1, const Real* x, index_t n, Real top,
+                                             const Power& power, const SolveScratch<Real>& scratch,
+                                             double* slow_scratch, Real* p) noexcept {
+  constexpr index_t kSampleStride = 8 * kLanes<Real>, kLongRow = 8 * kSampleStride;
+  double c = 1;
+  constexpr const SolveScratch<Real>* kKeepNothing = nullptr;
+  if (n >= kLongRow) c = solve(am1, x, n, kSampleStride, top, power, c, 1e-3, kKeepNothing).c;
+  const Root root = solve(am1, x, n, kLanes<Real>, top, power, c, power.last_step(), &scratch);
+  if (!root.found) return solve_slowly(am1, x, n, top, slow_scratch, p);
+  return normalization_from_peak(am1, finish(scratch, n, root.step, p));
+}
+
+template <class Real>
+FENCHEL_INLINE Normalization softmax(const Real* z, index_t n, Real top, Real* p) noexcept {
   RunningSum<Real> sum;
   for_each_vector<Real>(n, [&](index_t i, index_t count) FENCHEL_INLINE_LAMBDA {
-    const Lanes<Real> e = power(slope * (load_up_to(x + i, count, -kInfinity<Real>) - top)).value;
+    const Lanes<Real> e = exp_lanes<Real>(load_up_to(z + i, count, -kInfinity<Real>) - top);
     sum.add(e);
     store_up_to(p + i, e, count);
   });
   const double total = sum.total();
   const auto scale = static_cast<Real>(1 / total);
-  for_each_vector<Real>(n, [&](index_t i, index_t count) FENCHEL_INLINE_LAMBDA {
-    store_up_to(p + i, load_up_to(p + i, count, Real(0)) * scale, count);
-  });
-  return total;
-}
-
-template <class Real, class Power>
-FENCHEL_INLINE Normalization solve_and_write(double am1, const Real* x, index_t n, Real top, Power power,
-                                             Real* p) noexcept {
-  const double log_peak = am1 == 0 ? 0.0 : solve_log_peak(am1, x, n, top, power);
-  const auto slope = am1 == 0 ? Real(1) : static_cast<Real>(am1 * std::exp(-am1 * log_peak));
-  const double total = write_probabilities(x, n, top, slope, power, p);
-  return normalization_from_peak(am1, -std::log(total));
-}
-
-template <class Real>
-FENCHEL_INLINE void fill(Real* p, index_t n, Real value) noexcept {
-  for_each_vector<Real>(n, [&](index_t i, index_t count)
-                               FENCHEL_INLINE_LAMBDA { store_up_to(p + i, broadcast(value), count); });
+  for (index_t i = 0; i < n; ++i) p[i] *= scale;
+  return normalization_from_peak(0, -std::log(total));
 }
 
 template <class Real, class Value>
-FENCHEL_INLINE void scatter(const Value* values, const index_t* places, index_t found, Real* p,
+FENCHEL_INLINE void gather(const Real* z, Real top, const index_t* places, index_t found, Value* x) noexcept {
+  for (index_t k = 0; k < found; ++k) x[k] = static_cast<Value>(z[places[k]]) - static_cast<Value>(top);
+}
+
+template <class Real, class Value>
+FENCHEL_INLINE void scatter(const Value* x, const index_t* places, index_t found, Real* p,
                             index_t n) noexcept {
   fill(p, n, Real(0));
-  for (index_t k = 0; k < found; ++k) p[places[k]] = static_cast<Real>(values[k]);
+  for (index_t k = 0; k < found; ++k) p[places[k]] = static_cast<Real>(x[k]);
 }
 
 /// Candidates in Value, then the solve; the whole row where there are many. Value is double for the whole
 /// powers, which need no exp or log and so cost nothing more.
 template <class Real, class Value, class CandidatePower, class RowPower>
-FENCHEL_INLINE Normalization entmax_up_to_two(double am1, const Real* z, index_t n, Real top, Value* values,
+FENCHEL_INLINE Normalization entmax_up_to_two(double am1, const Real* z, index_t n, Real top,
+                                              const SolveScratch<Value>& candidates,
                                               const EntmaxScratch<Real>& scratch,
-                                              CandidatePower candidate_power, RowPower row_power,
-                                              Real* p) noexcept {
+                                              const CandidatePower& candidate_power,
+                                              const RowPower& row_power, Real* p) noexcept {
+  const index_t most = n / 4 + kLanes<Real>;
   const index_t found =
-      am1 > 0 ? collect(z, n, scratch.tops, top, 1 / am1, n / 4 + kLanes<Real>, values, scratch.places) : -1;
-  if (found < 0) return solve_and_write(am1, z, n, top, row_power, p);
-  const Normalization result = solve_and_write(am1, values, found, Value(0), candidate_power, values);
-  scatter(values, scratch.places, found, p, n);
+      am1 > 0 ? find_candidates(z, n, scratch.tops, top, 1 / am1, most, scratch.places) : -1;
+  if (found < 0) return solve_and_write(am1, z, n, top, row_power, scratch.general, scratch.exact.x, p);
+  gather(z, top, scratch.places, found, candidates.x);
+  const Normalization result = solve_and_write(am1, candidates.x, found, Value(0), candidate_power,
+                                               candidates, scratch.exact.e, candidates.x);
+  scatter(candidates.x, scratch.places, found, p, n);
   return result;
 }
 
 template <class Real>
 FENCHEL_INLINE Normalization entmax_beyond_two(double am1, const Real* z, index_t n, Real top,
                                                const EntmaxScratch<Real>& scratch, Real* p) noexcept {
-  const index_t found = collect(z, n, scratch.tops, top, 1 / am1, n, scratch.exact, scratch.places);
-  const Normalization result = normalize(am1, {scratch.exact, static_cast<std::size_t>(found)});
-  scatter(scratch.exact, scratch.places, found, p, n);
+  const index_t found = find_candidates(z, n, scratch.tops, top, 1 / am1, n, scratch.places);
+  gather(z, top, scratch.places, found, scratch.exact.x);
+  const Normalization result = normalize(am1, {scratch.exact.x, static_cast<std::size_t>(found)});
+  scatter(scratch.exact.x, scratch.places, found, p, n);
   return result;
 }
 
@@ -167,14 +226,14 @@ FENCHEL_INLINE Normalization entmax_valid_row(double alpha, const Real* z, index
     return entmax_up_to_two(am1, z, n, top, scratch.exact, scratch, WholePower<double, q>{},
                             WholePower<Real, q>{}, p);
   };
-  if (alpha == 1) return solve_and_write(0.0, z, n, top, ExponentialPower<Real>{}, p);
+  if (alpha == 1) return softmax(z, n, top, p);
   if (alpha == 2) return whole(std::integral_constant<int, 1>{});
   if (alpha == 1.5) return whole(std::integral_constant<int, 2>{});
   if (alpha == 4.0 / 3) return whole(std::integral_constant<int, 3>{});
   if (alpha == 1.25) return whole(std::integral_constant<int, 4>{});
   if (alpha > 2) return entmax_beyond_two(am1, z, n, top, scratch, p);
-  const GeneralPower<Real> power{static_cast<Real>(1 / am1)};
-  return entmax_up_to_two(am1, z, n, top, scratch.values, scratch, power, power, p);
+  const GeneralPower<Real> power{am1};
+  return entmax_up_to_two(am1, z, n, top, scratch.general, scratch, power, power, p);
 }
 
 template <class Real>

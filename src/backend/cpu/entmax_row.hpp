@@ -7,13 +7,19 @@
 
 namespace fenchel::detail {
 
+/// Room for the numbers of one solve: scores less the maximum, E and E^{1-am1}.
+template <class Value>
+struct SolveScratch {
+  Value *x, *e, *escort;
+};
+
 /// Memory for one row, as long as the row and a little more; every thread has its own.
 template <class Real>
 struct EntmaxScratch {
-  Real* tops;       ///< lane-wise maxima of the blocks
-  double* exact;    ///< candidates less the maximum, for the whole powers and alpha > 2
-  Real* values;     ///< the same for the other powers
-  index_t* places;  ///< where the candidates stand
+  Real* tops;                  ///< lane-wise maxima of the blocks
+  index_t* places;             ///< where the candidates stand
+  SolveScratch<double> exact;  ///< for the whole powers and alpha > 2
+  SolveScratch<Real> general;  ///< for the other powers
 };
 
 /// The scratch of all workers, left uninitialised: a row touches as much of it as it has candidates.
@@ -22,27 +28,29 @@ class EntmaxScratches {
  public:
   EntmaxScratches(int workers, index_t cols)
       : padded_((cols / kPadding + 1) * kPadding),
-        tops_(allocate<Real>(workers)),
-        exact_(allocate<double>(workers)),
-        values_(allocate<Real>(workers)),
-        places_(allocate<index_t>(workers)) {}
+        places_(allocate<index_t>(workers)),
+        exact_(allocate<double>(3 * workers)),
+        general_(allocate<Real>(4 * workers)) {}
 
   [[nodiscard]] EntmaxScratch<Real> of(int worker) const noexcept {
-    const index_t offset = worker * padded_;
-    return {tops_.get() + offset, exact_.get() + offset, values_.get() + offset, places_.get() + offset};
+    double* exact = exact_.get() + 3 * worker * padded_;
+    Real* general = general_.get() + 4 * worker * padded_;
+    return {general + 3 * padded_,
+            places_.get() + worker * padded_,
+            {exact, exact + padded_, exact + 2 * padded_},
+            {general, general + padded_, general + 2 * padded_}};
   }
 
  private:
   static constexpr index_t kPadding = 256;
   template <class T>
-  std::unique_ptr<T[]> allocate(int workers) const {
-    return std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(workers * padded_));
+  [[nodiscard]] std::unique_ptr<T[]> allocate(int rows) const {
+    return std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(rows * padded_));
   }
   index_t padded_;
-  std::unique_ptr<Real[]> tops_;
-  std::unique_ptr<double[]> exact_;
-  std::unique_ptr<Real[]> values_;
   std::unique_ptr<index_t[]> places_;
+  std::unique_ptr<double[]> exact_;
+  std::unique_ptr<Real[]> general_;
 };
 
 /// What a row's map leaves behind; top is the largest score. All NaN for a row that has no prediction.

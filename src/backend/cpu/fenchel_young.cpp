@@ -232,14 +232,14 @@ void fenchel_young_hessian_product(Input<Real> scores, PerRow alpha, Input<Real>
   detail::check_alpha(kWhere, alpha, scores.rows);
   const index_t cols = scores.cols;
   const int workers = workers_for(scores.rows, 3 * cols);
-  const detail::EntmaxScratches<Real> scratches(workers, cols);
+  const detail::EntmaxScratches<Real> map_scratches(workers, cols);
+  const detail::JacobianScratches<Real> scratches(workers, cols);
   const auto predictions = std::make_unique_for_overwrite<Real[]>(static_cast<std::size_t>(workers * cols));
   parallel_rows(scores.rows, workers, [&](index_t begin, index_t end, int worker) noexcept {
-    const auto scratch = scratches.of(worker);
     Real* p = predictions.get() + worker * cols;
     for (index_t i = begin; i < end; ++i) {
-      detail::entmax_row(scores.row(i), cols, alpha[i], scratch, p);
-      detail::jacobian_row(p, cols, alpha[i], direction.row(i), scratch.values, product.row(i));
+      detail::entmax_row(scores.row(i), cols, alpha[i], map_scratches.of(worker), p);
+      detail::jacobian_row(p, cols, alpha[i], direction.row(i), scratches.of(worker), product.row(i));
     }
   });
 }

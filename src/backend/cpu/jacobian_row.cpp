@@ -8,82 +8,73 @@
 namespace fenchel::detail {
 namespace {
 
-/// s = p^{2-alpha}, for p not 0.
+/// s = p^{2-alpha} of one number p that is not 0.
 template <class Real>
 struct SoftmaxWeight {
-  FENCHEL_INLINE Lanes<Real> operator()(Lanes<Real> p) const noexcept { return p; }
+  FENCHEL_INLINE Real operator()(Real p) const noexcept { return p; }
 };
 
 template <class Real>
 struct SparsemaxWeight {
-  FENCHEL_INLINE Lanes<Real> operator()(Lanes<Real> p) const noexcept { return 1 + p * 0; }  // NaN stays
+  FENCHEL_INLINE Real operator()(Real p) const noexcept { return 1 + p * 0; }  // NaN stays
 };
 
 template <class Real>
 struct RootWeight {
-  FENCHEL_INLINE Lanes<Real> operator()(Lanes<Real> p) const noexcept {
-    for (index_t j = 0; j < kLanes<Real>; ++j) p[j] = std::sqrt(p[j]);
-    return p;
-  }
+  FENCHEL_INLINE Real operator()(Real p) const noexcept { return std::sqrt(p); }
 };
 
 template <class Real>
 struct PowerWeight {
   Real exponent;
-  FENCHEL_INLINE Lanes<Real> operator()(Lanes<Real> p) const noexcept {
-    return exp_lanes<Real>(exponent * log_lanes<Real>(p));
-  }
+  FENCHEL_INLINE Real operator()(Real p) const noexcept { return exp_element(exponent * log_element(p)); }
 };
 
-template <class Real>
-constexpr index_t kBlock = 8 * kLanes<Real>;
-
-template <class Real>
-FENCHEL_INLINE bool is_zero(const Real* p, index_t n) noexcept {
-  IntLanes<Real> not_zero{};
-  for_each_vector<Real>(n, [&](index_t i, index_t count)
-                               FENCHEL_INLINE_LAMBDA { not_zero |= load_up_to(p + i, count, Real(0)) != 0; });
-  return !any<Real>(not_zero);
-}
-
-/// Two passes over the blocks that are not zero: s and the sums of s and s v, then s (v - mean).
+/// out = s (v - mean) where p is not 0, mean = <s, v> / sum(s), in two passes; s is kept.
 template <class Real, class Weight>
 FENCHEL_INLINE void product(const Real* p, index_t n, const Real* v, Weight weight, Real* s,
                             Real* out) noexcept {
   RunningSum<Real> total, moment;
-  for (index_t first = 0; first < n; first += kBlock<Real>) {
-    const index_t size = std::min(kBlock<Real>, n - first);
-    s[first] = Real(-1);  // no weight is negative: a block of zeros
-    if (is_zero(p + first, size)) continue;
-    for_each_vector<Real>(size, [&](index_t i, index_t count) FENCHEL_INLINE_LAMBDA {
-      const Lanes<Real> q = load_up_to(p + first + i, count, Real(0));
-      const Lanes<Real> w = q != 0 ? weight(q) : Lanes<Real>{};
-      store_up_to(s + first + i, w, count);
-      total.add(w);
-      moment.add(w != 0 ? w * load_up_to(v + first + i, count, Real(0)) : Lanes<Real>{});
+  for_each_vector<Real>(n, [&](index_t i, index_t count) FENCHEL_INLINE_LAMBDA {
+    const Lanes<Real> q = load_up_to(p + i, count, Real(0)), x = load_up_to(v + i, count, Real(0));
+    Lanes<Real> w, wx;
+    for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA {
+      w[j] = q[j] != 0 ? weight(q[j]) : 0;
+      wx[j] = q[j] != 0 ? w[j] * x[j] : 0;
     });
-  }
+    total.add(w);
+    moment.add(wx);
+    store_up_to(s + i, w, count);
+  });
   const auto mean = static_cast<Real>(moment.total() / total.total());
-  for (index_t first = 0; first < n; first += kBlock<Real>) {
-    const index_t size = std::min(kBlock<Real>, n - first);
-    const bool zero = s[first] < 0;
-    for_each_vector<Real>(size, [&](index_t i, index_t count) FENCHEL_INLINE_LAMBDA {
-      const index_t at = first + i;
-      Lanes<Real> result{};
-      if (!zero) {
-        const Lanes<Real> w = load_up_to(s + at, count, Real(0));
-        result = w != 0 ? w * (load_up_to(v + at, count, Real(0)) - mean) : result;
-      }
-      store_up_to(out + at, result, count);
-    });
+  for (index_t i = 0; i < n; ++i) out[i] = s[i] != 0 ? s[i] * (v[i] - mean) : Real(0);
+}
+
+/// The same on a row whose nonzeros are few: they are gathered, and the rest of v is not even read.
+template <class Real, class Weight>
+FENCHEL_INLINE void sparse_product(const Real* p, index_t n, const Real* v, Weight weight,
+                                   const JacobianScratch<Real>& scratch, Real* out) noexcept {
+  const auto nonzero = [](Real x) FENCHEL_INLINE_LAMBDA { return x != 0; };
+  const index_t most = n / 4;
+  index_t found = 0;
+  for (index_t first = 0; first < n && found <= most; first += kPlaceBlock) {
+    found = append_places(p, first, std::min(kPlaceBlock, n - first), nonzero, scratch.places, found);
   }
+  if (found > most) return product(p, n, v, weight, scratch.s, out);
+  for (index_t k = 0; k < found; ++k) {
+    scratch.p[k] = p[scratch.places[k]];
+    scratch.v[k] = v[scratch.places[k]];
+  }
+  product(scratch.p, found, scratch.v, weight, scratch.s, scratch.v);
+  fill(out, n, Real(0));
+  for (index_t k = 0; k < found; ++k) out[scratch.places[k]] = scratch.v[k];
 }
 
 /// alpha > 2: s grows without bound as p goes to 0, and the entry k with the largest s takes all of the mean.
 /// Its own product is therefore what the others leave, -sum of them, and v is centred at v_k. s saturates at
 /// the largest number.
 template <class Real>
-void product_beyond_two(const Real* p, index_t n, double alpha, const Real* v, Real* s, Real* out) noexcept {
+void product_beyond_two(const Real* p, index_t n, double alpha, const Real* v, Real* out) noexcept {
   index_t k = -1;
   for (index_t i = 0; i < n; ++i) {
     if (p[i] != 0 && (k < 0 || p[i] < p[k])) k = i;
@@ -92,48 +83,51 @@ void product_beyond_two(const Real* p, index_t n, double alpha, const Real* v, R
     std::fill_n(out, n, Real(0));
     return;
   }
+  const double beta = 2 - alpha, log_smallest = std::log(double{p[k]}), centre = v[k];
   double total = 0, moment = 0;
-  const double centre = v[k];
   for (index_t i = 0; i < n; ++i) {
-    const double ratio = p[i] == 0 ? 0.0 : std::exp((2 - alpha) * std::log(double{p[i]} / p[k]));
-    s[i] = static_cast<Real>(ratio);
+    if (p[i] == 0) continue;
+    const double ratio = std::exp(beta * (std::log(double{p[i]}) - log_smallest));
     total += ratio;
-    moment += ratio == 0 ? 0.0 : ratio * (v[i] - centre);
+    moment += ratio * (v[i] - centre);
   }
-  const double largest = std::numeric_limits<Real>::max();
-  const double scale = std::min(largest, std::exp((2 - alpha) * std::log(double{p[k]})));
+  constexpr double kLargest = std::numeric_limits<Real>::max();
   double others = 0;
   for (index_t i = 0; i < n; ++i) {
-    const double value = s[i] == 0 ? 0.0 : scale * s[i] * (v[i] - centre - moment / total);
-    out[i] = static_cast<Real>(std::clamp(value, -largest, largest));
-    others += i == k ? 0.0 : value;
+    double value = 0;
+    if (p[i] != 0 && i != k) {
+      const double s = std::min(kLargest, std::exp(beta * std::log(double{p[i]})));
+      value = std::clamp(s * (v[i] - centre - moment / total), -kLargest, kLargest);
+    }
+    out[i] = static_cast<Real>(value);
+    others += value;
   }
-  out[k] = static_cast<Real>(std::clamp(-others, -largest, largest));
+  out[k] = static_cast<Real>(std::clamp(-others, -kLargest, kLargest));
 }
 
 template <class Real>
-FENCHEL_INLINE void any_jacobian_row(const Real* p, index_t n, double alpha, const Real* v, Real* s,
-                                     Real* out) noexcept {
-  if (alpha == 1) return product(p, n, v, SoftmaxWeight<Real>{}, s, out);
-  if (alpha == 2) return product(p, n, v, SparsemaxWeight<Real>{}, s, out);
-  if (alpha == 1.5) return product(p, n, v, RootWeight<Real>{}, s, out);
+FENCHEL_INLINE void any_jacobian_row(const Real* p, index_t n, double alpha, const Real* v,
+                                     const JacobianScratch<Real>& scratch, Real* out) noexcept {
+  if (alpha == 1) return product(p, n, v, SoftmaxWeight<Real>{}, scratch.s, out);
+  if (alpha == 2) return sparse_product(p, n, v, SparsemaxWeight<Real>{}, scratch, out);
+  if (alpha == 1.5) return sparse_product(p, n, v, RootWeight<Real>{}, scratch, out);
   if (alpha == kInfinity<double>) {
     for (index_t i = 0; i < n; ++i) out[i] = p[i] * 0;
     return;
   }
-  if (alpha > 2) return product_beyond_two(p, n, alpha, v, s, out);
-  product(p, n, v, PowerWeight<Real>{static_cast<Real>(2 - alpha)}, s, out);
+  if (alpha > 2) return product_beyond_two(p, n, alpha, v, out);
+  sparse_product(p, n, v, PowerWeight<Real>{static_cast<Real>(2 - alpha)}, scratch, out);
 }
 
 }  // namespace
 
-FENCHEL_CLONES void jacobian_row(const float* p, index_t n, double alpha, const float* v, float* scratch,
-                                 float* out) noexcept {
+FENCHEL_CLONES void jacobian_row(const float* p, index_t n, double alpha, const float* v,
+                                 const JacobianScratch<float>& scratch, float* out) noexcept {
   any_jacobian_row(p, n, alpha, v, scratch, out);
 }
 
-FENCHEL_CLONES void jacobian_row(const double* p, index_t n, double alpha, const double* v, double* scratch,
-                                 double* out) noexcept {
+FENCHEL_CLONES void jacobian_row(const double* p, index_t n, double alpha, const double* v,
+                                 const JacobianScratch<double>& scratch, double* out) noexcept {
   any_jacobian_row(p, n, alpha, v, scratch, out);
 }
 

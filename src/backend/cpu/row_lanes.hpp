@@ -5,40 +5,48 @@
 
 #include "core/lanes.hpp"
 
-/// Loops over a row that every kernel needs.
+/// Loops over a row that every kernel needs. What compares or selects is written as a loop over the lanes:
+/// GCC turns such a loop into the vectors of each instruction set, and a comparison of 64-byte vectors into
+/// scalars.
 namespace fenchel::detail {
 
 template <class Real>
 inline constexpr Real kInfinity = std::numeric_limits<Real>::infinity();
 
-template <class Real>
-FENCHEL_INLINE bool any(IntLanes<Real> mask) noexcept {
-  IntLanes<double> words;
-  std::memcpy(&words, &mask, sizeof words);
-  return ((words[0] | words[1]) | (words[2] | words[3]) | (words[4] | words[5]) | (words[6] | words[7])) != 0;
+/// for (lane) body(lane), kept a loop until it is vectorised.
+template <class Real, class Body>
+FENCHEL_INLINE void for_each_lane(Body body) noexcept {
+#pragma GCC unroll 1
+  for (index_t j = 0; j < kLanes<Real>; ++j) body(j);
 }
 
-template <class Real>
-FENCHEL_INLINE Real largest(Lanes<Real> lanes) noexcept {
-  Real result = lanes[0];
-  for (index_t j = 1; j < kLanes<Real>; ++j) result = std::max(result, lanes[j]);
-  return result;
+/// Folds the upper half of the numbers onto the lower until one is left.
+template <index_t width, class Number, class Fold>
+FENCHEL_INLINE Number fold_halves(Number* numbers, Fold fold) noexcept {
+  if constexpr (width == 1) {
+    return numbers[0];
+  } else {
+    constexpr index_t kHalf = width / 2;
+    for (index_t j = 0; j < kHalf; ++j) numbers[j] = fold(numbers[j], numbers[j + kHalf]);
+    return fold_halves<kHalf>(numbers, fold);
+  }
 }
 
-/// The sum of the lanes in double, by halves.
+/// The sum of the lanes, in double.
 template <class Real>
 FENCHEL_INLINE double sum_of(Lanes<Real> lanes) noexcept {
-  double part[kLanes<Real>];
-  for (index_t j = 0; j < kLanes<Real>; ++j) part[j] = lanes[j];
-  for (index_t width = kLanes<Real> / 2; width > 0; width /= 2) {
-    for (index_t j = 0; j < width; ++j) part[j] += part[j + width];
-  }
-  return part[0];
+  double numbers[kLanes<Real>];
+  for (index_t j = 0; j < kLanes<Real>; ++j) numbers[j] = lanes[j];
+  return fold_halves<kLanes<Real>>(numbers, [](double a, double b) FENCHEL_INLINE_LAMBDA { return a + b; });
 }
 
+/// The largest lane; there must be no NaN.
 template <class Real>
-FENCHEL_INLINE Lanes<Real> broadcast(Real value) noexcept {
-  return value - Lanes<Real>{};
+FENCHEL_INLINE Real largest_of(Lanes<Real> lanes) noexcept {
+  Real numbers[kLanes<Real>];
+  store(numbers, lanes);
+  return fold_halves<kLanes<Real>>(numbers,
+                                   [](Real a, Real b) FENCHEL_INLINE_LAMBDA { return a > b ? a : b; });
 }
 
 /// visit(first, count): whole vectors, then what is left (count < kLanes).
@@ -88,5 +96,33 @@ class RunningSum {
   double total_ = 0;
   int count_ = 0;
 };
+
+/// Appends to `places` the i in [first, first + size) with x[i] != 0 or x[i] > cut, as `hit` says of a value;
+/// size is at most kPlaceBlock. Flags are made for the whole block in vectors and looked at eight at a time:
+/// few are set.
+inline constexpr index_t kPlaceBlock = 128;
+template <class Real, class Hit>
+FENCHEL_INLINE index_t append_places(const Real* x, index_t first, index_t size, Hit hit, index_t* places,
+                                     index_t found) noexcept {
+  constexpr index_t kWord = 8;
+  std::uint8_t flags[kPlaceBlock];
+  for (index_t i = 0; i < size; ++i) flags[i] = hit(x[first + i]);
+  for (index_t i = size; i % kWord != 0; ++i) flags[i] = 0;
+  for (index_t i = 0; i < size; i += kWord) {
+    std::uint64_t word;
+    std::memcpy(&word, flags + i, sizeof word);
+    if (word == 0) continue;
+    for (index_t k = i; k < i + kWord; ++k) {
+      places[found] = first + k;
+      found += flags[k];
+    }
+  }
+  return found;
+}
+
+template <class Real>
+FENCHEL_INLINE void fill(Real* p, index_t n, Real value) noexcept {
+  for (index_t i = 0; i < n; ++i) p[i] = value;
+}
 
 }  // namespace fenchel::detail

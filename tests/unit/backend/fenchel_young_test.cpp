@@ -33,18 +33,25 @@ Rows<const double> row(const std::vector<double>& z) { return {z.data(), 1, stat
 template <class Call>
 Result run(const std::vector<double>& z, Call call) {
   Result result{0, 0, std::vector<double>(z.size())};
-  call(LossOutputs<double>{{&result.loss, 1}, {result.grad.data(), 1, static_cast<index_t>(z.size())}, {&result.grad_alpha, 1}});
+  call(LossOutputs<double>{
+      {&result.loss, 1}, {result.grad.data(), 1, static_cast<index_t>(z.size())}, {&result.grad_alpha, 1}});
   return result;
 }
 
 Result class_loss(double alpha, const std::vector<double>& z, index_t label) {
-  return run(z, [&](const auto& out) { cpu::fenchel_young(row(z), alpha, ClassTargets{{&label, 1}}, Reduction::none, out); });
+  return run(z, [&](const auto& out) {
+    cpu::fenchel_young(row(z), alpha, ClassTargets{{&label, 1}}, Reduction::none, out);
+  });
 }
 Result soft_loss(double alpha, const std::vector<double>& z, const std::vector<double>& q) {
-  return run(z, [&](const auto& out) { cpu::fenchel_young(row(z), alpha, SoftTargets<double>{row(q)}, Reduction::none, out); });
+  return run(z, [&](const auto& out) {
+    cpu::fenchel_young(row(z), alpha, SoftTargets<double>{row(q)}, Reduction::none, out);
+  });
 }
 Result cross_loss(double alpha, const std::vector<double>& z, const std::vector<double>& q) {
-  return run(z, [&](const auto& out) { cpu::cross_omega(row(z), alpha, SoftTargets<double>{row(q)}, Reduction::none, out); });
+  return run(z, [&](const auto& out) {
+    cpu::cross_omega(row(z), alpha, SoftTargets<double>{row(q)}, Reduction::none, out);
+  });
 }
 std::vector<double> entmax(double alpha, std::vector<double> z) {
   cpu::entmax(row(z), alpha, Rows<double>(z.data(), 1, static_cast<index_t>(z.size())));
@@ -86,12 +93,14 @@ TEST_P(Losses, AreTheirDefinition) {
     Extended inner = 0;
     for (std::size_t i = 0; i < n; ++i) inner += q[i] * z[i];
     const auto cross = static_cast<double>(star - inner);
-    const auto full = static_cast<double>(star - inner + negentropy(Extended(alpha) - 1, {q.begin(), q.end()}));
+    const auto full =
+        static_cast<double>(star - inner + negentropy(Extended(alpha) - 1, {q.begin(), q.end()}));
     const double scale = std::abs(static_cast<double>(star)) + 1;
     EXPECT_NEAR(cross_loss(alpha, z, q).loss, cross, 4e-15 * scale);
     EXPECT_NEAR(soft_loss(alpha, z, q).loss, full, 4e-15 * scale);
     for (std::size_t y = 0; y < n; ++y) {
-      EXPECT_NEAR(class_loss(alpha, z, static_cast<index_t>(y)).loss, static_cast<double>(star - z[y]), 4e-15 * scale);
+      EXPECT_NEAR(class_loss(alpha, z, static_cast<index_t>(y)).loss, static_cast<double>(star - z[y]),
+                  4e-15 * scale);
     }
   }
 }
@@ -134,7 +143,9 @@ TEST_P(Losses, GradientIsPredictionLessTarget) {
     auto above = z, below = z;
     above[i] += h;
     below[i] -= h;
-    EXPECT_NEAR((soft_loss(alpha, above, q).loss - soft_loss(alpha, below, q).loss) / (2 * h), soft.grad[i], 3e-8) << i;
+    EXPECT_NEAR((soft_loss(alpha, above, q).loss - soft_loss(alpha, below, q).loss) / (2 * h), soft.grad[i],
+                3e-8)
+        << i;
   }
 }
 
@@ -144,7 +155,8 @@ TEST_P(Losses, AlphaGradientIsTheSlopeInAlpha) {
   const auto z = normal(6), q = entmax(1, normal(6));
   const double h = 1e-5 * alpha;
   const auto slope = [&](auto loss) { return (loss(alpha + h) - loss(alpha - h)) / (2 * h); };
-  EXPECT_NEAR(soft_loss(alpha, z, q).grad_alpha, slope([&](double a) { return soft_loss(a, z, q).loss; }), 2e-8);
+  EXPECT_NEAR(soft_loss(alpha, z, q).grad_alpha, slope([&](double a) { return soft_loss(a, z, q).loss; }),
+              2e-8);
   EXPECT_NEAR(cross_loss(alpha, z, q).grad_alpha, slope([&](double a) { return cross_loss(a, z, q).loss; }),
               2e-8 * std::max(1.0, 1 / (alpha * alpha * alpha)));
   EXPECT_NEAR(class_loss(alpha, z, 3).grad_alpha, slope([&](double a) { return class_loss(a, z, 3).loss; }),
@@ -176,7 +188,8 @@ TEST(FenchelYoung, MasksAreSafe) {
   for (const double alpha : kAlphas) {
     const std::vector<double> masked{0.3, -kInf, -0.2}, plain{0.3, -0.2};
     EXPECT_NEAR(class_loss(alpha, masked, 0).loss, class_loss(alpha, plain, 0).loss, 1e-15) << alpha;
-    EXPECT_NEAR(soft_loss(alpha, masked, {0.5, 0, 0.5}).loss, soft_loss(alpha, plain, {0.5, 0.5}).loss, 1e-15);
+    EXPECT_NEAR(soft_loss(alpha, masked, {0.5, 0, 0.5}).loss, soft_loss(alpha, plain, {0.5, 0.5}).loss,
+                1e-15);
     EXPECT_EQ(class_loss(alpha, masked, 1).loss, kInf);
     EXPECT_EQ(class_loss(alpha, masked, 1).grad[1], -1);
     EXPECT_EQ(soft_loss(alpha, masked, {0.5, 0.25, 0.25}).loss, kInf);
@@ -220,7 +233,8 @@ TEST(FenchelYoung, ReductionsSkipIgnoredRows) {
   for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(mean_grad[i], grad[i] / 2);
 
   const std::vector<index_t> all_ignored{7, 7, 7};
-  cpu::fenchel_young(scores, 1.5, ClassTargets{all_ignored, 7}, Reduction::mean, LossOutputs<double>{{&mean, 1}});
+  cpu::fenchel_young(scores, 1.5, ClassTargets{all_ignored, 7}, Reduction::mean,
+                     LossOutputs<double>{{&mean, 1}});
   EXPECT_EQ(mean, 0);
 
   const std::vector<double> q{0.5, 0.5, kNaN, 3, 0, 1};
@@ -264,7 +278,8 @@ TEST(FenchelYoung, HessianProductIsTheSlopeOfTheGradient) {
       below[i] -= h * direction[i];
     }
     const auto p_above = entmax(alpha, above), p_below = entmax(alpha, below);
-    for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(product[i], (p_above[i] - p_below[i]) / (2 * h), 1e-9) << alpha;
+    for (std::size_t i = 0; i < 4; ++i)
+      EXPECT_NEAR(product[i], (p_above[i] - p_below[i]) / (2 * h), 1e-9) << alpha;
   }
 }
 
@@ -280,21 +295,25 @@ TEST(FenchelYoung, BadInputIsNamed) {
   };
   EXPECT_EQ(with_classes({0, 2}), "fenchel::fenchel_young: classes[1] must be in [0, 2) or -100, got 2");
   EXPECT_EQ(with_classes({-1, 0}), "fenchel::fenchel_young: classes[0] must be in [0, 2) or -100, got -1");
-  EXPECT_EQ(with_classes({0}), "fenchel::fenchel_young: classes.size() must equal the number of rows, 2, got 1");
+  EXPECT_EQ(with_classes({0}),
+            "fenchel::fenchel_young: classes.size() must equal the number of rows, 2, got 1");
   const auto with_targets = [&](std::vector<double> q) {
     return message_of<std::domain_error>([&] {
-      cpu::cross_omega(scores, 1.5, SoftTargets<double>{{q.data(), 2, 2}}, Reduction::none, LossOutputs<double>{loss});
+      cpu::cross_omega(scores, 1.5, SoftTargets<double>{{q.data(), 2, 2}}, Reduction::none,
+                       LossOutputs<double>{loss});
     });
   };
   EXPECT_EQ(with_targets({0.5, 0.5, 1.5, -0.5}),
             "fenchel::cross_omega: targets[1][1] must not be negative, got -0.5");
-  EXPECT_EQ(with_targets({0.5, 0.25, 0.5, 0.5}), "fenchel::cross_omega: the sum of targets[0] must be 1, got 0.75");
+  EXPECT_EQ(with_targets({0.5, 0.25, 0.5, 0.5}),
+            "fenchel::cross_omega: the sum of targets[0] must be 1, got 0.75");
   EXPECT_EQ(with_targets({kNaN, 0.25, 0.5, 0.5}),
             "fenchel::cross_omega: targets[0][0] must not be negative, got nan");
   double one = 0;
   const std::vector<index_t> classes{0, 1};
   EXPECT_EQ(message_of<std::invalid_argument>([&] {
-              cpu::fenchel_young(scores, 1.5, ClassTargets{classes}, Reduction::none, LossOutputs<double>{{&one, 1}});
+              cpu::fenchel_young(scores, 1.5, ClassTargets{classes}, Reduction::none,
+                                 LossOutputs<double>{{&one, 1}});
             }),
             "fenchel::fenchel_young: loss.size() must be 2, got 1");
 }

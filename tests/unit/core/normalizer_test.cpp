@@ -28,12 +28,14 @@ TEST(Normalizer, MatchesTheTable) {
     const double top = *std::max_element(z.begin(), z.end());
     std::vector<double> p = less_maximum(z);
     const Normalization found = normalize(alpha - 1, p);
-    for (std::size_t i = 0; i < p.size(); ++i) EXPECT_NEAR(p[i], block["p"][i], 2e-14 * block["p"][i] + 1e-16);
+    for (std::size_t i = 0; i < p.size(); ++i)
+      EXPECT_NEAR(p[i], block["p"][i], 2e-14 * block["p"][i] + 4e-16);
     EXPECT_NEAR(top + found.offset, block["normalizer"][0], 1e-14 * std::abs(block["normalizer"][0]) + 1e-15);
     if (alpha == 1) {
       EXPECT_EQ(found.threshold, -kInf);
     } else {
-      EXPECT_NEAR(top + found.threshold, block["threshold"][0], 2e-14 * std::abs(block["threshold"][0]) + 1e-15);
+      EXPECT_NEAR(top + found.threshold, block["threshold"][0],
+                  2e-14 * std::abs(block["threshold"][0]) + 1e-15);
     }
     EXPECT_NEAR(std::exp(found.log_peak), *std::max_element(p.begin(), p.end()), 1e-14);
   }
@@ -60,9 +62,10 @@ TEST(Normalizer, SmallWeightsMakeDensitiesAboveOne) {
     const auto found = normalize(alpha - 1, p, weights);
     EXPECT_NEAR(0.01 * p[0] + 0.02 * p[1] + 0.005 * p[2], 1, 4e-16) << alpha;
     EXPECT_GT(p[0], 1);
+    if (alpha > 10) continue;  // p^am1 is past the largest double, and so is A
     for (std::size_t i = 0; i < 2; ++i) {
       const double d = i == 0 ? 0 : -0.2;
-      EXPECT_NEAR(deformed_exp(alpha - 1, d - found.offset), p[i], 1e-9 * p[i]) << alpha;
+      EXPECT_NEAR(deformed_exp(alpha - 1, d - found.offset), p[i], 1e-12 * p[i]) << alpha;
     }
   }
 }
@@ -75,7 +78,8 @@ TEST(Normalizer, EndsOnSlowlyShrinkingSupports) {
     const testing::ExtendedVector z(p.begin(), p.end());
     const auto expected = testing::reference_entmax(alpha, z);
     normalize(alpha - 1, p);
-    for (std::size_t i = 0; i < p.size(); ++i) ASSERT_NEAR(p[i], double(expected[i]), 1e-14) << alpha << ' ' << i;
+    for (std::size_t i = 0; i < p.size(); ++i)
+      ASSERT_NEAR(p[i], double(expected[i]), 1e-14) << alpha << ' ' << i;
   }
 }
 

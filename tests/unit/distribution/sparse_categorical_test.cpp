@@ -84,7 +84,9 @@ TEST(SparseCategorical, DividesByTheSum) {
 
 TEST(SparseCategorical, BadProbabilitiesAreNamed) {
   using testing::message_of;
-  EXPECT_EQ(message_of<std::domain_error>([] { SparseCategorical(std::vector<double>{0.5, -0.5}); }),
+  EXPECT_EQ(message_of<std::domain_error>([] {
+              SparseCategorical(std::vector<double>{0.5, -0.5});
+            }),
             "fenchel::sparse_categorical: probabilities[1] must be finite and not negative, got -0.5");
   EXPECT_EQ(message_of<std::domain_error>([] { SparseCategorical(std::vector<double>{}); }),
             "fenchel::sparse_categorical: the sum of the probabilities must be positive and finite, got 0");

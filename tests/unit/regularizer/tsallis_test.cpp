@@ -26,7 +26,8 @@ TEST(Tsallis, NegentropyMatchesTheGoldenValues) {
 TEST(Tsallis, NegentropyMatchesTheTable) {
   for (auto& block : testing::golden_blocks("entmax.txt")) {
     const double expected = block["negentropy"][0];
-    EXPECT_NEAR(tsallis_negentropy(block["alpha"][0], block["p"]), expected, 1e-14 * std::abs(expected) + 1e-16)
+    EXPECT_NEAR(tsallis_negentropy(block["alpha"][0], block["p"]), expected,
+                1e-14 * std::abs(expected) + 1e-16)
         << block["alpha"][0];
   }
 }
@@ -53,14 +54,16 @@ TEST(Tsallis, AlphaGradientIsTheSlope) {
     if (alpha > 100) continue;
     const double h = 1e-5 * alpha;
     const double slope = (tsallis_negentropy(alpha + h, kP) - tsallis_negentropy(alpha - h, kP)) / (2 * h);
-    EXPECT_NEAR(tsallis_negentropy_alpha_gradient(alpha, kP), slope, 1e-9 * std::max(1.0, std::abs(slope))) << alpha;
+    EXPECT_NEAR(tsallis_negentropy_alpha_gradient(alpha, kP), slope, 1e-9 * std::max(1.0, std::abs(slope)))
+        << alpha;
   }
   EXPECT_EQ(tsallis_negentropy_alpha_gradient(testing::kInf, kP), 0);
 }
 
 TEST(Tsallis, BadParametersAreNamed) {
   using testing::message_of;
-  EXPECT_EQ(message_of<std::domain_error>([] { Tsallis(0); }), "fenchel::tsallis: alpha must be positive, got 0");
+  EXPECT_EQ(message_of<std::domain_error>([] { Tsallis(0); }),
+            "fenchel::tsallis: alpha must be positive, got 0");
   EXPECT_EQ(message_of<std::domain_error>([] { Tsallis(testing::kNaN); }),
             "fenchel::tsallis: alpha must be positive, got nan");
   EXPECT_EQ(message_of<std::domain_error>([] { Tsallis(2, -3); }),
