@@ -13,7 +13,6 @@ struct PhiloxCounter {
 
 struct PhiloxKey {
   std::uint32_t words[2];
-  constexpr bool operator==(const PhiloxKey&) const = default;
 };
 
 /// Philox4x32-10: under each key a bijection of counters that looks random, and passes BigCrush when the
