@@ -27,3 +27,6 @@ if(FENCHEL_TARGET_CLONES AND NOT FENCHEL_SANITIZE)
     int main() { return f(-1); }" fenchel_target_clones_compile)
   set(FENCHEL_HAS_TARGET_CLONES ${fenchel_target_clones_compile})
 endif()
+
+# For sources that promise the same bits everywhere: each operation rounds on its own.
+set(FENCHEL_PORTABLE_ARITHMETIC -fno-fast-math -ffp-contract=off)
