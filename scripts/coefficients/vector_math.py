@@ -6,9 +6,6 @@
 Each error in a comment is the largest weighted error of the coefficients after rounding, on the fitting grid.
 """
 
-import functools
-import itertools
-import math
 import struct
 
 from mpmath import mp, mpf
@@ -93,21 +90,6 @@ def hex_float(value, real):
         "f" if real == "float" else "")
 
 
-def polynomial_at_minus_one(coefficients, real):
-    """What polynomial() of lane_math.hpp gives at -1, where every product is exact."""
-    if len(coefficients) < 10:
-        return functools.reduce(lambda value, c: rounded(c - value, real), reversed(coefficients))
-    return rounded(coefficients[0] - estrin_at_minus_one(coefficients[1:], real), real)
-
-
-def estrin_at_minus_one(coefficients, real):
-    if len(coefficients) == 1:
-        return coefficients[0]
-    half = 1 << (len(coefficients) - 1).bit_length() - 1
-    low, high = (estrin_at_minus_one(part, real) for part in (coefficients[:half], coefficients[half:]))
-    return rounded(low - high if half == 1 else low + high, real)
-
-
 def fit_rounded(real, function, weight, degree, low, high, cut=-7):
     """Rounds the terms one after the other, lowest first, and fits those that remain again."""
     coefficients = []
@@ -120,8 +102,8 @@ def fit_rounded(real, function, weight, degree, low, high, cut=-7):
     return coefficients
 
 
-def print_array(real, name, claim, fit, adjust=lambda coefficients: coefficients):
-    coefficients = adjust(fit_rounded(real, *fit))
+def print_array(real, name, claim, fit):
+    coefficients = fit_rounded(real, *fit)
     function, weight, _, low, high, *_ = fit
     samples = [(x, function(x), weight(x)) for x in points(low, high, 999)]
     exact = [mpf(c) for c in reversed(coefficients)]
@@ -148,12 +130,13 @@ def fit_log_erfc(degree, low, high):
     return (lambda x: mp.log(mp.erfc(x)), mp.erfc, degree, low, high, -18)
 
 
-def fit_erfcx(degree, pole, high):
+def fit_erfcx(degree, pole, low, high):
     def function(t):
         x = pole * (1 + t) / (1 - t)
-        return (1 + 2 * x) * mp.exp(x * x) * mp.erfc(x)
+        return (1 + 2 * x) * mp.exp(x * x) * mp.erfc(x) - 1
 
-    return (function, lambda t: 1 / function(t), degree, -1, (mpf(high) - pole) / (mpf(high) + pole))
+    t_of = lambda x: (mpf(x) - pole) / (mpf(x) + pole)
+    return (function, lambda t: 1 / (1 + function(t)), degree, t_of(low), t_of(high))
 
 
 def fit_atanh_tail(degree):
@@ -163,58 +146,50 @@ def fit_atanh_tail(degree):
 
 
 def fit_log2(degree):
-    function = lambda z: 2 / LN2 * mp.atanh(mp.sqrt(z)) / mp.sqrt(z)
-    return (function, lambda z: 1 / function(z), degree, mpf(10) ** -12, ATANH_REACH)
+    function = lambda f: mp.log1p(f) / (f * LN2)
+    return (function, lambda f: 1 / function(f), degree, 1 / SQRT2 - 1, SQRT2 - 1)
 
 
 def fit_exp2(degree):
-    return (lambda r: mpf(2) ** r, lambda r: mpf(2) ** -r, degree, mpf("-0.501"), mpf("0.501"))
+    return (lambda r: (mpf(2) ** r - 1) / r, lambda r: abs(r) * mpf(2) ** -r, degree, mpf("-0.501"), mpf("0.501"))
 
 
-def one_at_zero(real):
-    """Moves a term by a few units in its last place so that erfc(0) is 1 exactly."""
-    def adjust(coefficients):
-        digits = 24 if real == "float" else 53
-        for i, units in itertools.product(range(len(coefficients)), sorted(range(-9, 10), key=abs)):
-            moved = list(coefficients)
-            moved[i] += units * 2.0 ** (math.frexp(moved[i])[1] - digits)
-            if polynomial_at_minus_one(moved, real) == 1:
-                return moved
-        raise ArithmeticError("no rounding gives erfc(0) = 1")
-
-    return adjust
+def print_constant(real, name, claim, value):
+    print(f"  /// {claim}.\n  static constexpr {real} {name} = {value}{'f' if real == 'float' else ''};")
 
 
-def print_real(real, degrees):
+def print_real(real, exp, log, erf, erf_reach, log_erfc, erf_one, erfc_reach, erfcx, pole, erfc_zero):
     print(f"template <>\nstruct LaneCoefficients<{real}> {{")
-    print_array(real, "kExp", "(exp(r) - 1 - r) / r^2 for |r| <= ln(2)/2, as an error of exp", fit_exp(degrees["exp"]))
+    print_array(real, "kExp", "(exp(r) - 1 - r) / r^2 for |r| <= ln(2)/2, as an error of exp", fit_exp(exp))
     print_array(real, "kLog", "(log(1+f) - f) / f^2 for 1 + f in [sqrt(1/2), sqrt(2)], as a relative error of log",
-                fit_log(degrees["log"]))
-    reach = mpf(degrees["erf_reach"])
-    print_array(real, "kErf", f"erf(x) / x - 1 in x^2 for |x| <= {degrees['erf_reach']}, as a relative error of erf",
-                fit_erf(degrees["erf"], reach))
-    print_array(real, "kLogErfc", f"log(erfc(x)) for x in [{degrees['erf_reach']}, {degrees['erf_one']}], as an error of erf",
-                fit_log_erfc(degrees["log_erfc"], reach, degrees["erf_one"]))
-    print(f"  /// The pole of t = (x - pole) / (x + pole).\n  static constexpr {real} kErfcxPole = "
-          f"{degrees['pole']}{'f' if real == 'float' else ''};")
-    print_array(real, "kErfcx", f"(1 + 2x) exp(x^2) erfc(x) in t for x in [0, {degrees['erfc_zero']}], relative",
-                fit_erfcx(degrees["erfcx"], mpf(degrees["pole"]), degrees["erfc_zero"]), one_at_zero(real))
+                fit_log(log))
+    print_constant(real, "kErfReach", "Where kErf ends and kLogErfc begins", erf_reach)
+    print_array(real, "kErf", f"erf(x) / x - 1 in x^2 for |x| <= {erf_reach}, as a relative error of erf",
+                fit_erf(erf, erf_reach))
+    print_constant(real, "kErfOne", "From here on erf(x) rounds to 1", erf_one)
+    print_array(real, "kLogErfc", f"log(erfc(x)) for x in [{erf_reach}, {erf_one}], as an error of erf",
+                fit_log_erfc(log_erfc, erf_reach, erf_one))
+    print_constant(real, "kErfcReach", "Where kErf ends and kErfcx begins, for erfc", erfc_reach)
+    print_constant(real, "kErfcZero", "From here on erfc(x) rounds to 0", erfc_zero)
+    print_constant(real, "kErfcxPole", "t = (x - pole) / (x + pole)", pole)
+    print_array(real, "kErfcx", f"(1 + 2x) exp(x^2) erfc(x) - 1 in t for x in [{erfc_reach}, {erfc_zero}], relative",
+                fit_erfcx(erfcx, pole, erfc_reach, erfc_zero))
     if real == "double":
         print_array(real, "kAtanh", "(3 atanh(s)/s - 3 - z) / z^2 in z = s^2, s <= 0.1716, as a relative error of atanh",
                     fit_atanh_tail(7))
     else:
-        print_array("double", "kLog2", "2/ln(2) atanh(s)/s in z = s^2, s <= 0.1716, relative", fit_log2(4))
-        print_array("double", "kExp2", "2^r for |r| <= 1/2, relative", fit_exp2(6))
+        print_array("double", "kLog2", "log2(1+f) / f for 1 + f in [sqrt(1/2), sqrt(2)], relative", fit_log2(13))
+        print_array("double", "kExp2", "(2^r - 1) / r for |r| <= 1/2, as a relative error of 2^r", fit_exp2(5))
     print("};\n")
 
 
 def main():
     print("#pragma once\n\n// Made by scripts/coefficients/vector_math.py; the errors are those of the fits, lowest term first.\n")
     print("namespace fenchel::detail {\n\ntemplate <class Real>\nstruct LaneCoefficients;\n")
-    print_real("float", dict(exp=5, log=8, erf=5, erf_reach="0.875", log_erfc=6, erf_one="4", erfcx=9, pole="2.0",
-                             erfc_zero="10.1"))
-    print_real("double", dict(exp=9, log=19, erf=11, erf_reach="1", log_erfc=17, erf_one="6", erfcx=22, pole="3.5",
-                              erfc_zero="27.3"))
+    print_real("float", exp=5, log=8, erf=5, erf_reach=0.875, log_erfc=6, erf_one=4.0, erfc_reach=0.5, erfcx=9,
+               pole=2.5, erfc_zero=10.1)
+    print_real("double", exp=9, log=19, erf=11, erf_reach=1.0, log_erfc=17, erf_one=6.0, erfc_reach=0.5, erfcx=20,
+               pole=3.5, erfc_zero=27.3)
     print("}  // namespace fenchel::detail")
 
 

@@ -28,7 +28,6 @@ struct LaneTraits<float> {
   static constexpr float kLn2High = 0x1.62e4p-1f, kLn2Low = 0x1.7f7d1cp-20f;  ///< n kLn2High is exact
   static constexpr float kSqrtHalf = 0x1.6a09e6p-1f;
   static constexpr float kExpLargest = 0x1.62e42ep+6f;  ///< exp of a larger number overflows
-  static constexpr float kExpNormal = -0x1.5d589ep+6f;  ///< exp of a smaller one may be subnormal
   static constexpr float kExpSmallest = -0x1.ap+6f;     ///< exp of a smaller one rounds to 0
 };
 template <>
@@ -42,7 +41,6 @@ struct LaneTraits<double> {
   static constexpr double kLn2High = 0x1.62e42fefa38p-1, kLn2Low = 0x1.ef35793c7673p-45;
   static constexpr double kSqrtHalf = 0x1.6a09e667f3bcdp-1;
   static constexpr double kExpLargest = 0x1.62e42fefa39efp+9;
-  static constexpr double kExpNormal = -0x1.6232bdd7abcdp+9;
   static constexpr double kExpSmallest = -0x1.75p+9;
 };
 
@@ -56,6 +54,13 @@ FENCHEL_INLINE constexpr LaneBits<Real> to_bits(Real x) noexcept {
 template <class Real>
 FENCHEL_INLINE constexpr Real from_bits(LaneBits<Real> bits) noexcept {
   return std::bit_cast<Real>(bits);
+}
+
+/// x without the lower half of its digits: the square of what is left is exact.
+template <class Real>
+FENCHEL_INLINE Real upper_half(Real x) noexcept {
+  constexpr LaneBits<Real> kLower = (LaneBits<Real>(1) << (LaneTraits<Real>::kMantissaBits / 2 + 1)) - 1;
+  return from_bits<Real>(to_bits(x) & ~kLower);
 }
 
 /// 2^n as an exponent to add to the bits of a number.
@@ -76,25 +81,25 @@ FENCHEL_INLINE Real estrin(const Real (&coefficients)[kSize], const Real (&power
 }
 
 /// sum_i coefficients[i] x^i: Horner's rule; where its chain would be too long to hide, Estrin's for all but
-/// the first term, which would cost accuracy. Unrolled by the templates, since the loop over lanes must be
-/// the innermost one.
-template <std::size_t kFirst = 0, class Real, std::size_t kSize>
+/// the first kExact terms, which carry the accuracy. Unrolled by the templates, since the loop over lanes
+/// must be the innermost one.
+template <std::size_t kExact = 1, std::size_t kFirst = 0, class Real, std::size_t kSize>
 FENCHEL_INLINE Real polynomial(Real x, const Real (&coefficients)[kSize]) noexcept {
   if constexpr (kFirst + 1 == kSize) {
     return coefficients[kFirst];
-  } else if constexpr (kSize < 10) {
-    return coefficients[kFirst] + x * polynomial<kFirst + 1>(x, coefficients);
+  } else if constexpr (kSize < 8 || kFirst < kExact) {
+    return coefficients[kFirst] + x * polynomial<kExact, kFirst + 1>(x, coefficients);
   } else {
     const Real x2 = x * x, x4 = x2 * x2, x8 = x4 * x4;
     const Real powers[] = {x, x2, x4, x8, x8 * x8};
-    return coefficients[0] + x * estrin<1, kSize - 1>(coefficients, powers);
+    return estrin<kFirst, kSize - kFirst>(coefficients, powers);
   }
 }
 
-/// k = round(x / ln 2), in the lowest bits of `rounded`, and exp(x - k ln 2), within 2^-53 (float 2^-24).
+/// exp(x) = 2^k (1 + expm1): k = round(x / ln 2) in the lowest bits of `rounded`.
 template <class Real>
 struct ExpParts {
-  Real rounded, significand;
+  Real rounded, expm1;
 };
 
 /// exp(x - excess) for an excess far below 1. In double the low part of the reduced argument is added last:
@@ -108,28 +113,37 @@ FENCHEL_INLINE ExpParts<Real> exp_parts(Real x, Real excess) noexcept {
   const Real r = high - k * Traits::kLn2Low - excess;
   const Real q = polynomial(r, LaneCoefficients<Real>::kExp);
   if constexpr (sizeof(Real) == 4) {
-    return {rounded, 1 + (r + r * r * q)};
+    return {rounded, r + r * r * q};
   } else {
-    return {rounded, 1 + (high + (r * r * q - k * Traits::kLn2Low - excess))};
+    return {rounded, high + (r * r * q - k * Traits::kLn2Low - excess)};
   }
 }
 
-/// significand 2^k, k in the lowest bits of `rounded`; `small` where that may be subnormal. A subnormal
-/// number is its bits counted as an integer: rounding to an integer makes it, with no subnormal arithmetic.
+/// significand 2^k, k in the lowest bits of `rounded`, where that is normal.
 template <class Real>
-FENCHEL_INLINE Real scale(ExpParts<Real> parts, bool small) noexcept {
+FENCHEL_INLINE Real scale_normal(Real significand, Real rounded) noexcept {
+  return from_bits<Real>(to_bits(significand) + exponent_bits<Real>(to_bits(rounded)));
+}
+
+/// significand 2^k. The bits of a subnormal number, counted as an integer, are its multiple of the smallest
+/// one: rounding to an integer makes it, with no subnormal arithmetic. Below 2^(-2 kBias) it means nothing.
+template <class Real>
+FENCHEL_INLINE Real scale(Real significand, Real rounded) noexcept {
   using Traits = LaneTraits<Real>;
-  const LaneBits<Real> normal = to_bits(parts.significand) + exponent_bits<Real>(to_bits(parts.rounded));
-  const Real integer =
-      from_bits<Real>(normal + exponent_bits<Real>(Traits::kBias + Traits::kMantissaBits - 1)) +
-      Traits::kInteger;
-  return from_bits<Real>(small ? to_bits(integer) - to_bits(Traits::kInteger) : normal);
+  const Real normal = scale_normal(significand, rounded);
+  const LaneBits<Real> raised =
+      to_bits(normal) + exponent_bits<Real>(Traits::kBias + Traits::kMantissaBits - 1);
+  const Real integer = from_bits<Real>(raised) + Traits::kInteger;
+  const Real subnormal = from_bits<Real>(to_bits(integer) - to_bits(Traits::kInteger));
+  return normal >= std::numeric_limits<Real>::min() ? normal
+                                                    : subnormal;  // what has wrapped is negative or NaN
 }
 
 template <class Real>
 FENCHEL_INLINE Real exp_element(Real x) noexcept {
   using Traits = LaneTraits<Real>;
-  Real y = scale(exp_parts(x, Real(0)), x < Traits::kExpNormal);
+  const ExpParts<Real> parts = exp_parts(x, Real(0));
+  Real y = scale(1 + parts.expm1, parts.rounded);
   y = x < Traits::kExpSmallest ? Real(0) : y;
   return x <= Traits::kExpLargest ? y : x + std::numeric_limits<Real>::infinity();
 }
@@ -157,7 +171,7 @@ template <class Real>
 FENCHEL_INLINE Real log_sum(Real exponent, Real fraction, Real excess) noexcept {
   using Traits = LaneTraits<Real>;
   const Real f = fraction - excess;
-  const Real q = polynomial(f, LaneCoefficients<Real>::kLog);
+  const Real q = polynomial<2>(f, LaneCoefficients<Real>::kLog);
   const Real low = f * f * q + exponent * Traits::kLn2Low - excess;
   return exponent * Traits::kLn2High + (fraction + low);
 }
@@ -170,15 +184,20 @@ FENCHEL_INLINE Real log_or_special(Real x, Real y) noexcept {
   return x > 0 ? y : (x == 0 ? -Limits::infinity() : Limits::quiet_NaN());
 }
 
+/// The parts of a finite x > 0, normal or not.
 template <class Real>
-FENCHEL_INLINE Real log_element(Real x) noexcept {
+FENCHEL_INLINE LogParts<Real> log_parts_of(Real x) noexcept {
   using Traits = LaneTraits<Real>;
   constexpr Real kBias = Traits::kInteger + Real(Traits::kBias);
   constexpr Real kSubnormalBias = kBias + Real(Traits::kBias + Traits::kMantissaBits - 1);
   const bool subnormal = x < std::numeric_limits<Real>::min();
   const Real scaled = from_bits<Real>(to_bits(x) | to_bits(Traits::kInteger)) - Traits::kInteger;
-  const LogParts<Real> parts =
-      log_parts<Real>(subnormal ? to_bits(scaled) : to_bits(x), subnormal ? kSubnormalBias : kBias);
+  return log_parts<Real>(subnormal ? to_bits(scaled) : to_bits(x), subnormal ? kSubnormalBias : kBias);
+}
+
+template <class Real>
+FENCHEL_INLINE Real log_element(Real x) noexcept {
+  const LogParts<Real> parts = log_parts_of(x);
   return log_or_special(x, log_sum(parts.exponent, parts.fraction, Real(0)));
 }
 
