@@ -11,7 +11,6 @@
 #include "fenchel/core/philox.hpp"
 #include "fenchel/core/rows.hpp"
 #include "fenchel/core/variates.hpp"
-#include "fenchel/core/vector_math.hpp"
 #include "fenchel/core/version.hpp"
 #include "fenchel/distribution/concept.hpp"
 #include "fenchel/distribution/escort.hpp"
