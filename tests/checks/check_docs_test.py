@@ -52,6 +52,7 @@ class Docs(CheckTest):
     def test_finds_a_path_that_is_not_there(self):
         self.assert_false("\nSee `src/core/b.cpp`.\n", "docs/a.md:2: no src/core/b.cpp")
         self.assert_false("`core/b.hpp`\n", "no core/b.hpp")
+        self.assert_false("`src/CMakeLists.txt`\n", "no src/CMakeLists.txt")
         self.assert_false("[b](b.md)\n", "docs/a.md:1: no b.md to link to")
 
     def test_finds_a_test_that_is_not_there(self):
