@@ -1,0 +1,63 @@
+import unittest
+
+from check_trees import CheckTest
+
+FILES = {"src/core/a.cpp": "\n", "include/fenchel/core/a.hpp": "#pragma once\n",
+         "tests/unit/core/a_test.cpp": "TEST(Rows, WalksAnyStride) {}\nTEST_P(Losses, AreTheirDefinition) {}\n"}
+
+
+def block(language, text):
+    return f"```{language}\n{text}```\n"
+
+
+def program(body):
+    return block("cpp", f'#include <cstdio>\n#include "fenchel/core/parallel.hpp"\nint main() {{ {body} }}\n')
+
+
+class Docs(CheckTest):
+    check = "check_docs"
+
+    def assert_true(self, text):
+        self.assert_clean({**FILES, "docs/a.md": text})
+
+    def assert_false(self, text, message):
+        self.assert_fault({**FILES, "docs/a.md": text}, message)
+
+    def test_accepts_programs_that_print_what_is_said(self):
+        self.assert_true("Plain:\n\n" + block("", "int  f(;\n") + program("return fenchel::num_threads() < 1;") +
+                         program('std::puts("1\\n2");') + "\nwhich prints\n\n" + block("text", "1\n2\n"))
+
+    def test_finds_a_program_that_does_not_compile(self):
+        self.assert_false("# A\n\n" + program("return nothing;"), "docs/a.md:3: does not compile")
+
+    def test_finds_a_warning(self):
+        self.assert_false(program("int unused = 1;"), "docs/a.md:1: does not compile")
+
+    def test_finds_a_program_that_prints_something_else(self):
+        self.assert_false(program('std::puts("2");') + block("text", "1\n"), "docs/a.md:1: prints something else")
+        self.assert_false(program("") + block("text", "1\n"), "-1")
+
+    def test_finds_a_program_that_fails(self):
+        self.assert_false(program("return 3;"), "docs/a.md:1: ends with status 3")
+
+    def test_finds_output_of_nothing(self):
+        self.assert_false(block("text", "1\n"), "docs/a.md:1: a text block that follows no cpp block")
+        self.assert_false(program("") + block("", "") + block("text", "1\n"), "a text block that follows no cpp block")
+
+    def test_accepts_paths_tests_and_links_that_are_there(self):
+        self.assert_true("`src/core/a.cpp` `core/a.hpp` `fenchel/core/a.hpp` `tests/` `Losses.AreTheirDefinition`\n"
+                         "[itself](a.md) [a part](a.md#part) [the web](https://example.org)\n"
+                         "`tests/unit/FOLDER/NAME_test.cpp` `build/dev` `lib/pkgconfig` `a/(b+c)`\n")
+
+    def test_finds_a_path_that_is_not_there(self):
+        self.assert_false("\nSee `src/core/b.cpp`.\n", "docs/a.md:2: no src/core/b.cpp")
+        self.assert_false("`core/b.hpp`\n", "no core/b.hpp")
+        self.assert_false("`src/CMakeLists.txt`\n", "no src/CMakeLists.txt")
+        self.assert_false("[b](b.md)\n", "docs/a.md:1: no b.md to link to")
+
+    def test_finds_a_test_that_is_not_there(self):
+        self.assert_false("`Rows.WalksBackwards`\n", "docs/a.md:1: no test Rows.WalksBackwards")
+
+
+if __name__ == "__main__":
+    unittest.main()
