@@ -33,6 +33,13 @@ struct Bounds<float> {
   static double row_sum(std::size_t) { return 2e-6; }
 };
 
+/// What n scores within rounding of the threshold add to the bound: each takes or leaves some of the mass.
+/// Float rows are solved in double where it matters.
+template <class Real>
+double crowd_bound(std::size_t n) {
+  return sizeof(Real) == sizeof(double) ? 1e-16 * static_cast<double>(n) : 5e-6;
+}
+
 /// The bound on |p - exact| for a score less the largest one, d, and a threshold less the largest score.
 /// Beyond alpha = 2 a small p is steep in its score, and so in d's own rounding: the bound lets d move by two
 /// ulps.

@@ -10,7 +10,7 @@
 
 /// The prediction of long rows in long double, at the price of a few passes where reference.hpp takes ninety:
 /// Newton's iteration from a guess, accepted only where the residual proves that the root is there (the mass
-/// is monotone in the unknown, so that residual / slope bounds the error).
+/// is monotone in the unknown, and convex or concave, so that residual / slope bounds the error).
 namespace fenchel::testing {
 
 struct Certified {
@@ -41,7 +41,7 @@ struct MassAndSlope {
   ExtendedSum mass, slope;
 };
 
-/// alpha <= 2, in l = log P of the largest density: log p = l + log1p(eps c d) / eps, c = e^{-eps l}.
+/// alpha < 2, in l = log P of the largest density: log p = l + log1p(eps c d) / eps, c = e^{-eps l}.
 template <class Real>
 MassAndSlope fill_from_peak(Extended eps, Extended l, const std::vector<Real>& z, Extended top,
                             ExtendedVector& p) {
@@ -56,7 +56,7 @@ MassAndSlope fill_from_peak(Extended eps, Extended l, const std::vector<Real>& z
   return sums;
 }
 
-/// alpha > 2, in the smallest density q of the support, at the score `pivot`: p^eps = q^eps + eps (z -
+/// alpha >= 2, in the smallest density q of the support, at the score `pivot`: p^eps = q^eps + eps (z -
 /// pivot).
 template <class Real>
 MassAndSlope fill_from_smallest(Extended eps, Extended q, const std::vector<Real>& z, Extended pivot,
@@ -92,21 +92,21 @@ Extended smallest_in_support(Extended eps, const std::vector<Real>& z) {
 /// `guess` is what the library found; it saves passes and cannot change what is accepted.
 template <class Real>
 Certified certified_entmax(double alpha, const std::vector<Real>& z, const std::vector<Real>& guess) {
-  constexpr int kMostSteps = 40;
+  constexpr int kMostSteps = 100;
   const Extended eps = static_cast<Extended>(alpha) - 1;
   const Extended top = *std::max_element(z.begin(), z.end());
   Certified result{ExtendedVector(z.size()), 0, false};
-  if (eps <= 1) {
-    const Extended peak = *std::max_element(guess.begin(), guess.end());
-    const Extended low = -std::log(static_cast<Extended>(z.size())) - 1;
-    Extended l = peak > 0 && peak <= 1 ? std::max(low, std::log(peak)) : 0.0L;
+  if (eps < 1) {
+    const Extended guessed = *std::max_element(guess.begin(), guess.end());
+    const Extended least = 1 / (3 * static_cast<Extended>(z.size()));
+    Extended peak = guessed > least && guessed <= 1 ? guessed : 1.0L;
     for (int step = 0; step < kMostSteps && !result.proved; ++step) {
-      const auto sums = detail::fill_from_peak(eps, l, z, top, result.p);
+      const auto sums = detail::fill_from_peak(eps, std::log(peak), z, top, result.p);
       const Extended mass = sums.mass, slope = sums.slope;
       result.proved = std::fabs(mass - 1) <= kCertifiedResidual * std::max(1.0L, slope);
-      if (!result.proved) l = std::clamp(l - std::log(mass) * mass / slope, low, 0.0L);
+      if (!result.proved) peak = std::clamp(peak - (mass - 1) * peak / slope, least, 1.0L);
     }
-    result.edge = eps > 0 ? -std::exp(eps * l) / eps : -std::numeric_limits<Extended>::infinity();
+    result.edge = eps > 0 ? -std::pow(peak, eps) / eps : -std::numeric_limits<Extended>::infinity();
   } else {
     const Extended pivot = detail::smallest_in_support(eps, z);
     const auto count = std::count_if(z.begin(), z.end(), [&](Real x) { return x >= pivot; });
