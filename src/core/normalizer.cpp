@@ -145,13 +145,13 @@ Normalization normalize_from_smallest(double am1, const Row& row) noexcept {
   }
   row.rescale();
   const double threshold = smallest - std::exp(am1 * log_q) / am1;
-  return {std::log(*std::ranges::max_element(row.values)), threshold + 1 / am1, threshold};
+  return {threshold + 1 / am1, threshold};
 }
 
 Normalization normalize_to_maxima(const Row& row) noexcept {
   for (double& value : row.values) value = value == 0 ? 1.0 : 0.0;
   row.rescale();
-  return {std::log(*std::ranges::max_element(row.values)), 0, 0};
+  return {0, 0};
 }
 
 }  // namespace

@@ -14,9 +14,8 @@
 /// 1 - 1/n.
 namespace fenchel {
 
-/// Where a row stands: its largest density and its normaliser and threshold, both less the largest score.
+/// The normaliser and the threshold, both less the largest score.
 struct Normalization {
-  double log_peak;   ///< log P
   double offset;     ///< A - max f
   double threshold;  ///< tau - max f; -inf at alpha = 1
 };
@@ -24,7 +23,7 @@ struct Normalization {
 FENCHEL_HD inline Normalization normalization_from_peak(double am1, double log_peak) noexcept {
   const double power = std::exp(am1 * log_peak);  // P^am1
   const double threshold = am1 == 0 ? -std::numeric_limits<double>::infinity() : -power / am1;
-  return {log_peak, 0.0 - deformed_log_of_exp(am1, log_peak), threshold};
+  return {0.0 - deformed_log_of_exp(am1, log_peak), threshold};
 }
 
 /// One Newton step for log P, alpha <= 2, from S = sum E and R = sum E^{1 - am1}, E = exp_{2-alpha}(c d). It

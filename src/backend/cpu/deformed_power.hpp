@@ -9,8 +9,8 @@
 namespace fenchel::detail {
 
 template <class Real>
-struct EscortPair {
-  Real value, escort;
+struct Powers {
+  Real value, escort, second;
 };
 
 /// How small the last Newton step in log P must be for the linear finish of the solver to be below rounding:
@@ -25,12 +25,16 @@ FENCHEL_INLINE double last_step(double am1) noexcept {
 /// am1 = 1 / q for a small whole q: alpha = 2, 3/2, 4/3, 5/4. No exp, no log.
 template <class Real, int q>
 struct WholePower {
-  FENCHEL_INLINE EscortPair<Real> operator()(Real y) const noexcept {
-    const Real base = y > -1 ? 1 + y : Real(0);
-    if constexpr (q == 1) return {base, y > -1 ? Real(1) : Real(0)};
-    Real escort = base;
-    for (int k = 2; k < q; ++k) escort *= base;
-    return {escort * base, escort};
+  static constexpr int kExponent = q;
+  static constexpr bool kClosedForm = q <= 2;
+
+  FENCHEL_INLINE Powers<Real> operator()(Real y) const noexcept {
+    const Real base = y > -1 ? 1 + y : Real(0), one = y > -1 ? Real(1) : Real(0);
+    if constexpr (q == 1) return {base, one, 0};
+    if constexpr (q == 2) return {base * base, base, one};
+    Real second = base;
+    for (int k = 3; k < q; ++k) second *= base;
+    return {second * base * base, second * base, second};
   }
   /// sum^{-am1}.
   [[nodiscard]] FENCHEL_INLINE double inverse_root(double sum) const noexcept {
@@ -47,14 +51,15 @@ struct WholePower {
 /// Any other am1 in (-1, 1], am1 not 0.
 template <class Real>
 struct GeneralPower {
+  static constexpr bool kClosedForm = false;
   double am1;
   Real inverse_am1 = static_cast<Real>(1 / am1);
 
-  FENCHEL_INLINE EscortPair<Real> operator()(Real y) const noexcept {
+  FENCHEL_INLINE Powers<Real> operator()(Real y) const noexcept {
     const bool inside = y > -1;
-    const Real safe = inside ? y : Real(0);
-    const Real e = exp_element(log1p_element(safe) * inverse_am1);
-    return {inside ? e : Real(0), inside ? e / (1 + safe) : Real(0)};
+    const Real safe = inside ? y : Real(0), inverse = 1 / (1 + safe);
+    const Real e = inside ? exp_element(log1p_element(safe) * inverse_am1) : Real(0);
+    return {e, e * inverse, e * inverse * inverse};
   }
   [[nodiscard]] FENCHEL_INLINE double inverse_root(double sum) const noexcept {
     return std::exp(-am1 * std::log(sum));

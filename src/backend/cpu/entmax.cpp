@@ -17,9 +17,10 @@ void run(std::string_view where, Rows<const Real> scores, PerRow alpha, Rows<Rea
   detail::check_overlap(where, "p", p, "scores", scores);
   detail::check_alpha(where, alpha, scores.rows);
   const int workers = workers_for(scores.rows, scores.cols);
-  const detail::EntmaxScratches<Real> scratches(workers, scores.cols);
+  const detail::Scratch memory(workers, detail::entmax_scratch_bytes<Real>(scores.cols));
   parallel_rows(scores.rows, workers, [&](index_t begin, index_t end, int worker) noexcept {
-    const auto scratch = scratches.of(worker);
+    auto part = memory.of(worker);
+    const auto scratch = detail::take_entmax_scratch<Real>(part, scores.cols);
     for (index_t i = begin; i < end; ++i) {
       const auto row = detail::entmax_row(scores.row(i), scores.cols, alpha[i], scratch, p.row(i));
       if (out.normalizer != nullptr) out.normalizer[i] = row.top + row.normalization.offset;

@@ -1,7 +1,6 @@
 #include "fenchel/backend/entmax_derivatives.hpp"
 
 #include <cmath>
-#include <memory>
 
 #include "backend/cpu/checks.hpp"
 #include "backend/cpu/jacobian_row.hpp"
@@ -28,11 +27,16 @@ void check_alpha_values(std::string_view where, std::string_view name, std::size
   if (size != 0) detail::check_count(where, name, static_cast<index_t>(size), rows);
 }
 
-/// Calls row(i, worker) for every row, with so many workers.
-template <class Row>
-void for_each_row(index_t rows, int workers, const Row& row) {
+/// Calls row(i, scratch) for every row, with what make_scratch(part) takes from a worker's part of the
+/// memory.
+template <class MakeScratch, class Row>
+void for_each_row(index_t rows, int workers, std::size_t bytes_each, const MakeScratch& make_scratch,
+                  const Row& row) {
+  const detail::Scratch memory(workers, bytes_each);
   parallel_rows(rows, workers, [&](index_t begin, index_t end, int worker) noexcept {
-    for (index_t i = begin; i < end; ++i) row(i, worker);
+    auto part = memory.of(worker);
+    const auto scratch = make_scratch(part);
+    for (index_t i = begin; i < end; ++i) row(i, scratch);
   });
 }
 
@@ -99,15 +103,18 @@ void entmax_vjp(Input<Real> p, PerRow alpha, Input<Real> grad_p, Rows<Real> grad
   detail::check_same_shape(kWhere, "grad_scores", grad_scores, "p", p);
   detail::check_alpha(kWhere, alpha, p.rows);
   check_alpha_values(kWhere, "grad_alpha", grad_alpha.size(), p.rows);
-  const int workers = workers_for(p.rows, p.cols);
-  const detail::JacobianScratches<Real> scratches(workers, p.cols);
-  for_each_row(p.rows, workers, [&](index_t i, int worker) noexcept {
-    Real* out = grad_scores.row(i);
-    detail::jacobian_row(p.row(i), p.cols, alpha[i], grad_p.row(i), scratches.of(worker), out);
-    if (!grad_alpha.empty()) {
-      grad_alpha[static_cast<std::size_t>(i)] = 0.0 - along_alpha(alpha[i], p.row(i), out, p.cols);
-    }
-  });
+  const auto make_scratch = [&](detail::WorkerScratch& part) {
+    return detail::take_jacobian_scratch<Real>(part, p.cols);
+  };
+  const std::size_t bytes = detail::jacobian_scratch_bytes<Real>(p.cols);
+  for_each_row(
+      p.rows, workers_for(p.rows, p.cols), bytes, make_scratch, [&](index_t i, const auto& scratch) noexcept {
+        Real* out = grad_scores.row(i);
+        detail::jacobian_row(p.row(i), p.cols, alpha[i], grad_p.row(i), scratch, out);
+        if (!grad_alpha.empty()) {
+          grad_alpha[static_cast<std::size_t>(i)] = 0.0 - along_alpha(alpha[i], p.row(i), out, p.cols);
+        }
+      });
 }
 
 template <class Real>
@@ -119,23 +126,29 @@ void entmax_jvp(Input<Real> p, PerRow alpha, Input<Real> d_scores, Rows<Real> d_
   detail::check_same_shape(kWhere, "d_p", d_p, "p", p);
   detail::check_alpha(kWhere, alpha, p.rows);
   check_alpha_values(kWhere, "d_alpha", d_alpha.size(), p.rows);
-  const int workers = workers_for(p.rows, p.cols);
-  const detail::JacobianScratches<Real> scratches(workers, p.cols);
-  const auto shifted_rows =
-      std::make_unique_for_overwrite<Real[]>(static_cast<std::size_t>(workers * p.cols));
-  for_each_row(p.rows, workers, [&](index_t i, int worker) noexcept {
-    const Real* direction = d_scores.row(i);
-    if (!d_alpha.empty() && std::isfinite(alpha[i])) {
-      Real* shifted = shifted_rows.get() + worker * p.cols;
-      const double step = d_alpha[static_cast<std::size_t>(i)];
-      for (index_t j = 0; j < p.cols; ++j) {
-        shifted[j] = static_cast<Real>(direction[j] -
-                                       step * alpha_direction(alpha[i], p[i][static_cast<std::size_t>(j)]));
-      }
-      direction = shifted;
-    }
-    detail::jacobian_row(p.row(i), p.cols, alpha[i], direction, scratches.of(worker), d_p.row(i));
-  });
+  struct JvpScratch {
+    detail::JacobianScratch<Real> jacobian;
+    Real* shifted;
+  };
+  const auto make_scratch = [&](detail::WorkerScratch& part) {
+    return JvpScratch{detail::take_jacobian_scratch<Real>(part, p.cols), part.take<Real>(p.cols)};
+  };
+  const std::size_t bytes =
+      detail::jacobian_scratch_bytes<Real>(p.cols) + detail::scratch_bytes<Real>(p.cols);
+  for_each_row(p.rows, workers_for(p.rows, p.cols), bytes, make_scratch,
+               [&](index_t i, const auto& scratch) noexcept {
+                 const Real* direction = d_scores.row(i);
+                 if (!d_alpha.empty() && std::isfinite(alpha[i])) {
+                   Real* shifted = scratch.shifted;
+                   const double step = d_alpha[static_cast<std::size_t>(i)];
+                   for (index_t j = 0; j < p.cols; ++j) {
+                     shifted[j] = static_cast<Real>(
+                         direction[j] - step * alpha_direction(alpha[i], p[i][static_cast<std::size_t>(j)]));
+                   }
+                   direction = shifted;
+                 }
+                 detail::jacobian_row(p.row(i), p.cols, alpha[i], direction, scratch.jacobian, d_p.row(i));
+               });
 }
 
 template <class Real>
@@ -150,22 +163,22 @@ void entmax_vjp_vjp(Input<Real> p, PerRow alpha, Input<Real> grad_p, Input<Real>
   detail::check_alpha(kWhere, alpha, p.rows);
   check_alpha_values(kWhere, "weight_alpha", weight_alpha.size(), p.rows);
   check_alpha_values(kWhere, "grad_alpha", grad_alpha.size(), p.rows);
-  const int workers = workers_for(p.rows, 100 * p.cols);
-  const auto scratch =
-      std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(3 * workers * p.cols));
-  for_each_row(p.rows, workers, [&](index_t i, int worker) noexcept {
-    const auto row = static_cast<std::size_t>(i);
-    double along_alpha_i = 0;
-    if (std::isinf(alpha[i])) {
-      for (Real& x : grad_scores[i]) x = 0;
-    } else {
-      along_alpha_i =
-          SecondOrderRow(scratch.get() + 3 * worker * p.cols, p.cols, alpha[i])
-              .gradient(p.row(i), grad_p.row(i), weight_scores.row(i),
-                        weight_alpha.empty() ? 0.0 : weight_alpha[row], p.cols, grad_scores.row(i));
-    }
-    if (!grad_alpha.empty()) grad_alpha[row] = along_alpha_i;
-  });
+  const auto make_scratch = [&](detail::WorkerScratch& part) { return part.take<double>(3 * p.cols); };
+  const std::size_t bytes = detail::scratch_bytes<double>(3 * p.cols);
+  for_each_row(p.rows, workers_for(p.rows, 100 * p.cols), bytes, make_scratch,
+               [&](index_t i, double* scratch) noexcept {
+                 const auto row = static_cast<std::size_t>(i);
+                 double along_alpha_i = 0;
+                 if (std::isinf(alpha[i])) {
+                   for (Real& x : grad_scores[i]) x = 0;
+                 } else {
+                   along_alpha_i = SecondOrderRow(scratch, p.cols, alpha[i])
+                                       .gradient(p.row(i), grad_p.row(i), weight_scores.row(i),
+                                                 weight_alpha.empty() ? 0.0 : weight_alpha[row], p.cols,
+                                                 grad_scores.row(i));
+                 }
+                 if (!grad_alpha.empty()) grad_alpha[row] = along_alpha_i;
+               });
 }
 
 template void entmax_vjp(Input<float>, PerRow, Input<float>, Rows<float>, std::span<double>);

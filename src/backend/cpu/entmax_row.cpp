@@ -16,47 +16,67 @@ template <class Real>
 constexpr index_t kBlock = 8 * kLanes<Real>;
 static_assert(kBlock<float> <= kPlaceBlock);
 
+/// Some of the row's largest scores, distinct entries: of a quarter of the blocks, the maximum in each lane.
+template <class Real>
+struct Summits {
+  static constexpr index_t kQuarters = 4;
+  Real values[kQuarters * kLanes<Real>];
+};
+
 template <class Real>
 struct RowTop {
   Real top;
   bool valid;  ///< no NaN, no +inf, and a finite score
 };
 
-/// The maximum, and for each block its maxima by lane.
+/// The maximum, the maxima by lane of each block, and the summits.
 template <class Real>
-FENCHEL_INLINE RowTop<Real> find_top(const Real* z, index_t n, Real* tops) noexcept {
-  Lanes<Real> top = -kInfinity<Real> - Lanes<Real>{};
+FENCHEL_INLINE RowTop<Real> find_top(const Real* z, index_t n, Real* tops, Summits<Real>& summits) noexcept {
+  const Lanes<Real> lowest = -kInfinity<Real> - Lanes<Real>{};
+  for (index_t k = 0; k < Summits<Real>::kQuarters; ++k) store(summits.values + k * kLanes<Real>, lowest);
   IntLanes<Real> bad{};
-  for (index_t first = 0; first < n; first += kBlock<Real>, tops += kLanes<Real>) {
-    Lanes<Real> block_top = -kInfinity<Real> - Lanes<Real>{};
+  for (index_t first = 0, block = 0; first < n; first += kBlock<Real>, ++block) {
+    Lanes<Real> block_top = lowest;
+    IntLanes<Real> block_bad{};
     for_each_vector<Real>(std::min(kBlock<Real>, n - first),
                           [&](index_t i, index_t count) FENCHEL_INLINE_LAMBDA {
                             const Lanes<Real> x = load_up_to(z + first + i, count, -kInfinity<Real>);
                             for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA {
                               block_top[j] = x[j] > block_top[j] ? x[j] : block_top[j];
-                              bad[j] |= !(x[j] < kInfinity<Real>);
+                              block_bad[j] |= !(x[j] < kInfinity<Real>);
                             });
                           });
-    store(tops, block_top);
-    for_each_lane<Real>(
-        [&](index_t j) FENCHEL_INLINE_LAMBDA { top[j] = block_top[j] > top[j] ? block_top[j] : top[j]; });
+    bad |= block_bad;
+    store(tops + block * kLanes<Real>, block_top);
+    Real* summit = summits.values + block % Summits<Real>::kQuarters * kLanes<Real>;
+    Lanes<Real> higher = load(summit);
+    for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA {
+      higher[j] = block_top[j] > higher[j] ? block_top[j] : higher[j];
+    });
+    store(summit, higher);
   }
-  auto any_bad = bad[0];
-  for (index_t j = 0; j < kLanes<Real>; ++j) any_bad |= bad[j];
-  const Real largest = largest_of<Real>(top);
-  return {largest, any_bad == 0 && largest > -kInfinity<Real>};
+  Lanes<Real> highest = load(summits.values);
+  for (index_t k = 1; k < Summits<Real>::kQuarters; ++k) {
+    const Lanes<Real> quarter = load(summits.values + k * kLanes<Real>);
+    for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA {
+      highest[j] = quarter[j] > highest[j] ? quarter[j] : highest[j];
+    });
+  }
+  const Real largest = largest_of<Real>(highest);
+  return {largest, !any_of<Real>(bad) && largest > -kInfinity<Real>};
 }
 
 /// The places of z > top - width, ascending; gives up past `most` and returns -1.
 template <class Real>
 FENCHEL_INLINE index_t find_candidates(const Real* z, index_t n, const Real* tops, Real top, double width,
                                        index_t most, index_t* places) noexcept {
-  const Real cut = std::nextafter(static_cast<Real>(top - width), -kInfinity<Real>);
+  auto cut = static_cast<Real>(top - width);
+  cut -= std::abs(cut) * std::numeric_limits<Real>::epsilon();  // whichever way it was rounded
   index_t found = 0;
   for (index_t first = 0; first < n; first += kBlock<Real>, tops += kLanes<Real>) {
-    int reaches = 0;
-    for (index_t j = 0; j < kLanes<Real>; ++j) reaches |= tops[j] > cut;
-    if (reaches == 0) continue;
+    IntLanes<Real> reaches{};
+    for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA { reaches[j] = tops[j] > cut; });
+    if (!any_of<Real>(reaches)) continue;
     const auto above = [cut](Real x) FENCHEL_INLINE_LAMBDA { return x > cut; };
     found = append_places(z, first, std::min(kBlock<Real>, n - first), above, places, found);
     if (found > most) return -1;
@@ -65,53 +85,62 @@ FENCHEL_INLINE index_t find_candidates(const Real* z, index_t n, const Real* top
 }
 
 struct PowerSums {
-  double value, escort;
+  double value, escort, second;
 };
 
-/// E and E^{1-am1} of the vectors at a stride of the row, with y = slope (x - top); kept if there is room.
-/// Their sums.
+/// The powers of the vectors at a stride of the row, with y = slope (x - top); E and E^{1-am1} are kept if
+/// there is room.
 template <class Real, class Power>
 FENCHEL_INLINE PowerSums evaluate(const Real* x, index_t n, index_t stride, Real top, Real slope,
                                   const Power& power, const SolveScratch<Real>* keep) noexcept {
-  RunningSum<Real> value_sum, escort_sum;
+  RunningSum<Real> value_sum, escort_sum, second_sum;
   for (index_t i = 0; i < n; i += stride) {
     const index_t count = std::min(kLanes<Real>, n - i);
     const Lanes<Real> score = load_up_to(x + i, count, -kInfinity<Real>);
-    Lanes<Real> value, escort;
+    Lanes<Real> value, escort, second;
     for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA {
-      const EscortPair<Real> pair = power(slope * (score[j] - top));
-      value[j] = pair.value;
-      escort[j] = pair.escort;
+      const Powers<Real> powers = power(slope * (score[j] - top));
+      value[j] = powers.value;
+      escort[j] = powers.escort;
+      second[j] = powers.second;
     });
     value_sum.add(value);
     escort_sum.add(escort);
+    second_sum.add(second);
     if (keep != nullptr) {
       store(keep->e + i, value);
       store(keep->escort + i, escort);
     }
   }
-  return {value_sum.total(), escort_sum.total()};
+  return {value_sum.total(), escort_sum.total(), second_sum.total()};
 }
 
-/// c = P^{-am1} for a row whose largest score is `top`. Newton's step is that of next_log_peak
-/// (fenchel/core/normalizer.hpp) in terms of c: with S = sum E, r = c S^{-am1} and ratio = S / sum E^{1-am1},
-/// c' = c / (1 + ratio (r - 1)).
+/// c = P^{-am1} for a row whose largest score is `top`.
 struct Root {
   double c;
   double step;  ///< of log P, not yet taken
   bool found;
 };
 
+/// Newton's step is that of next_log_peak (fenchel/core/normalizer.hpp) in terms of c: with S = sum E, R =
+/// sum E^{1-am1} and r = c S^{-am1}, c' = c / (1 + (r - 1) S / R). For am1 <= 1/2, where T = sum E^{1-2am1}
+/// is bounded, it is lengthened to Halley's, which divides it by 1 - (1 - r) (1 - am1) / (2 am1) (S T / R^2 -
+/// 1).
 template <class Real, class Power>
 FENCHEL_INLINE Root solve(double am1, const Real* x, index_t n, index_t stride, Real top, const Power& power,
-                          double c, double last_step, const SolveScratch<Real>* keep) noexcept {
-  constexpr int kMostSteps = 50;
+                          double c, int most_steps, double last_step,
+                          const SolveScratch<Real>* keep) noexcept {
   const double share = static_cast<double>(stride / kLanes<Real>);
-  for (int k = 0; k < kMostSteps; ++k) {
+  const double enough = std::max(last_step * std::abs(am1), 4 * std::numeric_limits<double>::epsilon());
+  for (int k = 0; k < most_steps; ++k) {
     const PowerSums sums = evaluate(x, n, stride, top, static_cast<Real>(am1 * c), power, keep);
-    const double change = sums.value / sums.escort * (c * power.inverse_root(share * sums.value) - 1);
-    const double rounding = 4 * std::numeric_limits<double>::epsilon();
-    if (std::abs(change) <= std::max(last_step * std::abs(am1), rounding)) return {c, change / am1, true};
+    const double r = c * power.inverse_root(share * sums.value), ratio = sums.value / sums.escort;
+    double change = ratio * (r - 1);
+    if (std::abs(change) <= enough) return {c, change / am1, true};
+    if (am1 <= 0.5 && k + 1 < most_steps) {
+      const double curvature = ratio * sums.second / sums.escort - 1;
+      change /= 1 - std::min(0.5, (1 - r) * (1 - am1) / (2 * am1) * curvature);
+    }
     c = change > -1 ? c / (1 + change) : 1.0;
     c = am1 > 0 ? std::max(c, 1.0) : std::min(c, 1.0);  // P <= 1
   }
@@ -147,19 +176,38 @@ Normalization solve_slowly(double am1, const Real* x, index_t n, Real top, doubl
   return result;
 }
 
-/// A long row is solved on every eighth vector first, which costs little and starts Newton's iteration near
-/// its end.
+constexpr int kMostSteps = 50;
+
 template <class Real, class Power>
 FENCHEL_INLINE Normalization solve_and_write(double am1, const Real* x, index_t n, Real top,
-                                             const Power& power, const SolveScratch<Real>& scratch,
+                                             const Power& power, double c, const SolveScratch<Real>& scratch,
                                              double* slow_scratch, Real* p) noexcept {
-  constexpr index_t kSampleStride = 8 * kLanes<Real>, kLongRow = 8 * kSampleStride;
-  double c = 1;
-  constexpr const SolveScratch<Real>* kKeepNothing = nullptr;
-  if (n >= kLongRow) c = solve(am1, x, n, kSampleStride, top, power, c, 1e-3, kKeepNothing).c;
-  const Root root = solve(am1, x, n, kLanes<Real>, top, power, c, power.last_step(), &scratch);
+  const Root root = solve(am1, x, n, kLanes<Real>, top, power, c, kMostSteps, power.last_step(), &scratch);
   if (!root.found) return solve_slowly(am1, x, n, top, slow_scratch, p);
   return normalization_from_peak(am1, finish(scratch, n, root.step, p));
+}
+
+/// The row itself. A long one is solved on every eighth vector first, which costs little and starts Newton's
+/// iteration near its end.
+template <class Real, class Power>
+FENCHEL_INLINE Normalization solve_row(double am1, const Real* z, index_t n, Real top, const Power& power,
+                                       const EntmaxScratch<Real>& scratch, Real* p) noexcept {
+  constexpr index_t kStride = 8 * kLanes<Real>, kLongRow = 8 * kStride;
+  constexpr const SolveScratch<Real>* kKeepNothing = nullptr;
+  const double c =
+      n < kLongRow ? 1.0 : solve(am1, z, n, kStride, top, power, 1.0, kMostSteps, 1e-3, kKeepNothing).c;
+  return solve_and_write(am1, z, n, top, power, c, scratch.general, scratch.exact.x, p);
+}
+
+/// A lower bound of c from a few of the entries, which have less mass than all. A little is taken off for
+/// rounding, so that no entry of the support is lost by what follows.
+template <class Real, class Power>
+FENCHEL_INLINE double lower_bound(double am1, const Summits<Real>& summits, Real top,
+                                  const Power& power) noexcept {
+  constexpr index_t kSize = Summits<Real>::kQuarters * kLanes<Real>;
+  constexpr const SolveScratch<Real>* kKeepNothing = nullptr;
+  const double c = solve(am1, summits.values, kSize, kLanes<Real>, top, power, 1.0, 3, 0.0, kKeepNothing).c;
+  return std::max(1.0, c * (1 - 64 * double{std::numeric_limits<Real>::epsilon()}));
 }
 
 template <class Real>
@@ -176,9 +224,14 @@ FENCHEL_INLINE Normalization softmax(const Real* z, index_t n, Real top, Real* p
   return normalization_from_peak(0, -std::log(total));
 }
 
+/// Candidates less the maximum, filled up with scores of no mass to whole vectors; how many that makes.
 template <class Real, class Value>
-FENCHEL_INLINE void gather(const Real* z, Real top, const index_t* places, index_t found, Value* x) noexcept {
+FENCHEL_INLINE index_t gather(const Real* z, Real top, const index_t* places, index_t found,
+                              Value* x) noexcept {
+  constexpr auto kNoMass = static_cast<Value>(-1e30);  // finite: 0 times it is 0
   for (index_t k = 0; k < found; ++k) x[k] = static_cast<Value>(z[places[k]]) - static_cast<Value>(top);
+  for (index_t k = found; k < found + kLanes<Value>; ++k) x[k] = kNoMass;
+  return (found + kLanes<Value> - 1) / kLanes<Value> * kLanes<Value>;
 }
 
 template <class Real, class Value>
@@ -188,21 +241,92 @@ FENCHEL_INLINE void scatter(const Value* x, const index_t* places, index_t found
   for (index_t k = 0; k < found; ++k) p[places[k]] = static_cast<Real>(x[k]);
 }
 
+/// alpha = 2 and 3/2 in closed form on the support: with d/q = x, sum (P^am1 + x)^q = 1 is linear or
+/// quadratic in P^am1. The support is found by turns: solve on those above the threshold, and again while the
+/// threshold passes over some. Returns P^am1, or 0 where that goes round in circles.
+template <int q>
+FENCHEL_INLINE double exact_level(const double* d, index_t n) noexcept {
+  constexpr int kMostTurns = 12;
+  double level = 1, last_count = -1;
+  for (int turn = 0; turn < kMostTurns; ++turn) {
+    Lanes<double> counts{}, sums{}, squares{};
+    for (index_t i = 0; i < n; i += kLanes<double>) {
+      const Lanes<double> x = load(d + i) / q;
+      Lanes<double> inside;
+      for_each_lane<double>([&](index_t j) FENCHEL_INLINE_LAMBDA { inside[j] = x[j] > -level ? 1.0 : 0.0; });
+      counts += inside;
+      sums += inside * x;
+      squares += inside * x * x;
+    }
+    const double count = sum_of<double>(counts), sum = sum_of<double>(sums);
+    if (count == last_count) return level;
+    if constexpr (q == 1) {
+      level = (1 - sum) / count;
+    } else {
+      const double square = sum_of<double>(squares), discriminant = sum * sum - count * (square - 1);
+      if (turn > 0 && discriminant >= 0) {
+        level = (std::sqrt(discriminant) - sum) / count;
+      } else {  // far from the root, where some above the threshold will not stay there: Newton's step, as in
+                // solve
+        const double norm = std::sqrt(count * level * level + 2 * sum * level + square);
+        level += norm * (1 - norm) / (count * level + sum);
+        continue;
+      }
+    }
+    last_count = count;
+  }
+  return 0;
+}
+
+/// p = (level + d/q)_+^q over its sum, in place of d.
+template <int q>
+FENCHEL_INLINE Normalization write_exact(double level, double* d, index_t n) noexcept {
+  RunningSum<double> sum;
+  for (index_t i = 0; i < n; i += kLanes<double>) {
+    Lanes<double> x = load(d + i);
+    for_each_lane<double>([&](index_t j) FENCHEL_INLINE_LAMBDA {
+      const double base = x[j] / q > -level ? level + x[j] / q : 0.0;
+      x[j] = q == 1 ? base : base * base;
+    });
+    sum.add(x);
+    store(d + i, x);
+  }
+  const double scale = 1 / sum.total();
+  for (index_t i = 0; i < n; ++i) d[i] *= scale;
+  return {q * (1 - level), -q * level};
+}
+
+/// Candidates less the maximum, in whole vectors, in place of which the probabilities are left.
+template <class Value, class Power>
+FENCHEL_INLINE Normalization solve_candidates(double am1, index_t count, const Power& power, double c,
+                                              const SolveScratch<Value>& candidates,
+                                              double* slow_scratch) noexcept {
+  if constexpr (Power::kClosedForm) {
+    const double level = exact_level<Power::kExponent>(candidates.x, count);
+    if (level > 0) return write_exact<Power::kExponent>(level, candidates.x, count);
+  }
+  return solve_and_write(am1, candidates.x, count, Value(0), power, c, candidates, slow_scratch,
+                         candidates.x);
+}
+
 /// Candidates in Value, then the solve; the whole row where there are many. Value is double for the whole
-/// powers, which need no exp or log and so cost nothing more.
+/// powers, which need no exp or log and so cost nothing more. In a long row the summits narrow the
+/// candidates.
 template <class Real, class Value, class CandidatePower, class RowPower>
-FENCHEL_INLINE Normalization entmax_up_to_two(double am1, const Real* z, index_t n, Real top,
+FENCHEL_INLINE Normalization entmax_up_to_two(double am1, const Real* z, index_t n,
+                                              const Summits<Real>& summits, Real top,
                                               const SolveScratch<Value>& candidates,
                                               const EntmaxScratch<Real>& scratch,
                                               const CandidatePower& candidate_power,
                                               const RowPower& row_power, Real* p) noexcept {
+  if (am1 < 0) return solve_row(am1, z, n, top, row_power, scratch, p);
+  constexpr index_t kLongRow = 1000;
+  const double c = n < kLongRow ? 1.0 : lower_bound(am1, summits, top, row_power);
   const index_t most = n / 4 + kLanes<Real>;
-  const index_t found =
-      am1 > 0 ? find_candidates(z, n, scratch.tops, top, 1 / am1, most, scratch.places) : -1;
-  if (found < 0) return solve_and_write(am1, z, n, top, row_power, scratch.general, scratch.exact.x, p);
-  gather(z, top, scratch.places, found, candidates.x);
-  const Normalization result = solve_and_write(am1, candidates.x, found, Value(0), candidate_power,
-                                               candidates, scratch.exact.e, candidates.x);
+  const index_t found = find_candidates(z, n, scratch.tops, top, 1 / (am1 * c), most, scratch.places);
+  if (found < 0) return solve_row(am1, z, n, top, row_power, scratch, p);
+  const index_t count = gather(z, top, scratch.places, found, candidates.x);
+  const Normalization result = solve_candidates(am1, count, candidate_power, c, candidates, scratch.exact.e);
   scatter(candidates.x, scratch.places, found, p, n);
   return result;
 }
@@ -219,11 +343,12 @@ FENCHEL_INLINE Normalization entmax_beyond_two(double am1, const Real* z, index_
 
 /// alpha names the exact powers: 4/3 rounded to double is meant to be 4/3.
 template <class Real>
-FENCHEL_INLINE Normalization entmax_valid_row(double alpha, const Real* z, index_t n, Real top,
+FENCHEL_INLINE Normalization entmax_valid_row(double alpha, const Real* z, index_t n,
+                                              const Summits<Real>& summits, Real top,
                                               const EntmaxScratch<Real>& scratch, Real* p) noexcept {
   const double am1 = alpha - 1;
   const auto whole = [&]<int q>(std::integral_constant<int, q>) FENCHEL_INLINE_LAMBDA {
-    return entmax_up_to_two(am1, z, n, top, scratch.exact, scratch, WholePower<double, q>{},
+    return entmax_up_to_two(am1, z, n, summits, top, scratch.exact, scratch, WholePower<double, q>{},
                             WholePower<Real, q>{}, p);
   };
   if (alpha == 1) return softmax(z, n, top, p);
@@ -233,17 +358,18 @@ FENCHEL_INLINE Normalization entmax_valid_row(double alpha, const Real* z, index
   if (alpha == 1.25) return whole(std::integral_constant<int, 4>{});
   if (alpha > 2) return entmax_beyond_two(am1, z, n, top, scratch, p);
   const GeneralPower<Real> power{am1};
-  return entmax_up_to_two(am1, z, n, top, scratch.general, scratch, power, power, p);
+  return entmax_up_to_two(am1, z, n, summits, top, scratch.general, scratch, power, power, p);
 }
 
 template <class Real>
 FENCHEL_INLINE EntmaxRow entmax_any_row(const Real* z, index_t n, double alpha,
                                         const EntmaxScratch<Real>& scratch, Real* p) noexcept {
-  const auto [top, valid] = find_top(z, n, scratch.tops);
-  if (valid) return {top, entmax_valid_row(alpha, z, n, top, scratch, p)};
+  Summits<Real> summits;
+  const auto [top, valid] = find_top(z, n, scratch.tops, summits);
+  if (valid) return {top, entmax_valid_row(alpha, z, n, summits, top, scratch, p)};
   fill(p, n, std::numeric_limits<Real>::quiet_NaN());
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-  return {kNaN, {kNaN, kNaN, kNaN}};
+  return {kNaN, {kNaN, kNaN}};
 }
 
 }  // namespace

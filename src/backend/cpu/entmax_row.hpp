@@ -1,7 +1,6 @@
 #pragma once
 
-#include <memory>
-
+#include "core/scratch.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/core/normalizer.hpp"
 
@@ -22,36 +21,22 @@ struct EntmaxScratch {
   SolveScratch<Real> general;  ///< for the other powers
 };
 
-/// The scratch of all workers, left uninitialised: a row touches as much of it as it has candidates.
+/// A row touches as much of it as it has candidates.
 template <class Real>
-class EntmaxScratches {
- public:
-  EntmaxScratches(int workers, index_t cols)
-      : padded_((cols / kPadding + 1) * kPadding),
-        places_(allocate<index_t>(workers)),
-        exact_(allocate<double>(3 * workers)),
-        general_(allocate<Real>(4 * workers)) {}
+std::size_t entmax_scratch_bytes(index_t cols) noexcept {
+  const index_t size = padded(cols);
+  return scratch_bytes<index_t>(size) + 3 * scratch_bytes<double>(size) + 4 * scratch_bytes<Real>(size);
+}
 
-  [[nodiscard]] EntmaxScratch<Real> of(int worker) const noexcept {
-    double* exact = exact_.get() + 3 * worker * padded_;
-    Real* general = general_.get() + 4 * worker * padded_;
-    return {general + 3 * padded_,
-            places_.get() + worker * padded_,
-            {exact, exact + padded_, exact + 2 * padded_},
-            {general, general + padded_, general + 2 * padded_}};
-  }
-
- private:
-  static constexpr index_t kPadding = 256;
-  template <class T>
-  [[nodiscard]] std::unique_ptr<T[]> allocate(int rows) const {
-    return std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(rows * padded_));
-  }
-  index_t padded_;
-  std::unique_ptr<index_t[]> places_;
-  std::unique_ptr<double[]> exact_;
-  std::unique_ptr<Real[]> general_;
-};
+template <class Real>
+EntmaxScratch<Real> take_entmax_scratch(WorkerScratch& memory, index_t cols) noexcept {
+  const auto reals = [&] { return memory.take<Real>(padded(cols)); };
+  const auto doubles = [&] { return memory.take<double>(padded(cols)); };
+  return {reals(),
+          memory.take<index_t>(padded(cols)),
+          {doubles(), doubles(), doubles()},
+          {reals(), reals(), reals()}};
+}
 
 /// What a row's map leaves behind; top is the largest score. All NaN for a row that has no prediction.
 struct EntmaxRow {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <vector>
 
 #include "backend/cpu/checks.hpp"
@@ -165,17 +164,19 @@ void run(std::string_view where, Rows<const Real> scores, PerRow alpha, const Ta
 
   std::vector<double> losses(static_cast<std::size_t>(rows));
   const int workers = workers_for(rows, 4 * cols);
-  const detail::EntmaxScratches<Real> scratches(workers, cols);
-  const auto predictions = std::make_unique_for_overwrite<Real[]>(static_cast<std::size_t>(workers * cols));
+  const detail::Scratch memory(workers,
+                               detail::entmax_scratch_bytes<Real>(cols) + detail::scratch_bytes<Real>(cols));
   parallel_rows(rows, workers, [&](index_t begin, index_t end, int worker) noexcept {
-    const std::span<Real> p(predictions.get() + worker * cols, static_cast<std::size_t>(cols));
+    auto part = memory.of(worker);
+    const auto scratch = detail::take_entmax_scratch<Real>(part, cols);
+    const std::span<Real> p(part.take<Real>(cols), static_cast<std::size_t>(cols));
     for (index_t i = begin; i < end; ++i) {
       const auto at = static_cast<std::size_t>(i);
       double alpha_gradient = 0;
       if (target.ignored(i)) {
         std::ranges::fill(p, Real(0));
       } else {
-        const auto map = detail::entmax_row(scores.row(i), cols, alpha[i], scratches.of(worker), p.data());
+        const auto map = detail::entmax_row(scores.row(i), cols, alpha[i], scratch, p.data());
         const PredictedRow<Real> row{scores.row(i), p.data(), cols, alpha[i] - 1, map};
         losses[at] = row.valid() ? target.loss(i, row) : map.top;
         if (!outputs.grad_alpha.empty()) {
@@ -232,14 +233,17 @@ void fenchel_young_hessian_product(Input<Real> scores, PerRow alpha, Input<Real>
   detail::check_alpha(kWhere, alpha, scores.rows);
   const index_t cols = scores.cols;
   const int workers = workers_for(scores.rows, 3 * cols);
-  const detail::EntmaxScratches<Real> map_scratches(workers, cols);
-  const detail::JacobianScratches<Real> scratches(workers, cols);
-  const auto predictions = std::make_unique_for_overwrite<Real[]>(static_cast<std::size_t>(workers * cols));
+  const detail::Scratch memory(workers, detail::entmax_scratch_bytes<Real>(cols) +
+                                            detail::jacobian_scratch_bytes<Real>(cols) +
+                                            detail::scratch_bytes<Real>(cols));
   parallel_rows(scores.rows, workers, [&](index_t begin, index_t end, int worker) noexcept {
-    Real* p = predictions.get() + worker * cols;
+    auto part = memory.of(worker);
+    const auto map_scratch = detail::take_entmax_scratch<Real>(part, cols);
+    const auto scratch = detail::take_jacobian_scratch<Real>(part, cols);
+    Real* p = part.take<Real>(cols);
     for (index_t i = begin; i < end; ++i) {
-      detail::entmax_row(scores.row(i), cols, alpha[i], map_scratches.of(worker), p);
-      detail::jacobian_row(p, cols, alpha[i], direction.row(i), scratches.of(worker), product.row(i));
+      detail::entmax_row(scores.row(i), cols, alpha[i], map_scratch, p);
+      detail::jacobian_row(p, cols, alpha[i], direction.row(i), scratch, product.row(i));
     }
   });
 }

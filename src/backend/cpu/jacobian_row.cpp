@@ -50,26 +50,6 @@ FENCHEL_INLINE void product(const Real* p, index_t n, const Real* v, Weight weig
   for (index_t i = 0; i < n; ++i) out[i] = s[i] != 0 ? s[i] * (v[i] - mean) : Real(0);
 }
 
-/// The same on a row whose nonzeros are few: they are gathered, and the rest of v is not even read.
-template <class Real, class Weight>
-FENCHEL_INLINE void sparse_product(const Real* p, index_t n, const Real* v, Weight weight,
-                                   const JacobianScratch<Real>& scratch, Real* out) noexcept {
-  const auto nonzero = [](Real x) FENCHEL_INLINE_LAMBDA { return x != 0; };
-  const index_t most = n / 4;
-  index_t found = 0;
-  for (index_t first = 0; first < n && found <= most; first += kPlaceBlock) {
-    found = append_places(p, first, std::min(kPlaceBlock, n - first), nonzero, scratch.places, found);
-  }
-  if (found > most) return product(p, n, v, weight, scratch.s, out);
-  for (index_t k = 0; k < found; ++k) {
-    scratch.p[k] = p[scratch.places[k]];
-    scratch.v[k] = v[scratch.places[k]];
-  }
-  product(scratch.p, found, scratch.v, weight, scratch.s, scratch.v);
-  fill(out, n, Real(0));
-  for (index_t k = 0; k < found; ++k) out[scratch.places[k]] = scratch.v[k];
-}
-
 /// alpha > 2: s grows without bound as p goes to 0, and the entry k with the largest s takes all of the mean.
 /// Its own product is therefore what the others leave, -sum of them, and v is centred at v_k. s saturates at
 /// the largest number.
@@ -105,18 +85,49 @@ void product_beyond_two(const Real* p, index_t n, double alpha, const Real* v, R
   out[k] = static_cast<Real>(std::clamp(-others, -kLargest, kLargest));
 }
 
+/// A product on a row whose nonzeros are few: they are gathered, and the rest of v is not even read.
+/// multiply(p, n, v, out) is the product itself.
+template <class Real, class Multiply>
+FENCHEL_INLINE void sparse_product(const Real* p, index_t n, const Real* v,
+                                   const JacobianScratch<Real>& scratch, Real* out,
+                                   Multiply multiply) noexcept {
+  const auto nonzero = [](Real x) FENCHEL_INLINE_LAMBDA { return x != 0; };
+  const index_t most = n / 4;
+  index_t found = 0;
+  for (index_t first = 0; first < n && found <= most; first += kPlaceBlock) {
+    found = append_places(p, first, std::min(kPlaceBlock, n - first), nonzero, scratch.places, found);
+  }
+  if (found > most) return multiply(p, n, v, out);
+  for (index_t k = 0; k < found; ++k) {
+    scratch.p[k] = p[scratch.places[k]];
+    scratch.v[k] = v[scratch.places[k]];
+  }
+  multiply(scratch.p, found, scratch.v, scratch.v);
+  fill(out, n, Real(0));
+  for (index_t k = 0; k < found; ++k) out[scratch.places[k]] = scratch.v[k];
+}
+
 template <class Real>
 FENCHEL_INLINE void any_jacobian_row(const Real* p, index_t n, double alpha, const Real* v,
                                      const JacobianScratch<Real>& scratch, Real* out) noexcept {
+  const auto weighted = [&](auto weight, bool cheap) FENCHEL_INLINE_LAMBDA {
+    constexpr index_t kShortRow = 512;  // in which a cheap weight costs less than to look for the support
+    if (cheap && n < kShortRow) return product(p, n, v, weight, scratch.s, out);
+    sparse_product(p, n, v, scratch, out,
+                   [&](const Real* q, index_t size, const Real* x, Real* product_out)
+                       FENCHEL_INLINE_LAMBDA { product(q, size, x, weight, scratch.s, product_out); });
+  };
   if (alpha == 1) return product(p, n, v, SoftmaxWeight<Real>{}, scratch.s, out);
-  if (alpha == 2) return sparse_product(p, n, v, SparsemaxWeight<Real>{}, scratch, out);
-  if (alpha == 1.5) return sparse_product(p, n, v, RootWeight<Real>{}, scratch, out);
+  if (alpha == 2) return weighted(SparsemaxWeight<Real>{}, true);
+  if (alpha == 1.5) return weighted(RootWeight<Real>{}, true);
+  if (alpha < 2) return weighted(PowerWeight<Real>{static_cast<Real>(2 - alpha)}, false);
   if (alpha == kInfinity<double>) {
     for (index_t i = 0; i < n; ++i) out[i] = p[i] * 0;
     return;
   }
-  if (alpha > 2) return product_beyond_two(p, n, alpha, v, out);
-  sparse_product(p, n, v, PowerWeight<Real>{static_cast<Real>(2 - alpha)}, scratch, out);
+  sparse_product(p, n, v, scratch, out, [&](const Real* q, index_t size, const Real* x, Real* product_out) {
+    product_beyond_two(q, size, alpha, x, product_out);
+  });
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <memory>
-
+#include "core/scratch.hpp"
 #include "fenchel/core/index.hpp"
 
 namespace fenchel::detail {
@@ -13,26 +12,16 @@ struct JacobianScratch {
   index_t* places;  ///< where the support stands
 };
 
-/// The scratch of all workers, left uninitialised.
 template <class Real>
-class JacobianScratches {
- public:
-  JacobianScratches(int workers, index_t cols)
-      : padded_(cols + kPadding),
-        values_(std::make_unique_for_overwrite<Real[]>(static_cast<std::size_t>(3 * workers * padded_))),
-        places_(std::make_unique_for_overwrite<index_t[]>(static_cast<std::size_t>(workers * padded_))) {}
+std::size_t jacobian_scratch_bytes(index_t cols) noexcept {
+  return 3 * scratch_bytes<Real>(padded(cols)) + scratch_bytes<index_t>(padded(cols));
+}
 
-  [[nodiscard]] JacobianScratch<Real> of(int worker) const noexcept {
-    Real* values = values_.get() + 3 * worker * padded_;
-    return {values, values + padded_, values + 2 * padded_, places_.get() + worker * padded_};
-  }
-
- private:
-  static constexpr index_t kPadding = 256;
-  index_t padded_;
-  std::unique_ptr<Real[]> values_;
-  std::unique_ptr<index_t[]> places_;
-};
+template <class Real>
+JacobianScratch<Real> take_jacobian_scratch(WorkerScratch& memory, index_t cols) noexcept {
+  const auto reals = [&] { return memory.take<Real>(padded(cols)); };
+  return {reals(), reals(), reals(), memory.take<index_t>(padded(cols))};
+}
 
 /// out = J v for one row, J = diag(s) - s s^T / sum(s), s = p^{2-alpha} where p is not 0. out may be v.
 /// Compiled for several instruction sets.

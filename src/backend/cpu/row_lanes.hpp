@@ -20,33 +20,43 @@ FENCHEL_INLINE void for_each_lane(Body body) noexcept {
   for (index_t j = 0; j < kLanes<Real>; ++j) body(j);
 }
 
-/// Folds the upper half of the numbers onto the lower until one is left.
-template <index_t width, class Number, class Fold>
-FENCHEL_INLINE Number fold_halves(Number* numbers, Fold fold) noexcept {
-  if constexpr (width == 1) {
-    return numbers[0];
-  } else {
-    constexpr index_t kHalf = width / 2;
-    for (index_t j = 0; j < kHalf; ++j) numbers[j] = fold(numbers[j], numbers[j + kHalf]);
-    return fold_halves<kHalf>(numbers, fold);
-  }
+/// The sum of eight doubles, by halves.
+FENCHEL_INLINE double sum_of_doubles(Lanes<double> x) noexcept {
+  const auto four = __builtin_shufflevector(x, x, 0, 1, 2, 3) + __builtin_shufflevector(x, x, 4, 5, 6, 7);
+  const auto two = __builtin_shufflevector(four, four, 0, 1) + __builtin_shufflevector(four, four, 2, 3);
+  return two[0] + two[1];
 }
 
 /// The sum of the lanes, in double.
 template <class Real>
-FENCHEL_INLINE double sum_of(Lanes<Real> lanes) noexcept {
-  double numbers[kLanes<Real>];
-  for (index_t j = 0; j < kLanes<Real>; ++j) numbers[j] = lanes[j];
-  return fold_halves<kLanes<Real>>(numbers, [](double a, double b) FENCHEL_INLINE_LAMBDA { return a + b; });
+FENCHEL_INLINE double sum_of(Lanes<Real> x) noexcept {
+  if constexpr (sizeof(Real) == 8) {
+    return sum_of_doubles(x);
+  } else {
+    const auto low = __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7);
+    const auto high = __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
+    return sum_of_doubles(__builtin_convertvector(low, Lanes<double>) +
+                          __builtin_convertvector(high, Lanes<double>));
+  }
 }
 
 /// The largest lane; there must be no NaN.
 template <class Real>
-FENCHEL_INLINE Real largest_of(Lanes<Real> lanes) noexcept {
-  Real numbers[kLanes<Real>];
-  store(numbers, lanes);
-  return fold_halves<kLanes<Real>>(numbers,
-                                   [](Real a, Real b) FENCHEL_INLINE_LAMBDA { return a > b ? a : b; });
+FENCHEL_INLINE Real largest_of(Lanes<Real> x) noexcept {
+  Real largest = x[0];
+  for (index_t j = 1; j < kLanes<Real>; ++j) largest = x[j] > largest ? x[j] : largest;
+  return largest;
+}
+
+/// Whether any bit is set.
+template <class Real>
+FENCHEL_INLINE bool any_of(IntLanes<Real> lanes) noexcept {
+  IntLanes<double> eight;
+  std::memcpy(&eight, &lanes, sizeof eight);
+  const auto four =
+      __builtin_shufflevector(eight, eight, 0, 1, 2, 3) | __builtin_shufflevector(eight, eight, 4, 5, 6, 7);
+  const auto two = __builtin_shufflevector(four, four, 0, 1) | __builtin_shufflevector(four, four, 2, 3);
+  return (two[0] | two[1]) != 0;
 }
 
 /// visit(first, count): whole vectors, then what is left (count < kLanes).
@@ -108,11 +118,16 @@ FENCHEL_INLINE index_t append_places(const Real* x, index_t first, index_t size,
   std::uint8_t flags[kPlaceBlock];
   for (index_t i = 0; i < size; ++i) flags[i] = hit(x[first + i]);
   for (index_t i = size; i % kWord != 0; ++i) flags[i] = 0;
+  index_t words[kPlaceBlock / kWord];
+  index_t word_count = 0;
   for (index_t i = 0; i < size; i += kWord) {
     std::uint64_t word;
     std::memcpy(&word, flags + i, sizeof word);
-    if (word == 0) continue;
-    for (index_t k = i; k < i + kWord; ++k) {
+    words[word_count] = i;
+    word_count += word != 0;
+  }
+  for (index_t w = 0; w < word_count; ++w) {
+    for (index_t k = words[w]; k < words[w] + kWord; ++k) {
       places[found] = first + k;
       found += flags[k];
     }
