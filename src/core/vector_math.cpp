@@ -23,6 +23,7 @@
 /// One function of one type: its loop, compiled for each instruction set, and its entry. The compiler makes
 /// the tail of the loop; going by lanes instead would send each vector through memory where it has fewer than
 /// 64 bytes.
+// NOLINTBEGIN(bugprone-macro-parentheses): Real is a type.
 #define FENCHEL_VECTOR_FUNCTION(name, Real)                                     \
   namespace {                                                                   \
   FENCHEL_CLONES void name##_loop(const Real* x, Real* y, index_t n) noexcept { \
@@ -34,6 +35,7 @@
     check_sizes("vector_" #name, x.size(), y.size());                           \
     name##_loop(x.data(), y.data(), std::ssize(x));                             \
   }
+// NOLINTEND(bugprone-macro-parentheses)
 
 namespace fenchel {
 namespace {

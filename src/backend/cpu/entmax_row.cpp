@@ -131,7 +131,8 @@ template <class Real, class Power>
 FENCHEL_INLINE Root solve(double am1, const Real* x, index_t n, index_t stride, Real top, const Power& power,
                           double c, int most_steps, double last_step,
                           const SolveScratch<Real>* keep) noexcept {
-  const double share = static_cast<double>(stride / kLanes<Real>);
+  const index_t vectors_a_visit = stride / kLanes<Real>;
+  const auto share = static_cast<double>(vectors_a_visit);
   const double enough = std::max(last_step * std::abs(am1), 4 * std::numeric_limits<double>::epsilon());
   for (int k = 0; k < most_steps; ++k) {
     const PowerSums sums = evaluate(x, n, stride, top, static_cast<Real>(am1 * c), power, keep);
