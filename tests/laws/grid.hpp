@@ -42,7 +42,7 @@ void for_each_case(std::size_t longest, std::size_t thin, const Check& check) {
       for (const Pattern pattern : kPatterns) {
         ++diagonal;
         for (const std::size_t n : kLengths) {
-          const std::size_t every = n > 10'000 ? 4 * thin : n > 1000 ? thin : 1;
+          const std::size_t every = n > 10'000 ? 4 * thin : n > 1000 ? thin : n > 250 ? 4 : 1;
           if (n > longest || diagonal % every != 0) continue;
           const Case c{alpha, n, scale, pattern};
           SCOPED_TRACE(::testing::Message() << c);
