@@ -1,12 +1,25 @@
 #include "fenchel/core/normalizer.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 namespace fenchel {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Kahan's sum: a long row would add an ulp of its own for every few entries.
+class CompensatedSum {
+ public:
+  void add(double x) noexcept {
+    const double term = x - lost_, next = total_ + term;
+    lost_ = (next - total_) - term;
+    total_ = next;
+  }
+  [[nodiscard]] double total() const noexcept { return total_; }
+
+ private:
+  double total_ = 0, lost_ = 0;
+};
 
 /// Scores less their maximum, with the measure.
 struct Row {
@@ -23,16 +36,11 @@ struct Row {
     return sum;
   }
 
-  /// Divides by the mass, which rounding has left a few ulp from one. Kahan's sum: a long row would add its
-  /// own ulp.
+  /// Divides by the mass, which rounding has left a few ulp from one.
   void rescale() const noexcept {
-    double mass = 0, lost = 0;
-    for (std::size_t i = 0; i < size(); ++i) {
-      const double term = weight(i) * values[i] - lost, next = mass + term;
-      lost = (next - mass) - term;
-      mass = next;
-    }
-    for (double& value : values) value /= mass;
+    CompensatedSum mass;
+    for (std::size_t i = 0; i < size(); ++i) mass.add(weight(i) * values[i]);
+    for (double& value : values) value /= mass.total();
   }
 };
 
@@ -43,15 +51,15 @@ struct Sums {
 /// sum w E and sum w E^{1 - am1}, E = exp_{2-alpha}(c d), c = exp(-am1 log P).
 Sums deformed_sums(double am1, double log_peak, const Row& row) noexcept {
   const double slope = am1 * std::exp(-am1 * log_peak);
-  Sums sums;
+  CompensatedSum mass, escort;
   for (std::size_t i = 0; i < row.size(); ++i) {
     const double base = 1 + slope * row.values[i];
     const double e = am1 == 0 ? std::exp(row.values[i])
                               : (base > 0 ? std::exp(std::log1p(slope * row.values[i]) / am1) : 0.0);
-    sums.mass += row.weight(i) * e;
-    sums.escort += e > 0 ? row.weight(i) * e / base : 0.0;
+    mass.add(row.weight(i) * e);
+    escort.add(e > 0 ? row.weight(i) * e / base : 0.0);
   }
-  return sums;
+  return {mass.total(), escort.total()};
 }
 
 Normalization normalize_from_peak(double am1, const Row& row) noexcept {
@@ -90,18 +98,22 @@ double mass_above(double am1, double t, const Row& row) noexcept {
 }
 
 /// The smallest score of the support: t is in it iff the mass above t is less than one. Each round decides
-/// about one of the undecided scores, the middle one in memory, and with it about half of them.
+/// about the undecided score nearest to the middle of where it can lie, and so halves that range.
 double smallest_in_support(double am1, const Row& row) noexcept {
-  double inside = 0,
-         outside = -std::exp(-am1 * std::log(row.peak_weight())) / am1;  // as P <= 1 / peak_weight
-  const auto undecided = [&](double d) { return outside < d && d < inside; };
+  double lowest = 0;
+  for (const double d : row.values) lowest = d > -kInfinity ? std::min(lowest, d) : lowest;
+  double inside = 0;
+  double outside = -std::exp(-am1 * std::log(row.peak_weight())) / am1;  // as P <= 1 / peak_weight
+  outside = std::max(outside, std::nextafter(lowest, -kInfinity));
   for (;;) {
-    const auto count = std::ranges::count_if(row.values, undecided);
-    if (count == 0) return inside;
-    auto pick = std::ranges::find_if(row.values, undecided);
-    for (auto skip = count / 2; skip > 0; --skip) pick = std::find_if(pick + 1, row.values.end(), undecided);
-    const double t = *pick;
-    (mass_above(am1, t, row) < 1 ? inside : outside) = t;
+    const double middle = outside + (inside - outside) / 2;
+    double nearest = kInfinity;
+    for (const double d : row.values) {
+      const bool undecided = outside < d && d < inside;
+      if (undecided && std::abs(d - middle) < std::abs(nearest - middle)) nearest = d;
+    }
+    if (nearest == kInfinity) return inside;
+    (mass_above(am1, nearest, row) < 1 ? inside : outside) = nearest;
   }
 }
 
@@ -123,14 +135,17 @@ Normalization normalize_from_smallest(double am1, const Row& row) noexcept {
   constexpr int kMostSteps = 200;
   for (int step = 0; step < kMostSteps; ++step) {
     const double log_q = std::log(q);
-    double mass = smallest_weight * q, slope = smallest_weight;
+    CompensatedSum excess;  // the mass less one
+    excess.add(-1);
+    excess.add(smallest_weight * q);
+    double slope = smallest_weight;
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (row.values[i] <= smallest) continue;
       const double log_p = log_power_sum(am1, log_q, am1 * (row.values[i] - smallest));
-      mass += row.weight(i) * std::exp(log_p);
+      excess.add(row.weight(i) * std::exp(log_p));
       slope += row.weight(i) * std::exp((am1 - 1) * (log_q - log_p));
     }
-    const double next = std::max(0.0, q - (mass - 1) / slope);
+    const double next = std::max(0.0, q - excess.total() / slope);
     const bool done = std::abs(next - q) <= 1e-16 * q || next == 0;
     q = next;
     if (done) break;

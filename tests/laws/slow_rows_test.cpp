@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <chrono>
 
 #include "laws/bounds.hpp"
 #include "laws/rows.hpp"
@@ -58,38 +57,6 @@ TYPED_TEST(SlowRows, AlmostOneHotRowsAreExact) {
         const auto z = almost_one_hot_row<TypeParam>(alpha - 1, n, std::ldexp(1.0, -k));
         EXPECT_LE(worst_in_bounds(alpha, z), 1) << alpha << ", n = " << n << ", gap 2^-" << k;
       }
-    }
-  }
-}
-
-/// The shortest of several runs, in seconds: what the machine does beside it does not count.
-template <class Call>
-double shortest_time(const Call& call) {
-  using Clock = std::chrono::steady_clock;
-  double shortest = 1e9;
-  for (int run = 0; run < 5; ++run) {
-    const auto start = Clock::now();
-    call();
-    shortest = std::min(shortest, std::chrono::duration<double>(Clock::now() - start).count());
-  }
-  return shortest;
-}
-
-/// Measured: at most 30 softmaxes of the same row, 300 where the solver falls back on scalar code.
-constexpr double kMostSoftmaxes = 500;
-
-TYPED_TEST(SlowRows, NoRowTakesManySoftmaxes) {
-  using Real = TypeParam;
-  for (const double alpha : kSolverAlphas) {
-    for (const auto& z :
-         {slowly_shrinking_row<Real>(alpha - 1, 20'000, 0.45, 1e-15),
-          slowly_shrinking_row<Real>(alpha - 1, 20'000, 1.0, 1e-7),
-          geometric_row<Real>(alpha - 1, 20'000, 0.999), almost_one_hot_row<Real>(alpha - 1, 20'000, 0x1p-22),
-          crowded_row<Real>(alpha - 1, 20'000, 1e-12, 1e-9, 10)}) {
-      std::vector<Real> p(z.size());
-      const double softmax = shortest_time([&] { cpu::softmax<Real>(row_of(z), row_of(p)); });
-      const double entmax = shortest_time([&] { cpu::entmax<Real>(row_of(z), alpha, row_of(p)); });
-      EXPECT_LE(entmax, kMostSoftmaxes * softmax + 1e-4) << alpha << ", n = " << z.size();
     }
   }
 }

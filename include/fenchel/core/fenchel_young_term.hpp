@@ -23,12 +23,16 @@ FENCHEL_HD inline double cross_omega_term(double am1, double q, double p, double
 /// Bregman divergence p^alpha (r log_{2-alpha}(r) - r + 1) / alpha of r = q / p. +inf for q > 0, u = -inf.
 FENCHEL_HD inline double fenchel_young_term(double am1, double q, double p, double u) noexcept {
   constexpr double kLargestRatio = 1e6;  // beyond it q / p may overflow, and nothing cancels
-  if (q == 0 || p == 0 || q > kLargestRatio * p || std::isinf(am1)) {
-    return std::max(0.0, tsallis_term(am1, q) + cross_omega_term(am1, q, p, u));
+  if (q > 0 && p > 0 && q <= kLargestRatio * p) {
+    const double excess = (q - p) / p, ratio = q / p;
+    const double log_ratio = excess < -0.5 ? std::log(q) - std::log(p) : std::log1p(excess);
+    if (std::abs(am1 * log_ratio) <= 1 ||
+        am1 < 0) {  // else r^am1 is far from 1, and the sum below does not cancel
+      const double divergence = ratio * deformed_log_of_exp(am1, log_ratio) - excess;
+      return std::max(0.0, p * (1 + am1 * u) * divergence / (1 + am1));
+    }
   }
-  const double excess = (q - p) / p;
-  const double divergence = (1 + excess) * deformed_log_of_exp(am1, std::log1p(excess)) - excess;
-  return std::max(0.0, p * (1 + am1 * u) * divergence / (1 + am1));
+  return std::max(0.0, tsallis_term(am1, q) + cross_omega_term(am1, q, p, u));
 }
 
 }  // namespace fenchel

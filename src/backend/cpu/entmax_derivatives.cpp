@@ -170,7 +170,7 @@ void entmax_vjp_vjp(Input<Real> p, PerRow alpha, Input<Real> grad_p, Input<Real>
                  const auto row = static_cast<std::size_t>(i);
                  double along_alpha_i = 0;
                  if (std::isinf(alpha[i])) {
-                   for (Real& x : grad_scores[i]) x = 0;
+                   for (index_t j = 0; j < p.cols; ++j) grad_scores.row(i)[j] = p.row(i)[j] * 0;  // NaN stays
                  } else {
                    along_alpha_i = SecondOrderRow(scratch, p.cols, alpha[i])
                                        .gradient(p.row(i), grad_p.row(i), weight_scores.row(i),
