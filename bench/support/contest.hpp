@@ -9,13 +9,19 @@
 
 namespace fenchel::bench {
 
+/// What times are printed in: a name, and its length in seconds.
+struct Unit {
+  const char* name = "ms";
+  double seconds = 1e-3;
+};
+
 /// Contenders on the same data, timed in turns, so that a noisy machine disturbs all of them alike: a time is
 /// the median over the rounds, a ratio the median of the ratios within a round. The first contender is the
 /// baseline.
 class Contest {
  public:
-  explicit Contest(std::string title, std::string baseline)
-      : title_(std::move(title)), baseline_(std::move(baseline)) {}
+  Contest(std::string title, std::string baseline, Unit unit = {})
+      : title_(std::move(title)), baseline_(std::move(baseline)), unit_(unit) {}
 
   /// error() is called once, after run().
   void add(std::string name, std::function<void()> run, std::function<double()> error) {
@@ -27,15 +33,15 @@ class Contest {
     for (int round = 0; round < rounds; ++round) {
       for (Contender& contender : contenders_) contender.seconds.push_back(time(contender.run));
     }
-    std::printf("%s\n  %-24s %10s %12s %10s\n", title_.c_str(), "", "ms", baseline_.c_str(), "error");
+    std::printf("%s\n  %-24s %10s %12s %10s\n", title_.c_str(), "", unit_.name, baseline_.c_str(), "error");
     for (Contender& contender : contenders_) {
       std::vector<double> ratios;
       for (std::size_t k = 0; k < contender.seconds.size(); ++k) {
         ratios.push_back(contender.seconds[k] / contenders_.front().seconds[k]);
       }
       contender.run();
-      std::printf("  %-24s %10.3f %11.2fx %10.1e\n", contender.name.c_str(), 1e3 * median(contender.seconds),
-                  median(ratios), contender.error());
+      std::printf("  %-24s %10.3f %11.2fx %10.1e\n", contender.name.c_str(),
+                  median(contender.seconds) / unit_.seconds, median(ratios), contender.error());
     }
   }
 
@@ -67,6 +73,7 @@ class Contest {
   }
 
   std::string title_, baseline_;
+  Unit unit_;
   std::vector<Contender> contenders_;
 };
 

@@ -125,8 +125,9 @@ FENCHEL_INLINE Real scale_normal(Real significand, Real rounded) noexcept {
   return from_bits<Real>(to_bits(significand) + exponent_bits<Real>(to_bits(rounded)));
 }
 
-/// significand 2^k. The bits of a subnormal number, counted as an integer, are its multiple of the smallest
-/// one: rounding to an integer makes it, with no subnormal arithmetic. Below 2^(-2 kBias) it means nothing.
+/// significand 2^k, above 2^(-2 kBias). The bits of a subnormal number, counted as an integer, are its
+/// multiple of the smallest one: rounding to an integer makes it, with no subnormal arithmetic. An exponent
+/// that has wrapped gives a negative number or NaN.
 template <class Real>
 FENCHEL_INLINE Real scale(Real significand, Real rounded) noexcept {
   using Traits = LaneTraits<Real>;
@@ -135,8 +136,7 @@ FENCHEL_INLINE Real scale(Real significand, Real rounded) noexcept {
       to_bits(normal) + exponent_bits<Real>(Traits::kBias + Traits::kMantissaBits - 1);
   const Real integer = from_bits<Real>(raised) + Traits::kInteger;
   const Real subnormal = from_bits<Real>(to_bits(integer) - to_bits(Traits::kInteger));
-  return normal >= std::numeric_limits<Real>::min() ? normal
-                                                    : subnormal;  // what has wrapped is negative or NaN
+  return normal >= std::numeric_limits<Real>::min() ? normal : subnormal;
 }
 
 template <class Real>

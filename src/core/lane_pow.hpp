@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/lane_math.hpp"
 
-/// x^y without branches for many x and one y, with every special value of C's pow except for y = 0 and y =
-/// NaN.
+/// x^y without branches for many x and one y: C's pow in every special value of x, for any y but 0 and NaN.
 namespace fenchel::detail {
 
 /// What the lanes need to know of y.
@@ -39,12 +39,12 @@ FENCHEL_INLINE double pow_magnitude(double x, const PowExponent<double>& y) noex
   using Traits = LaneTraits<double>;
   const LogParts<double> parts = log_parts_of(x);
   const double f = parts.fraction, d = 2 + f, inverse = 1 / d;
-  const double s_high = upper_half(f * inverse);
+  const double s_near = f * inverse, s_high = upper_half(s_near);
   const double d_high = upper_half(d), d_low = f - (d_high - 2);
   const double s_low = ((f - s_high * d_high) - s_high * d_low) * inverse, s = s_high + s_low;
 
-  const double z = s * s, z_high = s_high * s_high;
-  const double tail = z * z * polynomial(z, LaneCoefficients<double>::kAtanh) + s_low * (s_high + s);
+  const double z_high = s_high * s_high, z_low = s_low * (s_high + s), z = z_high + z_low;
+  const double tail = z * z * polynomial(s_near * s_near, LaneCoefficients<double>::kAtanh) + z_low;
   const double t_high = upper_half(3 + z_high + tail), t_low = tail - ((t_high - 3) - z_high);
   const double u = s_high * t_high, v = s_low * t_high + t_low * s;
   const double p_high = upper_half(u + v), p_low = v - (p_high - u);
@@ -59,8 +59,8 @@ FENCHEL_INLINE double pow_magnitude(double x, const PowExponent<double>& y) noex
   const double rounded = power + Traits::kRounder;
   const double r = ((high - (rounded - Traits::kRounder)) + low) * 0x1.62e42fefa39efp-1;
   const double expm1 = r + r * r * polynomial(r, LaneCoefficients<double>::kExp);
-  const double result =
-      scale(1 + expm1, rounded);  // NaN where it is infinite and `power` has rounded to 1024
+  // An infinite result whose `power` has rounded to 1024 comes out as NaN.
+  const double result = scale(1 + expm1, rounded);
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const double bounded = power <= 1024 ? (result < kInfinity ? result : kInfinity) : kInfinity;
   return power < -1100 ? 0 : bounded;

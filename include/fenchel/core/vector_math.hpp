@@ -17,7 +17,8 @@ inline constexpr double kLogUlp = 1.0;
 inline constexpr double kLog1pUlp = 1.05;
 inline constexpr double kErfUlp = 1.5;
 inline constexpr double kErfcUlp = 2.9;
-inline constexpr double kPowUlp = 1.35;
+inline constexpr double kPowUlp = 1.4;
+inline constexpr double kPowFloatUlp = 0.55;
 
 FENCHEL_EXPORT void vector_exp(std::span<const float> x, std::span<float> y);
 FENCHEL_EXPORT void vector_exp(std::span<const double> x, std::span<double> y);
