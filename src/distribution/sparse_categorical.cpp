@@ -65,7 +65,7 @@ index_t mode(const SparseCategorical& p) noexcept {
 double entropy(const SparseCategorical& p) { return tsallis_entropy(p, 1); }
 
 double tsallis_entropy(const SparseCategorical& p, double alpha) {
-  return -tsallis_negentropy(alpha, p.probabilities());
+  return 0.0 - tsallis_negentropy(alpha, p.probabilities());  // 0, not -0, for a certain outcome
 }
 
 std::vector<index_t> sample(const SparseCategorical& p, index_t count, std::uint64_t seed) {

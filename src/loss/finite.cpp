@@ -43,6 +43,17 @@ LossAndGradient fenchel_young(const Tsallis& omega, const VectorScore& f, const 
   return sum_of_terms("fenchel_young", omega, f, domain, q, fenchel_young_term);
 }
 
+LossAndGradient fenchel_young(const Tsallis& omega, const VectorScore& f, const Finite& domain,
+                              index_t atom) {
+  if (atom < 0 || atom >= static_cast<index_t>(f.size())) {
+    throw_domain_error("fenchel_young", "atom", "must be in [0, " + std::to_string(f.size()) + ")",
+                       static_cast<double>(atom));
+  }
+  std::vector<double> certain(f.size());
+  certain[static_cast<std::size_t>(atom)] = 1;
+  return fenchel_young(omega, f, domain, SparseCategorical(certain));
+}
+
 LossAndGradient cross_omega(const Tsallis& omega, const VectorScore& f, const Finite& domain,
                             const SparseCategorical& q) {
   return sum_of_terms("cross_omega", omega, f, domain, q, cross_omega_term);

@@ -3,7 +3,7 @@ import unittest
 from check_trees import CheckTest
 
 FILES = {"src/core/a.cpp": "\n", "include/fenchel/core/a.hpp": "#pragma once\n",
-         "tests/unit/core/a_test.cpp": "TEST(Rows, WalksAnyStride) {}\nTEST_P(Losses, AreTheirDefinition) {}\n"}
+         "tests/unit/core/a_test.cpp": "TEST(Rows, WalksAnyStride) {}\nTYPED_TEST(Laws, Hold) {}\n"}
 
 
 def block(language, text):
@@ -45,7 +45,7 @@ class Docs(CheckTest):
         self.assert_false(program("") + block("", "") + block("text", "1\n"), "a text block that follows no cpp block")
 
     def test_accepts_paths_tests_and_links_that_are_there(self):
-        self.assert_true("`src/core/a.cpp` `core/a.hpp` `fenchel/core/a.hpp` `tests/` `Losses.AreTheirDefinition`\n"
+        self.assert_true("`src/core/a.cpp` `core/a.hpp` `fenchel/core/a.hpp` `tests/` `Laws.Hold`\n"
                          "[itself](a.md) [a part](a.md#part) [the web](https://example.org)\n"
                          "`tests/unit/FOLDER/NAME_test.cpp` `build/dev` `lib/pkgconfig` `a/(b+c)`\n")
 

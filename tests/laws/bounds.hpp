@@ -20,7 +20,6 @@ struct Bounds<double> {
   static constexpr double kBeyondTwo = 4e-15;  ///< of a probability, alpha > 2
   static constexpr double kUnit = 0x1p-53;     ///< of rounding
   static constexpr double kMonotone = 1e-15;   ///< by how much, relatively, a larger score may have less
-  static double row_sum(std::size_t n) { return 4e-16 * std::sqrt(static_cast<double>(n)) + 1e-15; }
 };
 
 template <>
@@ -30,7 +29,6 @@ struct Bounds<float> {
   static constexpr double kBeyondTwo = 1e-8;
   static constexpr double kUnit = 0x1p-24;
   static constexpr double kMonotone = 2e-7;
-  static double row_sum(std::size_t) { return 2e-6; }
 };
 
 /// What n scores within rounding of the threshold add to the bound: each takes or leaves some of the mass.

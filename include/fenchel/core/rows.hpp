@@ -37,7 +37,10 @@ struct Rows {
 class PerRow {
  public:
   constexpr PerRow(double value) noexcept : value_(value) {}  // implicit: entmax(z, 1.5, p)
-  constexpr PerRow(std::span<const double> values) noexcept : values_(values), per_row_(true) {}
+  /// From a span, a vector or an array, which must outlive this.
+  template <class Range>
+  requires std::is_constructible_v < std::span<const double>,
+  const Range& > constexpr PerRow(const Range& values) noexcept : values_(values), per_row_(true) {}
 
   [[nodiscard]] constexpr double operator[](index_t i) const noexcept {
     return per_row_ ? values_[static_cast<std::size_t>(i)] : value_;

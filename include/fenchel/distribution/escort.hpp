@@ -11,7 +11,8 @@ namespace fenchel {
 
 /// The escort distribution of order beta [SCD22, Section 4.2]: p^beta / int p^beta on the support of p, 0 off
 /// it for every beta (0^0 is 0). Densities with respect to a finite measure; no weights is the counting
-/// measure. Throws std::domain_error unless beta is finite, std::invalid_argument when the sizes differ.
+/// measure. Throws std::domain_error for a beta that is not finite or a negative p, std::invalid_argument
+/// when the sizes differ.
 [[nodiscard]] FENCHEL_EXPORT std::vector<double> escort(double beta, std::span<const double> p,
                                                         std::span<const double> weights = {});
 [[nodiscard]] FENCHEL_EXPORT SparseCategorical escort(double beta, const SparseCategorical& p);

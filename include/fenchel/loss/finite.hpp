@@ -20,6 +20,11 @@ struct LossAndGradient {
 [[nodiscard]] FENCHEL_EXPORT LossAndGradient fenchel_young(const Tsallis& omega, const VectorScore& f,
                                                            const Finite& domain, const SparseCategorical& q);
 
+/// The same for the target that puts everything on one atom. Throws std::domain_error unless it is one of
+/// f's.
+[[nodiscard]] FENCHEL_EXPORT LossAndGradient fenchel_young(const Tsallis& omega, const VectorScore& f,
+                                                           const Finite& domain, index_t atom);
+
 /// Omega*(f) - E_q[f].
 [[nodiscard]] FENCHEL_EXPORT LossAndGradient cross_omega(const Tsallis& omega, const VectorScore& f,
                                                          const Finite& domain, const SparseCategorical& q);

@@ -30,7 +30,8 @@ struct FiniteDensity {
   std::vector<double> density;  ///< sum_i w_i density_i = 1; 0 for atoms of weight 0
   double top;                   ///< the largest score of positive weight
   double normalizer_offset;     ///< A - top
-  double threshold_offset;  ///< tau - top, tau the score at which the density reaches 0; -inf for alpha = 1
+  double threshold_offset;      ///< tau - top; for alpha > 1 the density reaches 0 at the score tau; -inf for
+                                ///< alpha = 1
 };
 [[nodiscard]] FENCHEL_EXPORT FiniteDensity predict_density(const Tsallis& omega, const VectorScore& f,
                                                            const Finite& domain);

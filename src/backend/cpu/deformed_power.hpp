@@ -14,12 +14,12 @@ struct Powers {
 };
 
 /// How small the last Newton step in log P must be for the linear finish of the solver to be below rounding:
-/// its error is the step's square times E^{1 - 2 am1}, which is bounded for am1 <= 1/2 and at worst
-/// step^{1/am1} beyond.
+/// its error is the step's square times E^{1 - 2 am1}, which is bounded for am1 <= 1/2. Beyond, and for a
+/// crowd of scores close to the threshold, no step but one of rounding is small enough.
 template <class Real>
 FENCHEL_INLINE double last_step(double am1) noexcept {
   if constexpr (sizeof(Real) == 4) return am1 <= 0.5 ? 1e-4 : 1e-6;
-  return am1 <= 0.5 ? 1e-8 : 1e-12;
+  return am1 <= 0.5 ? 1e-8 : 0.0;
 }
 
 /// am1 = 1 / q for a small whole q: alpha = 2, 3/2, 4/3, 5/4. No exp, no log.

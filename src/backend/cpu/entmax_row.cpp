@@ -71,7 +71,8 @@ template <class Real>
 FENCHEL_INLINE index_t find_candidates(const Real* z, index_t n, const Real* tops, Real top, double width,
                                        index_t most, index_t* places) noexcept {
   auto cut = static_cast<Real>(top - width);
-  cut -= std::abs(cut) * std::numeric_limits<Real>::epsilon();  // whichever way it was rounded
+  using Limits = std::numeric_limits<Real>;
+  cut -= std::abs(cut) * Limits::epsilon() + Limits::denorm_min();  // whichever way it was rounded
   index_t found = 0;
   for (index_t first = 0; first < n; first += kBlock<Real>, tops += kLanes<Real>) {
     IntLanes<Real> reaches{};
@@ -241,59 +242,64 @@ FENCHEL_INLINE void scatter(const Value* x, const index_t* places, index_t found
   for (index_t k = 0; k < found; ++k) p[places[k]] = static_cast<Real>(x[k]);
 }
 
-/// alpha = 2 and 3/2 in closed form on the support: with d/q = x, sum (P^am1 + x)^q = 1 is linear or
-/// quadratic in P^am1. The support is found by turns: solve on those above the threshold, and again while the
-/// threshold passes over some. Returns P^am1, or 0 where that goes round in circles.
+/// P^am1 as a sum: where the support is large, the rounding of one number would be felt in the mass.
+struct Level {
+  double high, low;
+  bool found;
+};
+
+/// alpha = 2 and 3/2 in closed form on the support: with x = d/q, sum (P^am1 + x)^q = 1 is linear or
+/// quadratic in P^am1. The support is found by turns: solve on those above the threshold for what the level
+/// lacks, and again while the threshold passes over some. Not found where that goes round in circles.
 template <int q>
-FENCHEL_INLINE double exact_level(const double* d, index_t n) noexcept {
+FENCHEL_INLINE Level exact_level(const double* d, index_t n) noexcept {
   constexpr int kMostTurns = 12;
   double level = 1, last_count = -1;
   for (int turn = 0; turn < kMostTurns; ++turn) {
-    Lanes<double> counts{}, sums{}, squares{};
+    RunningSum<double> counts, sums, squares;
     for (index_t i = 0; i < n; i += kLanes<double>) {
-      const Lanes<double> x = load(d + i) / q;
-      Lanes<double> inside;
-      for_each_lane<double>([&](index_t j) FENCHEL_INLINE_LAMBDA { inside[j] = x[j] > -level ? 1.0 : 0.0; });
-      counts += inside;
-      sums += inside * x;
-      squares += inside * x * x;
+      const Lanes<double> above = level + load(d + i) / q;
+      Lanes<double> inside, one;
+      for_each_lane<double>([&](index_t j) FENCHEL_INLINE_LAMBDA {
+        inside[j] = above[j] > 0 ? above[j] : 0.0;
+        one[j] = above[j] > 0 ? 1.0 : 0.0;
+      });
+      counts.add(one);
+      sums.add(inside);
+      if constexpr (q == 2) squares.add(inside * inside);
     }
-    const double count = sum_of<double>(counts), sum = sum_of<double>(sums);
-    if (count == last_count) return level;
-    if constexpr (q == 1) {
-      level = (1 - sum) / count;
-    } else {
-      const double square = sum_of<double>(squares), discriminant = sum * sum - count * (square - 1);
-      if (turn > 0 && discriminant >= 0) {
-        level = (std::sqrt(discriminant) - sum) / count;
-      } else {  // far from the root, where some above the threshold will not stay there: Newton's step, as in
-                // solve
-        const double norm = std::sqrt(count * level * level + 2 * sum * level + square);
-        level += norm * (1 - norm) / (count * level + sum);
+    const double count = counts.total(), sum = sums.total();
+    double lack = (1 - sum) / count;
+    if constexpr (q == 2) {
+      const double missing = 1 - squares.total(), discriminant = sum * sum + count * missing;
+      if (turn == 0 || discriminant < 0) {
+        // Far from the root, where some above the threshold will not stay there: Newton's step, as in solve.
+        const double norm = std::sqrt(1 - missing);
+        level += norm * (1 - norm) / sum;
         continue;
       }
+      lack = missing / (sum + std::sqrt(discriminant));
     }
+    if (count == last_count) return {level, lack, true};
+    level += lack;
     last_count = count;
   }
-  return 0;
+  return {0, 0, false};
 }
 
-/// p = (level + d/q)_+^q over its sum, in place of d.
+/// p = (level + d/q)_+^q in place of d.
 template <int q>
-FENCHEL_INLINE Normalization write_exact(double level, double* d, index_t n) noexcept {
-  RunningSum<double> sum;
+FENCHEL_INLINE Normalization write_exact(Level level, double* d, index_t n) noexcept {
   for (index_t i = 0; i < n; i += kLanes<double>) {
-    Lanes<double> x = load(d + i);
+    const Lanes<double> above = level.high + load(d + i) / q;
+    Lanes<double> p;
     for_each_lane<double>([&](index_t j) FENCHEL_INLINE_LAMBDA {
-      const double base = x[j] / q > -level ? level + x[j] / q : 0.0;
-      x[j] = q == 1 ? base : base * base;
+      const double base = above[j] > 0 && above[j] + level.low > 0 ? above[j] + level.low : 0.0;
+      p[j] = q == 1 ? base : base * base;
     });
-    sum.add(x);
-    store(d + i, x);
+    store(d + i, p);
   }
-  const double scale = 1 / sum.total();
-  for (index_t i = 0; i < n; ++i) d[i] *= scale;
-  return {q * (1 - level), -q * level};
+  return {q * (1 - level.high - level.low), -q * (level.high + level.low)};
 }
 
 /// Candidates less the maximum, in whole vectors, in place of which the probabilities are left.
@@ -302,33 +308,44 @@ FENCHEL_INLINE Normalization solve_candidates(double am1, index_t count, const P
                                               const SolveScratch<Value>& candidates,
                                               double* slow_scratch) noexcept {
   if constexpr (Power::kClosedForm) {
-    const double level = exact_level<Power::kExponent>(candidates.x, count);
-    if (level > 0) return write_exact<Power::kExponent>(level, candidates.x, count);
+    const Level level = exact_level<Power::kExponent>(candidates.x, count);
+    if (level.found) return write_exact<Power::kExponent>(level, candidates.x, count);
   }
   return solve_and_write(am1, candidates.x, count, Value(0), power, c, candidates, slow_scratch,
                          candidates.x);
 }
 
-/// Candidates in Value, then the solve; the whole row where there are many. Value is double for the whole
-/// powers, which need no exp or log and so cost nothing more. In a long row the summits narrow the
-/// candidates.
-template <class Real, class Value, class CandidatePower, class RowPower>
+/// Gathers the candidates, solves on them, and writes the row.
+template <class Real, class Value, class Power>
+FENCHEL_INLINE Normalization map_candidates(double am1, const Real* z, index_t n, Real top, index_t found,
+                                            double c, const Power& power,
+                                            const SolveScratch<Value>& candidates,
+                                            const EntmaxScratch<Real>& scratch, Real* p) noexcept {
+  const index_t count = gather(z, top, scratch.places, found, candidates.x);
+  const Normalization result = solve_candidates(am1, count, power, c, candidates, scratch.exact.e);
+  scatter(candidates.x, scratch.places, found, p, n);
+  return result;
+}
+
+/// Few candidates are solved in the type of few_power, the whole row in that of the row where there are many.
+/// Past am1 = 1/2 a crowd of scores within rounding of the threshold can move all the mass, so many
+/// candidates are solved in double. In a long row the summits narrow the candidates.
+template <class Real, class Value, class FewPower, class ExactPower, class RowPower>
 FENCHEL_INLINE Normalization entmax_up_to_two(double am1, const Real* z, index_t n,
                                               const Summits<Real>& summits, Real top,
-                                              const SolveScratch<Value>& candidates,
-                                              const EntmaxScratch<Real>& scratch,
-                                              const CandidatePower& candidate_power,
-                                              const RowPower& row_power, Real* p) noexcept {
+                                              const SolveScratch<Value>& few, const FewPower& few_power,
+                                              const ExactPower& exact_power, const RowPower& row_power,
+                                              const EntmaxScratch<Real>& scratch, Real* p) noexcept {
   if (am1 < 0) return solve_row(am1, z, n, top, row_power, scratch, p);
   constexpr index_t kLongRow = 1000;
   const double c = n < kLongRow ? 1.0 : lower_bound(am1, summits, top, row_power);
+  const double width = 1 / (am1 * c);
   const index_t most = n / 4 + kLanes<Real>;
-  const index_t found = find_candidates(z, n, scratch.tops, top, 1 / (am1 * c), most, scratch.places);
-  if (found < 0) return solve_row(am1, z, n, top, row_power, scratch, p);
-  const index_t count = gather(z, top, scratch.places, found, candidates.x);
-  const Normalization result = solve_candidates(am1, count, candidate_power, c, candidates, scratch.exact.e);
-  scatter(candidates.x, scratch.places, found, p, n);
-  return result;
+  index_t found = find_candidates(z, n, scratch.tops, top, width, most, scratch.places);
+  if (found >= 0) return map_candidates(am1, z, n, top, found, c, few_power, few, scratch, p);
+  if (am1 <= 0.5) return solve_row(am1, z, n, top, row_power, scratch, p);
+  found = find_candidates(z, n, scratch.tops, top, width, n, scratch.places);
+  return map_candidates(am1, z, n, top, found, c, exact_power, scratch.exact, scratch, p);
 }
 
 template <class Real>
@@ -348,8 +365,9 @@ FENCHEL_INLINE Normalization entmax_valid_row(double alpha, const Real* z, index
                                               const EntmaxScratch<Real>& scratch, Real* p) noexcept {
   const double am1 = alpha - 1;
   const auto whole = [&]<int q>(std::integral_constant<int, q>) FENCHEL_INLINE_LAMBDA {
-    return entmax_up_to_two(am1, z, n, summits, top, scratch.exact, scratch, WholePower<double, q>{},
-                            WholePower<Real, q>{}, p);
+    const WholePower<double, q> exact;  // no exp, no log: double costs nothing more
+    return entmax_up_to_two(am1, z, n, summits, top, scratch.exact, exact, exact, WholePower<Real, q>{},
+                            scratch, p);
   };
   if (alpha == 1) return softmax(z, n, top, p);
   if (alpha == 2) return whole(std::integral_constant<int, 1>{});
@@ -358,7 +376,8 @@ FENCHEL_INLINE Normalization entmax_valid_row(double alpha, const Real* z, index
   if (alpha == 1.25) return whole(std::integral_constant<int, 4>{});
   if (alpha > 2) return entmax_beyond_two(am1, z, n, top, scratch, p);
   const GeneralPower<Real> power{am1};
-  return entmax_up_to_two(am1, z, n, summits, top, scratch.general, scratch, power, power, p);
+  const GeneralPower<double> exact{am1};
+  return entmax_up_to_two(am1, z, n, summits, top, scratch.general, power, exact, power, scratch, p);
 }
 
 template <class Real>

@@ -98,12 +98,14 @@ class RunningSum {
  private:
   static constexpr int kRun = 32;
   FENCHEL_INLINE void flush() noexcept {
-    total_ += sum_of<Real>(lanes_);
+    const double term = sum_of<Real>(lanes_) - lost_, next = total_ + term;
+    lost_ = (next - total_) - term;
+    total_ = next;
     lanes_ = Lanes<Real>{};
     count_ = 0;
   }
   Lanes<Real> lanes_{};
-  double total_ = 0;
+  double total_ = 0, lost_ = 0;
   int count_ = 0;
 };
 

@@ -35,6 +35,9 @@ TEST(PerRow, IsOneNumberOrOneARow) {
   EXPECT_EQ(each[1], 2.0);
   EXPECT_EQ(each.size(), 2);
   EXPECT_TRUE(each.per_row());
+  const std::array fixed{3.0, 4.0, 5.0};
+  EXPECT_EQ(PerRow(fixed)[2], 5.0);
+  EXPECT_EQ(PerRow(std::span<const double>(values)).size(), 2);
 }
 
 }  // namespace

@@ -81,6 +81,18 @@ TEST(LossFinite, GradientAndHessianAreTheSlopes) {
   }
 }
 
+TEST(LossFinite, AnAtomIsACertainTarget) {
+  const VectorScore f(kScores);
+  for (const double alpha : kAlphas) {
+    const auto one = fenchel_young(Tsallis(alpha), f, Finite(), 2);
+    EXPECT_NEAR(one.value, conjugate(Tsallis(alpha), f, Finite()) - kScores[2], 4e-15 * (1 + 1 / alpha))
+        << alpha;
+    EXPECT_LT(one.gradient[2], 0);
+  }
+  EXPECT_THROW(static_cast<void>(fenchel_young(Tsallis(2), f, Finite(), 4)), std::domain_error);
+  EXPECT_THROW(static_cast<void>(fenchel_young(Tsallis(2), f, Finite(), -1)), std::domain_error);
+}
+
 TEST(LossFinite, ATargetOffTheMeasureIsInfinitelyBad) {
   EXPECT_EQ(fenchel_young(Tsallis(1.5), VectorScore({0, -kInf, 1, 1}), Finite(), kTarget).value, kInf);
   EXPECT_EQ(fenchel_young(Tsallis(1.5), VectorScore(kScores), Finite({0, 1, 1, 1}), kTarget).value, kInf);
