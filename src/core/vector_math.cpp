@@ -23,19 +23,20 @@
 /// One function of one type: its loop, compiled for each instruction set, and its entry. The compiler makes
 /// the tail of the loop; going by lanes instead would send each vector through memory where it has fewer than
 /// 64 bytes.
-// NOLINTBEGIN(bugprone-macro-parentheses): Real is a type.
-#define FENCHEL_VECTOR_FUNCTION(name, Real)                                     \
-  namespace {                                                                   \
-  FENCHEL_CLONES void name##_loop(const Real* x, Real* y, index_t n) noexcept { \
-    FENCHEL_IN_PLACE                                                            \
-    for (index_t i = 0; i < n; ++i) y[i] = detail::name##_element(x[i]);        \
-  }                                                                             \
-  }                                                                             \
-  void vector_##name(std::span<const Real> x, std::span<Real> y) {              \
-    check_sizes("vector_" #name, x.size(), y.size());                           \
-    name##_loop(x.data(), y.data(), std::ssize(x));                             \
+#define FENCHEL_VECTOR_FUNCTION(name, Real)                                              \
+  namespace {                                                                            \
+  FENCHEL_CLONES void name##_loop(std::span<const Real> x, std::span<Real> y) noexcept { \
+    const auto from = x.data();                                                          \
+    const auto to = y.data();                                                            \
+    const index_t n = std::ssize(x);                                                     \
+    FENCHEL_IN_PLACE                                                                     \
+    for (index_t i = 0; i < n; ++i) to[i] = detail::name##_element(from[i]);             \
+  }                                                                                      \
+  }                                                                                      \
+  void vector_##name(std::span<const Real> x, std::span<Real> y) {                       \
+    check_sizes("vector_" #name, x.size(), y.size());                                    \
+    name##_loop(x, y);                                                                   \
   }
-// NOLINTEND(bugprone-macro-parentheses)
 
 namespace fenchel {
 namespace {
