@@ -123,10 +123,10 @@ struct Root {
   bool found;
 };
 
-/// Newton's step is that of next_log_peak (fenchel/core/normalizer.hpp) in terms of c: with S = sum E, R =
-/// sum E^{1-am1} and r = c S^{-am1}, c' = c / (1 + (r - 1) S / R). For am1 <= 1/2, where T = sum E^{1-2am1}
-/// is bounded, it is lengthened to Halley's, which divides it by 1 - (1 - r) (1 - am1) / (2 am1) (S T / R^2 -
-/// 1).
+/// Newton's step is that of next_log_peak (fenchel/core/normalizer.hpp) in terms of c: with S = sum E,
+/// R = sum E^{1-am1} and r = c S^{-am1}, c' = c / (1 + (r - 1) S / R). For am1 <= 1/2, where T = sum
+/// E^{1-2am1} is bounded, it is lengthened to Halley's, which divides it by 1 - (1 - r) (1 - am1) / (2 am1)
+/// (S T / R^2 - 1); but not the last of most_steps, since from Newton's step P is never too small.
 template <class Real, class Power>
 FENCHEL_INLINE Root solve(double am1, const Real* x, index_t n, index_t stride, Real top, const Power& power,
                           double c, int most_steps, double last_step,
