@@ -41,16 +41,4 @@ FENCHEL_INLINE Real erfc_element(Real x) noexcept {
   return a >= Fit::kErfcReach ? y : 1 - erf_near_zero(x);
 }
 
-/// Total: erf(-0) = -0, erf(inf) = 1, NaN stays.
-template <class Real>
-FENCHEL_INLINE Lanes<Real> erf_lanes(Lanes<Real> x) noexcept {
-  return map_lanes<Real>([](Real t) FENCHEL_INLINE_LAMBDA { return erf_element(t); }, x);
-}
-
-/// Total: erfc(inf) = 0, erfc(-inf) = 2, NaN stays; small relative error for subnormal results too.
-template <class Real>
-FENCHEL_INLINE Lanes<Real> erfc_lanes(Lanes<Real> x) noexcept {
-  return map_lanes<Real>([](Real t) FENCHEL_INLINE_LAMBDA { return erfc_element(t); }, x);
-}
-
 }  // namespace fenchel::detail

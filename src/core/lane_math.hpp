@@ -10,8 +10,8 @@
 #include "core/lanes.hpp"
 
 /// exp, log and log1p of one number without branches, in operations that every instruction set has for
-/// vectors, and their lanes. Each is correct with and without contraction to fused multiply-add; the largest
-/// errors are the constants of fenchel/core/vector_math.hpp.
+/// vectors, for loops over lanes and arrays. Each is correct with and without contraction to fused
+/// multiply-add; the largest errors are the constants of fenchel/core/vector_math.hpp.
 namespace fenchel::detail {
 
 /// Layout of a number, and what the reductions of exp and log need.
@@ -139,6 +139,7 @@ FENCHEL_INLINE Real scale(Real significand, Real rounded) noexcept {
   return normal >= std::numeric_limits<Real>::min() ? normal : subnormal;
 }
 
+/// Total: exp(-inf) = 0, exp(inf) = inf, NaN stays; subnormal results are rounded once.
 template <class Real>
 FENCHEL_INLINE Real exp_element(Real x) noexcept {
   using Traits = LaneTraits<Real>;
@@ -195,13 +196,15 @@ FENCHEL_INLINE LogParts<Real> log_parts_of(Real x) noexcept {
   return log_parts<Real>(subnormal ? to_bits(scaled) : to_bits(x), subnormal ? kSubnormalBias : kBias);
 }
 
+/// Total: log(0) = -inf, log(inf) = inf, below 0 and for NaN it is NaN.
 template <class Real>
 FENCHEL_INLINE Real log_element(Real x) noexcept {
   const LogParts<Real> parts = log_parts_of(x);
   return log_or_special(x, log_sum(parts.exponent, parts.fraction, Real(0)));
 }
 
-/// log(u) for u = 1 + x, less the rounding error of u: log1p(x) = x + O(x^2) for small |x|.
+/// log(u) for u = 1 + x, less the rounding error of u: log1p(x) = x + O(x^2) for small |x|. Total: log1p(-1)
+/// = -inf, log1p(-0) = -0, log1p(inf) = inf, below -1 and for NaN it is NaN.
 template <class Real>
 FENCHEL_INLINE Real log1p_element(Real x) noexcept {
   using Traits = LaneTraits<Real>;
@@ -211,35 +214,6 @@ FENCHEL_INLINE Real log1p_element(Real x) noexcept {
   const Real twice_inverse_scale = from_bits<Real>(exponent_bits<Real>(2 * Traits::kBias + 1) - parts.biased);
   const Real y = log_sum(parts.exponent, parts.fraction, excess * (Real(0.5) * twice_inverse_scale));
   return std::copysign(log_or_special(u, y), x);
-}
-
-/// function(x) lane by lane, as one loop of scalar code that the compiler vectorises for each instruction
-/// set; `unroll 1` keeps it a loop until then. (GCC 12 would take comparisons of 64-byte vectors apart into
-/// scalars where the machine's own vectors are shorter.)
-template <class Real, class Function>
-FENCHEL_INLINE Lanes<Real> map_lanes(Function function, Lanes<Real> x) noexcept {
-  Lanes<Real> y;
-#pragma GCC unroll 1
-  for (index_t i = 0; i < kLanes<Real>; ++i) y[i] = function(x[i]);
-  return y;
-}
-
-/// Total: exp(-inf) = 0, exp(inf) = inf, NaN stays; subnormal results are rounded once.
-template <class Real>
-FENCHEL_INLINE Lanes<Real> exp_lanes(Lanes<Real> x) noexcept {
-  return map_lanes<Real>([](Real t) FENCHEL_INLINE_LAMBDA { return exp_element(t); }, x);
-}
-
-/// Total: log(0) = -inf, log(inf) = inf, below 0 and for NaN it is NaN.
-template <class Real>
-FENCHEL_INLINE Lanes<Real> log_lanes(Lanes<Real> x) noexcept {
-  return map_lanes<Real>([](Real t) FENCHEL_INLINE_LAMBDA { return log_element(t); }, x);
-}
-
-/// Total: log1p(-1) = -inf, log1p(-0) = -0, log1p(inf) = inf, below -1 and for NaN it is NaN.
-template <class Real>
-FENCHEL_INLINE Lanes<Real> log1p_lanes(Lanes<Real> x) noexcept {
-  return map_lanes<Real>([](Real t) FENCHEL_INLINE_LAMBDA { return log1p_element(t); }, x);
 }
 
 }  // namespace fenchel::detail

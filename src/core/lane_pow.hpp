@@ -93,10 +93,4 @@ FENCHEL_INLINE Real pow_element(Real x, const PowExponent<Real>& y) noexcept {
   return std::copysign(power, from_bits<Real>(to_bits(x) & y.sign));
 }
 
-/// x^y lane by lane.
-template <class Real>
-FENCHEL_INLINE Lanes<Real> pow_lanes(Lanes<Real> x, const PowExponent<Real>& y) noexcept {
-  return map_lanes<Real>([&y](Real t) FENCHEL_INLINE_LAMBDA { return pow_element(t, y); }, x);
-}
-
 }  // namespace fenchel::detail

@@ -216,7 +216,9 @@ template <class Real>
 FENCHEL_INLINE Normalization softmax(const Real* z, index_t n, Real top, Real* p) noexcept {
   RunningSum<Real> sum;
   for_each_vector<Real>(n, [&](index_t i, index_t count) FENCHEL_INLINE_LAMBDA {
-    const Lanes<Real> e = exp_lanes<Real>(load_up_to(z + i, count, -kInfinity<Real>) - top);
+    const Lanes<Real> d = load_up_to(z + i, count, -kInfinity<Real>) - top;
+    Lanes<Real> e;
+    for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA { e[j] = exp_element(d[j]); });
     sum.add(e);
     store_up_to(p + i, e, count);
   });
