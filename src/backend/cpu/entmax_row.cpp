@@ -331,8 +331,8 @@ FENCHEL_INLINE Normalization map_candidates(double am1, const Real* z, index_t n
 }
 
 /// Few candidates are solved in the type of few_power, the whole row in that of the row where there are many.
-/// Past am1 = 1/2 a crowd of scores within rounding of the threshold can move all the mass, so many
-/// candidates are solved in double. In a long row the summits narrow the candidates.
+/// Past am1 = 1/2 a crowd of scores within rounding of the threshold can move all the mass, so candidates are
+/// solved in double there, few or many. In a long row the summits narrow the candidates.
 template <class Real, class Value, class FewPower, class ExactPower, class RowPower>
 FENCHEL_INLINE Normalization entmax_up_to_two(double am1, const Real* z, index_t n,
                                               const Summits<Real>& summits, Real top,
@@ -380,6 +380,8 @@ FENCHEL_INLINE Normalization entmax_valid_row(double alpha, const Real* z, index
   if (alpha > 2) return entmax_beyond_two(am1, z, n, top, scratch, p);
   const GeneralPower<Real> power{am1};
   const GeneralPower<double> exact{am1};
+  if (am1 > 0.5)
+    return entmax_up_to_two(am1, z, n, summits, top, scratch.exact, exact, exact, power, scratch, p);
   return entmax_up_to_two(am1, z, n, summits, top, scratch.general, power, exact, power, scratch, p);
 }
 
