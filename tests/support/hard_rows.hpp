@@ -47,13 +47,17 @@ std::vector<Real> almost_one_hot_row(double am1, std::size_t n, double gap) {
 }
 
 /// One maximum, and a crowd that straddles the threshold that it makes: scores at -1 + gap + spread u^shape,
-/// u uniform on (0, 1).
+/// u uniform on (0, 1). The crowd is that share of the row; the rest lies far below.
 template <class Real>
-std::vector<Real> crowded_row(double am1, std::size_t n, double gap, double spread, double shape) {
+std::vector<Real> crowded_row(double am1, std::size_t n, double gap, double spread, double shape,
+                              double share = 1) {
   std::mt19937 random(11);
   std::uniform_real_distribution<double> uniform;
   std::vector<Real> z(n);
-  for (Real& x : z) x = static_cast<Real>((gap + spread * std::pow(uniform(random), shape) - 1) / am1);
+  for (Real& x : z) {
+    const double place = gap + spread * std::pow(uniform(random), shape);
+    x = static_cast<Real>((uniform(random) < share ? place - 1 : -3) / am1);
+  }
   z[n / 2] = 0;
   return z;
 }
