@@ -7,13 +7,16 @@ namespace fenchel {
 namespace {
 
 template <class Number>
-std::string shortest(Number value) {
+std::string to_text(Number value) {
   std::array<char, 32> text;
   const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
   return {text.data(), end};
 }
 
 }  // namespace
+
+std::string shortest(double value) { return to_text(value); }
+std::string shortest(index_t value) { return to_text(value); }
 
 std::string error_message(std::string_view where, std::string_view what, std::string_view constraint,
                           std::string_view got) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "fenchel/core/error.hpp"
+#include "fenchel/distribution/sparse_categorical.hpp"
 
 namespace fenchel {
 namespace {
@@ -56,7 +57,7 @@ std::vector<double> escort_mean(const EscortMass& escort, Rows<const double> phi
 
 }  // namespace
 
-std::vector<double> escort(double beta, std::span<const double> p, std::span<const double> weights) {
+std::vector<double> escort(std::span<const double> p, double beta, std::span<const double> weights) {
   EscortMass result = escort_mass("escort", beta, p, weights);
   for (std::size_t i = 0; i < p.size(); ++i) {
     if (p[i] > 0) result.mass[i] = std::exp(beta * std::log(p[i]) - result.log_largest) / result.total;
@@ -64,14 +65,14 @@ std::vector<double> escort(double beta, std::span<const double> p, std::span<con
   return result.mass;
 }
 
-SparseCategorical escort(double beta, const SparseCategorical& p) {
+SparseCategorical escort(const SparseCategorical& p, double beta) {
   std::vector<double> dense(static_cast<std::size_t>(p.size()));
-  const std::vector<double> values = escort(beta, p.probabilities());
+  const std::vector<double> values = escort(p.probabilities(), beta);
   for (std::size_t k = 0; k < values.size(); ++k) dense[static_cast<std::size_t>(p.support()[k])] = values[k];
   return SparseCategorical(dense);
 }
 
-void beta_covariance(double beta, std::span<const double> p, Rows<const double> phi, Rows<const double> psi,
+void beta_covariance(std::span<const double> p, double beta, Rows<const double> phi, Rows<const double> psi,
                      Rows<double> out, std::span<const double> weights) {
   constexpr auto kWhere = "beta_covariance";
   require_size(kWhere, "phi.rows", phi.rows, static_cast<index_t>(p.size()));

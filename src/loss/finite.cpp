@@ -66,7 +66,7 @@ void fenchel_young_hessian(const Tsallis& omega, const VectorScore& f, const Fin
   for (std::size_t i = 0; i < f.size(); ++i) atoms[i * f.size() + i] = 1;
   const Rows<const double> indicator(atoms.data(), size, size);
   const std::vector<double> density = predict_density(omega, f, domain).density;
-  beta_covariance(2 - omega.alpha(), density, indicator, indicator, hessian, domain.weights());
+  beta_covariance(density, 2 - omega.alpha(), indicator, indicator, hessian, domain.weights());
   for (index_t i = 0; i < size; ++i) {
     for (double& entry : hessian[i]) entry /= omega.temperature();
   }

@@ -61,7 +61,7 @@ double normalizer(const Tsallis& omega, const VectorScore& f, const Finite& doma
 
 std::vector<double> normalizer_gradient(const Tsallis& omega, const VectorScore& f, const Finite& domain) {
   const std::vector<double> density = predict_density(omega, f, domain).density;
-  std::vector<double> gradient = escort(2 - omega.alpha(), density, domain.weights());
+  std::vector<double> gradient = escort(density, 2 - omega.alpha(), domain.weights());
   for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] *= domain.weight(i);
   return gradient;
 }
@@ -76,7 +76,7 @@ void normalizer_hessian(const Tsallis& omega, const VectorScore& f, const Finite
   }
   const double beta = 2 - omega.alpha();
   const std::vector<double> density = predict_density(omega, f, domain).density;
-  const std::vector<double> share = escort(beta, density, domain.weights());  // p^beta / Z
+  const std::vector<double> share = escort(density, beta, domain.weights());  // p^beta / Z
   // h_i = w_i beta p_i^{2 beta - 1} / (Z T), so that the Hessian is sum_i h_i (e_i - e)(e_i - e)^T.
   std::vector<double> h(f.size());
   double total = 0;

@@ -24,6 +24,10 @@ class FENCHEL_EXPORT ConvergenceError : public std::runtime_error {
 [[nodiscard]] FENCHEL_EXPORT std::string error_message(std::string_view where, std::string_view what,
                                                        std::string_view constraint, std::string_view got);
 
+/// The shortest form that reads back.
+[[nodiscard]] FENCHEL_EXPORT std::string shortest(double value);
+[[nodiscard]] FENCHEL_EXPORT std::string shortest(index_t value);
+
 /// "alpha[17]": how a message names an element of a batch.
 [[nodiscard]] FENCHEL_EXPORT std::string indexed(std::string_view name, index_t i);
 

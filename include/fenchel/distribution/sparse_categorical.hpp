@@ -8,6 +8,7 @@
 #include "fenchel/core/index.hpp"
 #include "fenchel/core/variates.hpp"
 #include "fenchel/distribution/concept.hpp"
+#include "fenchel/domain/finite.hpp"
 
 namespace fenchel {
 
@@ -38,6 +39,7 @@ class FENCHEL_EXPORT SparseCategorical {
   std::vector<double> probabilities_, cumulative_;
 };
 
+[[nodiscard]] inline Finite domain(const SparseCategorical&) { return Finite(); }
 [[nodiscard]] inline std::span<const index_t> support(const SparseCategorical& p) noexcept {
   return p.support();
 }
@@ -58,6 +60,9 @@ class FENCHEL_EXPORT SparseCategorical {
 /// Shannon entropy, and Tsallis entropy -Omega_alpha for any alpha > 0.
 [[nodiscard]] FENCHEL_EXPORT double entropy(const SparseCategorical& p);
 [[nodiscard]] FENCHEL_EXPORT double tsallis_entropy(const SparseCategorical& p, double alpha);
+
+/// p^beta / sum p^beta on the support. Throws std::domain_error unless beta is finite.
+[[nodiscard]] FENCHEL_EXPORT SparseCategorical escort(const SparseCategorical& p, double beta);
 
 /// One draw by inversion: one uniform number of the generator.
 template <std::uniform_random_bit_generator Generator>

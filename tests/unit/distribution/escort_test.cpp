@@ -5,6 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "fenchel/distribution/sparse_categorical.hpp"
 #include "support/grids.hpp"
 
 namespace fenchel {
@@ -14,7 +15,7 @@ const std::vector<double> kP{0.5, 0, 0.3, 0.2};
 
 TEST(Escort, IsThePowerOnTheSupport) {
   for (const double beta : {-1e3, -1.0, 0.0, 0.5, 1.0, 2.0, 1e3}) {
-    const auto found = escort(beta, kP);
+    const auto found = escort(kP, beta);
     double total = 0;
     for (const double p : kP) total += p > 0 ? std::pow(p / (beta < 0 ? 0.2 : 0.5), beta) : 0;
     for (std::size_t i = 0; i < kP.size(); ++i) {
@@ -22,14 +23,14 @@ TEST(Escort, IsThePowerOnTheSupport) {
       EXPECT_NEAR(found[i], expected, 2e-15 * (1 + std::abs(beta)) * expected) << beta;
     }
   }
-  const auto flat = escort(0, SparseCategorical(kP));
+  const auto flat = escort(SparseCategorical(kP), 0);
   EXPECT_EQ(pmf(flat, 1), 0) << "0^0 is 0";
   EXPECT_NEAR(pmf(flat, 3), 1.0 / 3, 1e-16);
 }
 
 TEST(Escort, WeightsAreAMeasure) {
   const std::vector<double> p{0.2, 0.3}, weights{2, 2};
-  const auto found = escort(0.5, p, weights);
+  const auto found = escort(p, 0.5, weights);
   const double total = 2 * std::sqrt(0.2) + 2 * std::sqrt(0.3);
   EXPECT_NEAR(found[0], std::sqrt(0.2) / total, 1e-15);
   EXPECT_NEAR(2 * found[0] + 2 * found[1], 1, 1e-15);
@@ -39,7 +40,7 @@ TEST(BetaCovariance, IsItsDefinition) {
   const std::vector<double> phi{1, 2, 3, 4, 0.5, -1, 2, 0}, psi{0.1, 7, -2, 3};
   for (const double beta : {-1.0, 0.0, 0.5, 1.0, 2.0}) {
     double out[2];
-    beta_covariance(beta, kP, {phi.data(), 4, 2}, {psi.data(), 4, 1}, Rows<double>(out, 2, 1));
+    beta_covariance(kP, beta, {phi.data(), 4, 2}, {psi.data(), 4, 1}, Rows<double>(out, 2, 1));
     double mass = 0, x[2] = {0, 0}, y = 0, xy[2] = {0, 0};
     for (std::size_t i = 0; i < 4; ++i) {
       if (kP[i] == 0) continue;
@@ -56,11 +57,11 @@ TEST(BetaCovariance, IsItsDefinition) {
 }
 
 TEST(Escort, BadInputIsRefused) {
-  EXPECT_THROW(static_cast<void>(escort(testing::kNaN, kP)), std::domain_error);
-  EXPECT_THROW(static_cast<void>(escort(1, std::vector<double>{-1, 2})), std::domain_error);
-  EXPECT_THROW(static_cast<void>(escort(1, kP, std::vector<double>{1})), std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(escort(kP, testing::kNaN)), std::domain_error);
+  EXPECT_THROW(static_cast<void>(escort(std::vector<double>{-1, 2}, 1)), std::domain_error);
+  EXPECT_THROW(static_cast<void>(escort(kP, 1, std::vector<double>{1})), std::invalid_argument);
   double out[1];
-  EXPECT_THROW(beta_covariance(1, kP, {kP.data(), 4, 1}, {kP.data(), 3, 1}, Rows<double>(out, 1, 1)),
+  EXPECT_THROW(beta_covariance(kP, 1, {kP.data(), 4, 1}, {kP.data(), 3, 1}, Rows<double>(out, 1, 1)),
                std::invalid_argument);
 }
 

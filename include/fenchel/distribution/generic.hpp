@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fenchel/core/config.hpp"
+#include "fenchel/core/function_ref.hpp"
+#include "fenchel/core/index.hpp"
+#include "fenchel/core/parallel.hpp"
+#include "fenchel/core/philox.hpp"
+#include "fenchel/domain/interval.hpp"
+
+/// Accessors that follow from others, for families that have nothing better.
+namespace fenchel {
+namespace detail {
+
+inline std::vector<Interval> pieces(const Interval& support) { return {support}; }
+inline const std::vector<Interval>& pieces(const std::vector<Interval>& support) { return support; }
+
+/// int pdf f over the pieces of a support, cut at `centre`; infinite ends are scanned at `scale`.
+[[nodiscard]] FENCHEL_EXPORT double expectation(FunctionRef<double(double)> f,
+                                                FunctionRef<double(double)> pdf,
+                                                std::span<const Interval> support, double centre,
+                                                double scale, double accuracy);
+
+/// E[t^n] from central moments.
+[[nodiscard]] FENCHEL_EXPORT double raw_moment(int n, double mean, FunctionRef<double(int)> central_moment);
+
+/// What one draw costs, in nanoseconds, when parallel_rows decides about threads.
+inline constexpr index_t kDrawCost = 50;
+
+}  // namespace detail
+
+template <class P>
+requires requires(const P& p) {
+  { variance(p) } -> std::convertible_to<double>;
+}
+[[nodiscard]] double standard_deviation(const P& p) { return std::sqrt(variance(p)); }
+
+template <class P>
+requires requires(const P& p) { quantile(p, 0.5); }
+[[nodiscard]] auto median(const P& p) { return quantile(p, 0.5); }
+
+/// E[t^n], from the central moments. Throws std::domain_error for n < 0; NaN or infinity where the family has
+/// no such moment.
+template <class P>
+requires requires(const P& p) {
+  { central_moment(p, 2) } -> std::convertible_to<double>;
+}
+[[nodiscard]] double moment(const P& p, int n) {
+  return detail::raw_moment(n, mean(p), [&p](int k) { return central_moment(p, k); });
+}
+
+/// E[f(t)] for any callable, to `accuracy` times E|f(t)|. Throws std::domain_error where f is NaN and
+/// ConvergenceError when the accuracy is not reached, as for an expectation that does not exist.
+template <class P, std::invocable<double> F>
+requires requires(const P& p) {
+  { pdf(p, 0.0) } -> std::convertible_to<double>;
+}
+[[nodiscard]] double expectation(const P& p, F&& f, double accuracy = 1e-10) {
+  const auto centre = static_cast<double>(median(p));
+  const double scale = survival_quantile(p, 0.25) - quantile(p, 0.25);
+  return detail::expectation(
+      f, [&p](double t) { return pdf(p, t); }, detail::pieces(support(p)), centre, scale, accuracy);
+}
+
+/// `count` draws, the k-th from stream k of the seed: the same for every number of threads.
+template <class P>
+requires requires(const P& p, Philox& rng) {
+  { sample(p, rng) } -> std::convertible_to<typename P::value_type>;
+}
+[[nodiscard]] std::vector<typename P::value_type> sample(const P& p, index_t count, std::uint64_t seed) {
+  if (count < 0) throw_invalid_argument("sample", "count", "must not be negative", count);
+  std::vector<typename P::value_type> draws(static_cast<std::size_t>(count));
+  parallel_rows(count, workers_for(count, detail::kDrawCost), [&](index_t begin, index_t end, int) noexcept {
+    for (index_t k = begin; k < end; ++k) {
+      Philox rng(seed, static_cast<std::uint64_t>(k));
+      draws[static_cast<std::size_t>(k)] = sample(p, rng);
+    }
+  });
+  return draws;
+}
+
+}  // namespace fenchel

@@ -1,0 +1,10 @@
+#pragma once
+
+namespace fenchel {
+
+/// All real numbers, with length as their measure.
+struct Line {
+  friend bool operator==(Line, Line) = default;
+};
+
+}  // namespace fenchel
