@@ -126,8 +126,8 @@ BetaGaussian escort(const BetaGaussian& p, double order) {
   const double am1 = p.constants().am1;
   if (!(order >= 0 && order < kInf))
     throw_domain_error("escort", "order", "must be finite and not negative for a beta-Gaussian", order);
-  if (2 * order <= -am1 || (order == 0 && am1 == 0))
-    throw_domain_error("escort", "order", "must be above (1 - alpha) / 2 for a finite integral", order);
+  if (order <= -am1)
+    throw_domain_error("escort", "order", "must be above 1 - alpha for a beta-Gaussian", order);
   if (std::isinf(am1)) return p;
   if (order == 0) return BetaGaussian::uniform(support(p).lower(), support(p).upper());
   // p^order has order times the curvature of log p, and am1 / order in the place of am1.

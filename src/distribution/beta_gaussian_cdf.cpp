@@ -94,12 +94,11 @@ double search_upper_tail(const BetaGaussianConstants& c, double log_sigma, doubl
 }
 
 double upper_tail_quantile(const BetaGaussianConstants& c, double log_sigma, double u) {
-  if (u == 0) return radius(c);
   if (u == 0.5) return 0;
   if (c.am1 == 0) return std::numbers::sqrt2 * boost::math::erfc_inv(2 * u, Policy());
   if (std::isinf(c.am1)) return radius(c) * (1 - 2 * u);
   if (near_gaussian(c)) return search_upper_tail(c, log_sigma, u);
-  double other;
+  double other = 0;
   if (c.am1 > 0) {
     // x^2 / R^2 ~ Beta(1/2, 1 + s) keeps its digits at the centre, (1 - x/R)/2 ~ Beta(1 + s, 1 + s) at the
     // edge.
@@ -144,12 +143,14 @@ double log_cdf(const BetaGaussian& p, double t) noexcept { return log_tail(p, -s
 double survival_quantile(const BetaGaussian& p, double u) {
   detail::checked_probability("survival_quantile", "u", u);
   if (u > 0.5) return quantile(p, 1 - u);
+  if (u == 0) return support(p).upper();
   return p.mu() + std::sqrt(p.sigma2()) * upper_tail_quantile(p.constants(), log_sigma(p), u);
 }
 
 double quantile(const BetaGaussian& p, double u) {
   detail::checked_probability("quantile", "u", u);
   if (u > 0.5) return survival_quantile(p, 1 - u);
+  if (u == 0) return support(p).lower();
   return p.mu() - std::sqrt(p.sigma2()) * upper_tail_quantile(p.constants(), log_sigma(p), u);
 }
 
