@@ -4,6 +4,7 @@
 #include "fenchel/backend/entmax_derivatives.hpp"
 #include "fenchel/backend/fenchel_young.hpp"
 #include "fenchel/core/beta_gaussian.hpp"
+#include "fenchel/core/beta_gaussian_tail.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/deformed.hpp"
 #include "fenchel/core/deformed_derivatives.hpp"
