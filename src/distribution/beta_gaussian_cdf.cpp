@@ -99,7 +99,7 @@ double upper_tail_quantile(const BetaGaussianConstants& c, double log_sigma, dou
   if (c.am1 == 0) return std::numbers::sqrt2 * boost::math::erfc_inv(2 * u, Policy());
   if (std::isinf(c.am1)) return radius(c) * (1 - 2 * u);
   if (near_gaussian(c)) return search_upper_tail(c, log_sigma, u);
-  double other;
+  double other = 0;
   if (c.am1 > 0) {
     // x^2 / R^2 ~ Beta(1/2, 1 + s) keeps its digits at the centre, (1 - x/R)/2 ~ Beta(1 + s, 1 + s) at the
     // edge.
