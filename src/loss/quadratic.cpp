@@ -3,20 +3,13 @@
 #include <limits>
 
 #include "fenchel/core/beta_gaussian_conjugate.hpp"
-#include "fenchel/core/error.hpp"
+#include "fenchel/predict/quadratic.hpp"
 
 namespace fenchel {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-/// The prediction, which has the scale of f / T.
-BetaGaussian prediction(const char* where, const Tsallis& omega, const QuadraticScore& f) {
-  if (!(omega.alpha() > 1. / 3))
-    throw_domain_error(where, "alpha", "must be above 1/3 for a quadratic score on the line", omega.alpha());
-  return {omega.alpha(), f.mu(), omega.temperature() * f.sigma2()};
-}
 
 /// T loss(f / T) from the loss of f / T, whose sigma2 is T times that of f.
 Loss<QuadraticGradient> at_temperature(double temperature, const Loss<QuadraticGradient>& loss) {
@@ -34,21 +27,21 @@ double log_ratio(double a, double b) {
 }  // namespace
 
 double conjugate(const Tsallis& omega, const QuadraticScore& f, Line) {
-  return omega.temperature() * conjugate(prediction("conjugate", omega, f).constants());
+  return omega.temperature() * conjugate(predict(omega, f, Line()).constants());
 }
 
 double normalizer(const Tsallis& omega, const QuadraticScore& f, Line) {
-  return omega.temperature() * prediction("normalizer", omega, f).constants().normalizer;
+  return omega.temperature() * predict(omega, f, Line()).constants().normalizer;
 }
 
 std::array<double, 2> normalizer_gradient(const Tsallis& omega, const QuadraticScore& f, Line) {
-  const BetaGaussian p = prediction("normalizer_gradient", omega, f);
+  const BetaGaussian p = predict(omega, f, Line());
   return {p.mu(), p.mu() * p.mu() + p.sigma2() * escort_moments(p.constants()).q_mean};
 }
 
 std::array<std::array<double, 2>, 2> fenchel_young_hessian(const Tsallis& omega, const QuadraticScore& f,
                                                            Line) {
-  const BetaGaussian p = prediction("fenchel_young_hessian", omega, f);
+  const BetaGaussian p = predict(omega, f, Line());
   const double mu = p.mu(), sigma2 = p.sigma2(), width = 2 + p.constants().am1;
   // int p^{2-alpha} times the escort variances of t - mu and (t - mu)^2 are sigma2 and 4 v sigma2^2 / (2 +
   // am1).
@@ -59,33 +52,23 @@ std::array<std::array<double, 2>, 2> fenchel_young_hessian(const Tsallis& omega,
 
 Loss<QuadraticGradient> fenchel_young(const Tsallis& omega, const QuadraticScore& f, Line,
                                       const BetaGaussian& q) {
-  const BetaGaussian p = prediction("fenchel_young", omega, f);
+  const BetaGaussian p = predict(omega, f, Line());
   // An infinite alpha predicts unit intervals alone.
   if (q.alpha() != p.alpha() || (std::isinf(q.alpha()) && q.constants().log_peak != 0))
-    return detail::quadratic_loss("fenchel_young", omega, f, mean(q), variance(q),
+    return detail::quadratic_loss(omega, f, mean(q), variance(q),
                                   detail::target_negentropy(q, omega.alpha()));
   const double am1 = p.constants().am1, d = q.mu() - p.mu(), v = q.constants().variance_factor;
   const double s = log_ratio(q.sigma2(), p.sigma2());
   const double c = std::isinf(am1) ? 1 : am1 / (2 + am1);  // v_p = v_q e^{c s}
   const double distance2 = d * d / p.sigma2(), scale_gap = std::expm1(c * s) - std::expm1(s);
-  return at_temperature(omega.temperature(),
-                        {(distance2 + v * scale_divergence(1, am1, s)) / 2,
-                         {-d / p.sigma2(), (v * scale_gap - distance2) / (2 * p.sigma2()),
-                          q.sigma2() == p.sigma2() ? 0.0
-                                                   : conjugate_alpha_derivative(p.constants()) -
-                                                         conjugate_alpha_derivative(q.constants())}});
+  return at_temperature(
+      omega.temperature(),
+      {(distance2 + v * scale_divergence(1, am1, s)) / 2,
+       {-d / p.sigma2(), (v * scale_gap - distance2) / (2 * p.sigma2()),
+        conjugate_alpha_derivative(p.constants()) - conjugate_alpha_derivative(q.constants())}});
 }
 
 namespace detail {
-
-TargetNegentropy target_negentropy(const Dirac& q, double alpha) {
-  const double spread = alpha * (1 - alpha);  // Omega(q) = 1 / spread
-  return {-tsallis_entropy(q, alpha), alpha < 1 ? (2 * alpha - 1) / (spread * spread) : kNaN};
-}
-
-TargetNegentropy target_negentropy(const Empirical&, double alpha) {
-  return target_negentropy(Dirac{0}, alpha);
-}
 
 TargetNegentropy target_negentropy(const BetaGaussian& q, double alpha) {
   // int q^alpha / (alpha (alpha - 1)) -> 0 only where q <= 1.
@@ -93,9 +76,9 @@ TargetNegentropy target_negentropy(const BetaGaussian& q, double alpha) {
   return {-tsallis_entropy(q, alpha), tsallis_negentropy_order_derivative(q.constants(), alpha)};
 }
 
-Loss<QuadraticGradient> quadratic_loss(const char* where, const Tsallis& omega, const QuadraticScore& f,
-                                       double mean, double variance, TargetNegentropy target) {
-  const BetaGaussian p = prediction(where, omega, f);
+Loss<QuadraticGradient> quadratic_loss(const Tsallis& omega, const QuadraticScore& f, double mean,
+                                       double variance, TargetNegentropy target) {
+  const BetaGaussian p = predict(omega, f, Line());
   const double d = mean - p.mu(), square = variance + d * d, sigma2 = p.sigma2();
   return at_temperature(omega.temperature(),
                         {conjugate(p.constants()) + target.value + square / (2 * sigma2),

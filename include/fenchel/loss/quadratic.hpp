@@ -12,6 +12,7 @@
 #include "fenchel/distribution/empirical.hpp"
 #include "fenchel/domain/line.hpp"
 #include "fenchel/loss/loss.hpp"
+#include "fenchel/loss/target.hpp"
 #include "fenchel/regularizer/tsallis.hpp"
 #include "fenchel/score/quadratic_score.hpp"
 
@@ -49,12 +50,12 @@ concept LineTarget = requires(const Q& q) {
 
 namespace detail {
 
-/// Omega(q) of a target and its derivative with respect to alpha, at temperature 1.
-struct TargetNegentropy {
-  double value, alpha_derivative;
-};
-[[nodiscard]] FENCHEL_EXPORT TargetNegentropy target_negentropy(const Dirac& q, double alpha);
-[[nodiscard]] FENCHEL_EXPORT TargetNegentropy target_negentropy(const Empirical& q, double alpha);
+[[nodiscard]] inline TargetNegentropy target_negentropy(const Dirac&, double alpha) noexcept {
+  return atom_negentropy(alpha);
+}
+[[nodiscard]] inline TargetNegentropy target_negentropy(const Empirical&, double alpha) noexcept {
+  return atom_negentropy(alpha);
+}
 [[nodiscard]] FENCHEL_EXPORT TargetNegentropy target_negentropy(const BetaGaussian& q, double alpha);
 /// By definition, int q log_{2-alpha}(q) / alpha, for the derivative.
 template <class Q>
@@ -72,7 +73,7 @@ requires requires(const Q& q) {
   return {-tsallis_entropy(q, alpha), expectation(q, slope)};
 }
 
-[[nodiscard]] FENCHEL_EXPORT Loss<QuadraticGradient> quadratic_loss(const char* where, const Tsallis& omega,
+[[nodiscard]] FENCHEL_EXPORT Loss<QuadraticGradient> quadratic_loss(const Tsallis& omega,
                                                                     const QuadraticScore& f, double mean,
                                                                     double variance, TargetNegentropy target);
 
@@ -88,15 +89,14 @@ requires requires(const Q& q) {
 template <LineTarget Q>
 [[nodiscard]] Loss<QuadraticGradient> fenchel_young(const Tsallis& omega, const QuadraticScore& f, Line,
                                                     const Q& q) {
-  return detail::quadratic_loss("fenchel_young", omega, f, mean(q), variance(q),
-                                detail::target_negentropy(q, omega.alpha()));
+  return detail::quadratic_loss(omega, f, mean(q), variance(q), detail::target_negentropy(q, omega.alpha()));
 }
 
 /// Omega*(f) - E_q[f].
 template <LineTarget Q>
 [[nodiscard]] Loss<QuadraticGradient> cross_omega(const Tsallis& omega, const QuadraticScore& f, Line,
                                                   const Q& q) {
-  return detail::quadratic_loss("cross_omega", omega, f, mean(q), variance(q), {0, 0});
+  return detail::quadratic_loss(omega, f, mean(q), variance(q), {0, 0});
 }
 
 }  // namespace fenchel
