@@ -26,7 +26,7 @@ struct BetaGaussianParams {
 /// log_pdf_rows errs by at most kLogPdfError (|log_peak| + |log p - log_peak| + Q / (2 p^am1)), where Q =
 /// sum_i (sum_j |W_ij (t - mu)_j|)^2 bounds q: the last term is what rounding of q does to the exact log p.
 /// pdf_rows errs by as much and kLogPdfError, relative to p. In float one more rounding comes on top.
-inline constexpr double kLogPdfError = 6 * std::numeric_limits<double>::epsilon();
+inline constexpr double kLogPdfError = 3 * std::numeric_limits<double>::epsilon();
 
 /// log p and p at each row of `points`, N columns: -inf and 0 off the support, NaN for a row with NaN. A
 /// point off the image of a singular Sigma is projected onto it. `out` must not overlap `points`.
