@@ -5,6 +5,7 @@
 /// whitened draws, in its standard deviations (alpha > 1 alone).
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <numbers>
 #include <random>
 #include <string>
@@ -25,10 +26,12 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 const std::vector<double> kAlphas{1, 0.95, 1 + 1e-8, 4.0 / 3, 1.5, 1.7, 2, 5, kInfinity};
 
 std::string label(const char* what, double alpha) {
-  return std::string(what) + " alpha " + std::to_string(alpha).substr(0, 5);
+  char number[32];
+  std::snprintf(number, sizeof number, "%.9g", alpha);
+  return std::string(what) + ", alpha " + number;
 }
 
-/// One law in n dimensions, with points drawn from it at alpha = 1.
+/// One law in n dimensions. The points are Gaussian, every other one close to mu, where each alpha has mass.
 template <class Real>
 class Problem {
  public:
@@ -49,6 +52,9 @@ class Problem {
       for (index_t j = 0; j < i; ++j) whitening_[size(i * n + j)] = -0.4 * whitening_[size((i - 1) * n + j)];
     }
     cpu::sample_rows(params(1), 1, 0, Rows<Real>(points_.data(), kCount, n));
+    for (index_t k = 0; k < kCount * n; ++k) {
+      if (k / n % 2 == 0) points_[size(k)] *= Real(0.1);
+    }
   }
 
   void densities() {

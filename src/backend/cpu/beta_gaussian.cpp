@@ -60,13 +60,17 @@ void deform(const BetaGaussianConstants& c, std::uint64_t seed, std::uint64_t fi
   const bool heavy = c.am1 < 0;
   const double half_rank = static_cast<double>(c.dimension) / 2;
   const double shape = heavy ? -1 / c.am1 - half_rank : 1 + 1 / c.am1;
+  double scale[kBlock] = {};
+  for (index_t i = 0; !heavy && i < c.dimension; ++i) {
+    for (index_t k = 0; k < kBlock; ++k) scale[k] += z[i * kBlock + k] * z[i * kBlock + k];
+  }
   for (index_t k = 0; k < count; ++k) {
     Philox rng(seed, first_stream + static_cast<std::uint64_t>(k));
     rng.discard(static_cast<std::uint64_t>(c.dimension + c.dimension % 2));
-    double size2 = 2 * standard_gamma(shape, rng);
-    for (index_t i = 0; !heavy && i < c.dimension; ++i) size2 += z[i * kBlock + k] * z[i * kBlock + k];
-    const double scale = std::sqrt(std::abs(c.radius2) / size2);
-    for (index_t i = 0; i < c.dimension; ++i) z[i * kBlock + k] *= scale;
+    scale[k] = std::sqrt(std::abs(c.radius2) / (scale[k] + 2 * standard_gamma(shape, rng)));
+  }
+  for (index_t i = 0; i < c.dimension; ++i) {
+    for (index_t k = 0; k < kBlock; ++k) z[i * kBlock + k] *= scale[k];
   }
 }
 

@@ -69,7 +69,8 @@ class GeneralLine {
   using Ignore = boost::math::policies::policy<
       boost::math::policies::domain_error<boost::math::policies::ignore_error>,
       boost::math::policies::overflow_error<boost::math::policies::ignore_error>,
-      boost::math::policies::evaluation_error<boost::math::policies::ignore_error>>;
+      boost::math::policies::evaluation_error<boost::math::policies::ignore_error>,
+      boost::math::policies::promote_double<false>>;
   static constexpr Ignore kQuiet{};
 
   bool heavy_;
