@@ -1,5 +1,6 @@
 #pragma once
 
+#include "fenchel/backend/beta_gaussian.hpp"
 #include "fenchel/backend/entmax.hpp"
 #include "fenchel/backend/entmax_derivatives.hpp"
 #include "fenchel/backend/fenchel_young.hpp"
