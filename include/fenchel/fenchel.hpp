@@ -22,6 +22,8 @@
 #include "fenchel/distribution/escort.hpp"
 #include "fenchel/distribution/generic.hpp"
 #include "fenchel/distribution/multivariate_beta_gaussian.hpp"
+#include "fenchel/distribution/multivariate_expectation.hpp"
+#include "fenchel/distribution/multivariate_geometry.hpp"
 #include "fenchel/distribution/sparse_categorical.hpp"
 #include "fenchel/domain/euclidean.hpp"
 #include "fenchel/domain/finite.hpp"
