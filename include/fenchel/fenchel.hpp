@@ -34,6 +34,8 @@
 #include "fenchel/distribution/multivariate_beta_gaussian.hpp"
 #include "fenchel/distribution/multivariate_dirac.hpp"
 #include "fenchel/distribution/multivariate_empirical.hpp"
+#include "fenchel/distribution/multivariate_expectation.hpp"
+#include "fenchel/distribution/multivariate_geometry.hpp"
 #include "fenchel/distribution/numeric_density.hpp"
 #include "fenchel/distribution/sparse_categorical.hpp"
 #include "fenchel/distribution/sparse_integer_gaussian.hpp"
