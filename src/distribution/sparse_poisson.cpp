@@ -35,9 +35,9 @@ double log_ratio(double mu, double t) noexcept {
 
 detail::IntegerPrediction predict_poisson(double alpha, double mu, double temperature) {
   constexpr auto kWhere = "sparse_poisson";
-  constexpr double kLargest = 0x1p53;
+  constexpr double kLargest = 0x1p52;
   if (!(alpha >= 1)) throw_domain_error(kWhere, "alpha", "must be at least 1", alpha);
-  if (!(mu > 0 && mu <= kLargest)) throw_domain_error(kWhere, "mu", "must be positive and at most 2^53", mu);
+  if (!(mu > 0 && mu <= kLargest)) throw_domain_error(kWhere, "mu", "must be positive and at most 2^52", mu);
   detail::checked_positive(kWhere, "temperature", temperature);
   const auto mode = static_cast<index_t>(std::ceil(mu)) - 1;
   const double top = log_poisson(mu, static_cast<double>(mode));
