@@ -49,7 +49,9 @@ detail::IntegerPrediction predict_poisson(double alpha, double mu, double temper
         if (t < 0) return -std::numeric_limits<double>::infinity();
         return (log_poisson(mu, static_cast<double>(t)) - top) / temperature;
       }};
-  return detail::predict_integers(alpha - 1, score, kWhere, "mu", mu);
+  return temperature == 1
+             ? detail::predict_integers(alpha - 1, score, kWhere, "mu", mu)
+             : detail::predict_integers(alpha - 1, score, kWhere, "mu * temperature", mu * temperature);
 }
 
 /// f(mode).

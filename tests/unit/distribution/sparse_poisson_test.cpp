@@ -108,6 +108,13 @@ TEST(SparsePoisson, InfiniteAlphaIsUniformOverTheMaxima) {
   EXPECT_EQ(support(one), (IntegerRange{4, 4}));
   EXPECT_EQ(support(SparsePoisson(kInf, 1)), (IntegerRange{0, 1}));
   EXPECT_EQ(support(SparsePoisson(kInf, 0x1p52)).last, index_t{1} << 52);
+  for (const double mu : {4.0, 4.5, 1e9}) {
+    const SparsePoisson large(1e6, mu), limit(kInf, mu);
+    EXPECT_EQ(support(large), support(limit)) << mu;
+    EXPECT_NEAR(pmf(large, mode(limit)), pmf(limit, mode(limit)), 1e-15) << mu;
+  }
+  EXPECT_EQ(support(SparsePoisson(1, 4, 1e-300)).first, 0);  // a cold one holds the maxima alone
+  EXPECT_EQ(pmf(SparsePoisson(1, 4, 1e-300), 3), 0.5);
 }
 
 /// p = exp_{2-alpha}(f - A), so the deformed logarithm of the probabilities gives the score back.
@@ -146,6 +153,12 @@ TEST(SparsePoisson, BadInputIsNamed) {
   EXPECT_EQ(message(2, 0, 1), "fenchel::sparse_poisson: mu must be positive and at most 2^52, got 0");
   EXPECT_EQ(message(2, 1e20, 1), "fenchel::sparse_poisson: mu must be positive and at most 2^52, got 1e+20");
   EXPECT_EQ(message(2, kNaN, 1), "fenchel::sparse_poisson: mu must be positive and at most 2^52, got nan");
+  EXPECT_EQ(message(1, 1e15, 1),
+            "fenchel::sparse_poisson: mu must leave at most 33554432 integers with a probability above "
+            "1e-304, got 1e+15");
+  EXPECT_EQ(message(1, 4, 1e300),
+            "fenchel::sparse_poisson: mu * temperature must leave at most 33554432 integers with a "
+            "probability above 1e-304, got 4e+300");
   EXPECT_EQ(message(2, 1, -1), "fenchel::sparse_poisson: temperature must be positive and finite, got -1");
 }
 
