@@ -224,7 +224,7 @@ double IntegerTable::central_moment(int n) const {
   if (n == 0) return 1;
   if (n == 1) return 0;
   CompensatedSum sum;
-  double distance = static_cast<double>(data_->first - data_->mode);
+  auto distance = static_cast<double>(data_->first - data_->mode);
   for (const double p : data_->probabilities) {
     sum.add(p * std::pow(distance - data_->mean_offset, n));
     distance += 1;

@@ -20,7 +20,7 @@ double stirling_error(double t) noexcept {
 
 /// f(t) - mu = log of the Poisson probability [C. Loader, Fast and accurate computation of binomial
 /// probabilities, 2000], which cancels nowhere.
-double log_poisson(double mu, double t) noexcept {
+double log_poisson(double mu, double t) {
   if (t == 0) return -mu;
   constexpr double kFar = 0.1;
   const double lead =
