@@ -96,29 +96,33 @@ index_t farthest(index_t from, index_t end, const std::function<bool(index_t)>& 
 
 IntegerPrediction predict_integers(double am1, const IntegerScore& score, std::string_view where,
                                    std::string_view parameter, double got) {
+  constexpr index_t kFirstWindow = 16, kGrowth = 8, kMost = IntegerTable::kMostIntegers;
+  const auto level = [am1](double offset) {  // the score where the probability is kSmallest
+    return offset + deformed_log_of_exp(am1, IntegerTable::kLogSmallest);
+  };
+  const auto refuse = [&] {
+    throw_domain_error(
+        where, parameter,
+        "must leave at most " + std::to_string(kMost) + " integers with a probability above 1e-304", got);
+  };
+  // A - f(mode) is at most log_alpha(n) on n integers: a window of kMost that reaches this far is too small.
+  const double highest = level(-deformed_log_of_exp(am1, -std::log(static_cast<double>(kMost))));
+  if (score.relative(score.mode + kMost) >= highest || score.relative(score.mode - kMost) >= highest)
+    refuse();
+
   Flank left(score, -1), right(score, 1);
   std::vector<double> p;
   Normalization found{0, 0};
-  // A on part of the integers is at most A on all of them, so that level is at most the score at which the
-  // probability is kSmallest: nothing that counts lies below it.
-  constexpr index_t kFirstWindow = 16, kGrowth = 4;
-  bool complete = false;
-  for (index_t wanted = kFirstWindow; !complete; wanted *= kGrowth) {
-    const double level = found.offset + deformed_log_of_exp(am1, IntegerTable::kLogSmallest);
-    const index_t room = std::min(wanted, IntegerTable::kMostIntegers);
-    index_t size = static_cast<index_t>(1 + left.taken().size() + right.taken().size());
-    for (; size < room && std::max(left.next(), right.next()) >= level; ++size) {
+  // A on part of the integers is at most A on all of them, so that nothing that counts lies below the level.
+  for (index_t wanted = kFirstWindow;; wanted = std::min(kGrowth * wanted, kMost)) {
+    auto size = static_cast<index_t>(1 + left.taken().size() + right.taken().size());
+    for (; size < wanted && std::max(left.next(), right.next()) >= level(found.offset); ++size) {
       (left.next() > right.next() ? left : right).take();
-    }
-    complete = !(std::max(left.next(), right.next()) >= level);
-    if (!complete && size == IntegerTable::kMostIntegers) {
-      throw_domain_error(where, parameter,
-                         "must leave at most " + std::to_string(IntegerTable::kMostIntegers) +
-                             " integers with a probability above 1e-304",
-                         got);
     }
     p = window_of(left, right);
     found = normalize(am1, p);
+    if (!(std::max(left.next(), right.next()) >= level(found.offset))) break;
+    if (size == kMost) refuse();
   }
   const double smallest = std::exp(IntegerTable::kLogSmallest);
   const auto counts = [smallest](double probability) { return probability >= smallest; };

@@ -151,18 +151,32 @@ double log_upper(const IntegerTable& p, double stored, index_t t) {
   return t >= p.support().last ? -kInfinity : log_tail(p, stored, t + 1, 1);
 }
 
+/// The escort of a table that holds all of its support; of a large order the ends of the support leave the
+/// window.
+IntegerTable complete_escort(const IntegerTable& p, double beta) {
+  const std::vector<double> values = escort(p.probabilities(), beta);
+  if (values.front() > 0 && values.back() > 0) return {p.first(), values};
+  const auto positive = [](double x) { return x > 0; };
+  const auto begin = std::find_if(values.begin(), values.end(), positive);
+  const auto end = std::find_if(values.rbegin(), values.rend(), positive).base();
+  const auto peak = std::max_element(values.begin(), values.end());
+  const double shift = std::log(*peak) - beta * p.log_pmf(p.first() + (peak - values.begin()));
+  return {p.first() + (begin - values.begin()), std::vector<double>(begin, end), p.support(),
+          [p, beta, shift](index_t t) { return beta * p.log_pmf(t) + shift; }};
+}
+
 }  // namespace
 
 double IntegerTable::cdf(index_t t) const noexcept {
   if (!data_->before_median(t)) return 1 - survival(t);
   const double stored = data_->at(data_->tail, t);
-  return stored > kSmallTail ? stored : std::exp(log_tail(*this, stored, t, -1));
+  return stored > kSmallTail || is_complete() ? stored : std::exp(log_tail(*this, stored, t, -1));
 }
 
 double IntegerTable::survival(index_t t) const noexcept {
   if (data_->before_median(t)) return 1 - cdf(t);
   const double stored = data_->at(data_->tail, t);
-  return stored > kSmallTail ? stored : std::exp(log_upper(*this, stored, t));
+  return stored > kSmallTail || is_complete() ? stored : std::exp(log_upper(*this, stored, t));
 }
 
 double IntegerTable::log_cdf(index_t t) const noexcept {
@@ -210,7 +224,7 @@ double IntegerTable::central_moment(int n) const {
   if (n == 0) return 1;
   if (n == 1) return 0;
   CompensatedSum sum;
-  double distance = static_cast<double>(data_->first - data_->mode);
+  auto distance = static_cast<double>(data_->first - data_->mode);
   for (const double p : data_->probabilities) {
     sum.add(p * std::pow(distance - data_->mean_offset, n));
     distance += 1;
@@ -232,7 +246,7 @@ double IntegerTable::tsallis_entropy(double order) const {
 
 IntegerTable IntegerTable::escort(double beta) const {
   detail::checked_finite("escort", "beta", beta);
-  if (is_complete()) return {first(), fenchel::escort(probabilities(), beta)};
+  if (is_complete()) return complete_escort(*this, beta);
   if (!(beta > 0))
     throw_domain_error("escort", "beta", "must be positive where the support is infinite or huge", beta);
   const auto relative = [p = *this, beta](index_t t) { return beta * (p.log_pmf(t) - p.log_pmf(p.mode())); };

@@ -39,11 +39,11 @@ detail::IntegerPrediction predict_gaussian(double alpha, double mu, double sigma
 SparseIntegerGaussian::SparseIntegerGaussian(double alpha, double mu, double sigma2)
     : mu_(mu), sigma2_(sigma2), prediction_(predict_gaussian(alpha, mu, sigma2)) {}
 
-double normalizer(const SparseIntegerGaussian& p) noexcept {
+double normalizer(const SparseIntegerGaussian& p) {
   return score(p)(static_cast<double>(mode(p))) + p.prediction().normalization.offset;
 }
 
-double threshold(const SparseIntegerGaussian& p) noexcept {
+double threshold(const SparseIntegerGaussian& p) {
   return score(p)(static_cast<double>(mode(p))) + p.prediction().normalization.threshold;
 }
 

@@ -20,7 +20,7 @@ double stirling_error(double t) noexcept {
 
 /// f(t) - mu = log of the Poisson probability [C. Loader, Fast and accurate computation of binomial
 /// probabilities, 2000], which cancels nowhere.
-double log_poisson(double mu, double t) noexcept {
+double log_poisson(double mu, double t) {
   if (t == 0) return -mu;
   constexpr double kFar = 0.1;
   const double lead =
@@ -35,9 +35,9 @@ double log_ratio(double mu, double t) noexcept {
 
 detail::IntegerPrediction predict_poisson(double alpha, double mu, double temperature) {
   constexpr auto kWhere = "sparse_poisson";
-  constexpr double kLargest = 0x1p53;
+  constexpr double kLargest = 0x1p52;
   if (!(alpha >= 1)) throw_domain_error(kWhere, "alpha", "must be at least 1", alpha);
-  if (!(mu > 0 && mu <= kLargest)) throw_domain_error(kWhere, "mu", "must be positive and at most 2^53", mu);
+  if (!(mu > 0 && mu <= kLargest)) throw_domain_error(kWhere, "mu", "must be positive and at most 2^52", mu);
   detail::checked_positive(kWhere, "temperature", temperature);
   const auto mode = static_cast<index_t>(std::ceil(mu)) - 1;
   const double top = log_poisson(mu, static_cast<double>(mode));
@@ -49,7 +49,9 @@ detail::IntegerPrediction predict_poisson(double alpha, double mu, double temper
         if (t < 0) return -std::numeric_limits<double>::infinity();
         return (log_poisson(mu, static_cast<double>(t)) - top) / temperature;
       }};
-  return detail::predict_integers(alpha - 1, score, kWhere, "mu", mu);
+  return temperature == 1
+             ? detail::predict_integers(alpha - 1, score, kWhere, "mu", mu)
+             : detail::predict_integers(alpha - 1, score, kWhere, "mu * temperature", mu * temperature);
 }
 
 /// f(mode).

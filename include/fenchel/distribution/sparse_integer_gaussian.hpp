@@ -40,8 +40,8 @@ class FENCHEL_EXPORT SparseIntegerGaussian {
 [[nodiscard]] inline Integers domain(const SparseIntegerGaussian&) noexcept { return {}; }
 
 /// A and tau of p = exp_{2-alpha}(f - A), which is positive where f > tau; tau is -inf at alpha = 1.
-[[nodiscard]] FENCHEL_EXPORT double normalizer(const SparseIntegerGaussian& p) noexcept;
-[[nodiscard]] FENCHEL_EXPORT double threshold(const SparseIntegerGaussian& p) noexcept;
+[[nodiscard]] FENCHEL_EXPORT double normalizer(const SparseIntegerGaussian& p);
+[[nodiscard]] FENCHEL_EXPORT double threshold(const SparseIntegerGaussian& p);
 
 [[nodiscard]] inline QuadraticScore score(const SparseIntegerGaussian& p) { return {p.mu(), p.sigma2()}; }
 /// (mu / sigma2, -1 / (2 sigma2)).

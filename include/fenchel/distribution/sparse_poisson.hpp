@@ -15,7 +15,7 @@ class FENCHEL_EXPORT SparsePoisson {
  public:
   using value_type = index_t;
 
-  /// Throws std::domain_error unless alpha >= 1 (infinity is allowed), mu is positive and at most 2^53, the
+  /// Throws std::domain_error unless alpha >= 1 (infinity is allowed), mu is positive and at most 2^52, the
   /// temperature positive and finite, and IntegerTable::kMostIntegers are enough: for alpha = 1 they are up
   /// to mu * temperature = 1.9e11.
   SparsePoisson(double alpha, double mu, double temperature = 1);
