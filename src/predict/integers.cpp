@@ -17,16 +17,8 @@ SparsePoisson predict(const Tsallis& omega, const PoissonScore& f, Naturals) {
   return {checked_alpha(omega), f.mu(), omega.temperature()};
 }
 
-SparsePoisson predict(const Shannon& omega, const PoissonScore& f, Naturals domain) {
-  return predict(Tsallis(omega), f, domain);
-}
-
 SparseIntegerGaussian predict(const Tsallis& omega, const QuadraticScore& f, Integers) {
   return {checked_alpha(omega), f.mu(), f.sigma2() * omega.temperature()};
-}
-
-SparseIntegerGaussian predict(const Shannon& omega, const QuadraticScore& f, Integers domain) {
-  return predict(Tsallis(omega), f, domain);
 }
 
 }  // namespace fenchel

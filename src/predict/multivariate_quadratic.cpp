@@ -21,9 +21,4 @@ MultivariateBetaGaussian predict(const Tsallis& omega, const MultivariateQuadrat
   return {omega.alpha(), f.mu(), omega.temperature() * f.scale()};
 }
 
-MultivariateBetaGaussian predict(const Shannon& omega, const MultivariateQuadraticScore& f,
-                                 const Euclidean& domain) {
-  return predict(Tsallis(omega), f, domain);
-}
-
 }  // namespace fenchel

@@ -5,7 +5,6 @@
 #include "fenchel/distribution/sparse_poisson.hpp"
 #include "fenchel/domain/integers.hpp"
 #include "fenchel/predict/predict.hpp"
-#include "fenchel/regularizer/shannon.hpp"
 #include "fenchel/regularizer/tsallis.hpp"
 #include "fenchel/score/poisson_score.hpp"
 #include "fenchel/score/quadratic_score.hpp"
@@ -16,10 +15,7 @@
 namespace fenchel {
 
 [[nodiscard]] FENCHEL_EXPORT SparsePoisson predict(const Tsallis& omega, const PoissonScore& f, Naturals);
-[[nodiscard]] FENCHEL_EXPORT SparsePoisson predict(const Shannon& omega, const PoissonScore& f, Naturals);
 [[nodiscard]] FENCHEL_EXPORT SparseIntegerGaussian predict(const Tsallis& omega, const QuadraticScore& f,
-                                                           Integers);
-[[nodiscard]] FENCHEL_EXPORT SparseIntegerGaussian predict(const Shannon& omega, const QuadraticScore& f,
                                                            Integers);
 
 }  // namespace fenchel
