@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <boost/math/special_functions/beta.hpp>
 #include <cmath>
+#include <exception>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -58,7 +59,11 @@ class GeneralLine {
     if (!(u >= 0 && u <= 1)) return std::numeric_limits<double>::quiet_NaN();
     const double outside = 2 * std::min(u, 1 - u);
     double y = 1, left = 0;
-    if (outside > 0) y = boost::math::ibetac_inv(0.5, b_, outside, &left, kQuiet);
+    try {
+      if (outside > 0) y = boost::math::ibetac_inv(0.5, b_, outside, &left, kQuiet);
+    } catch (const std::exception&) {  // its root finders have a policy of their own
+      return std::numeric_limits<double>::quiet_NaN();
+    }
     double distance = width_ * std::sqrt(y);
     if (heavy_) distance /= left > kSmallest ? std::sqrt(left) : far_root_of(outside);
     return u < 0.5 ? mu_ - distance : mu_ + distance;
