@@ -28,7 +28,7 @@ const std::vector<double> kAlphas{1, 0.95, 1 + 1e-8, 4.0 / 3, 1.5, 1.7, 2, 5, kI
 std::string label(const char* what, double alpha) {
   char number[32];
   std::snprintf(number, sizeof number, "%.9g", alpha);
-  return std::string(what) + ", alpha " + number;
+  return std::string(what) + " " + number;
 }
 
 /// One law in n dimensions. The points are Gaussian, every other one close to mu, where each alpha has mass.
@@ -121,7 +121,7 @@ class Problem {
  private:
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
   [[nodiscard]] std::string title(const char* what) const {
-    return std::string(what) + ", " + (sizeof(Real) == 4 ? "float" : "double") +
+    return std::string(what) + " by alpha, " + (sizeof(Real) == 4 ? "float" : "double") +
            ", n = " + std::to_string(n_);
   }
   [[nodiscard]] cpu::BetaGaussianParams params(double alpha) const {

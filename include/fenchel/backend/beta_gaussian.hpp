@@ -36,8 +36,9 @@ FENCHEL_EXPORT void log_pdf_rows(const BetaGaussianParams& p, Rows<const double>
 FENCHEL_EXPORT void pdf_rows(const BetaGaussianParams& p, Rows<const float> points, std::span<float> out);
 FENCHEL_EXPORT void pdf_rows(const BetaGaussianParams& p, Rows<const double> points, std::span<double> out);
 
-/// Absolute errors of cdf_rows, and of quantile_rows in units of (|mu| + |t - mu|) + the standard deviation
-/// of the Gaussian for alpha = 1 or the half width of the support for alpha = 4/3, 3/2, 2 and infinity.
+/// cdf_rows errs by at most kCdfError, quantile_rows by kQuantileError (|mu| + |t - mu| + h), h the half
+/// width of the support for alpha > 1, else 0; by 100 times that for alpha < 1 and u < 1e-16, where rounding
+/// of the degrees of freedom is felt. In float one more rounding comes on top.
 inline constexpr double kCdfError = 1e-15;
 inline constexpr double kQuantileError = 2e-15;
 

@@ -48,7 +48,7 @@ void density(std::string_view where, const BetaGaussianParams& p, bool logarithm
 /// the first coordinate of a plane with 1/2 + 1/am1 in place of alpha/am1, since Beta(1, b) Beta(1/2, 1/2) is
 /// Beta(1/2, b + 1/2). Both hold with radius2 < 0 for alpha < 1.
 detail::PolarLaw polar_law(const BetaGaussianConstants& c) {
-  const double rank = static_cast<double>(c.dimension);
+  const auto rank = static_cast<double>(c.dimension);
   if (c.am1 == 0) return {2, 0};
   return {c.radius2, std::isinf(c.am1) ? 2 / rank : 2 * c.am1 / (2 + rank * c.am1)};
 }
@@ -85,7 +85,7 @@ void draw(const BetaGaussianParams& p, std::uint64_t seed, std::uint64_t first_s
   const int workers = workers_for(out.rows, 50 + 10 * rank + rank * std::ssize(p.mu) / 8);
   const detail::Scratch memory(workers, detail::scratch_bytes<double>((2 * pairs + 1) * kBlock));
   parallel_rows(out.rows, workers, [&](index_t begin, index_t end, int worker) noexcept {
-    double* const z = memory.of(worker).template take<double>((2 * pairs + 1) * kBlock);
+    auto* const z = memory.of(worker).template take<double>((2 * pairs + 1) * kBlock);
     for (index_t first = begin; first < end; first += kBlock) {
       const index_t count = std::min(kBlock, end - first);
       const std::uint64_t stream = first_stream + static_cast<std::uint64_t>(first);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <boost/math/special_functions/beta.hpp>
 #include <cmath>
+#include <exception>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -55,13 +56,16 @@ class GeneralLine {
   }
 
   [[nodiscard]] double quantile(double u) const noexcept {
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
     if (!(u >= 0 && u <= 1)) return std::numeric_limits<double>::quiet_NaN();
     const double outside = 2 * std::min(u, 1 - u);
     double y = 1, left = 0;
-    if (outside > 0) y = boost::math::ibetac_inv(0.5, b_, outside, &left, kQuiet);
-    if (heavy_) y = left > 0 ? y / left : kInfinity;
-    const double distance = width_ * std::sqrt(y);
+    try {
+      if (outside > 0) y = boost::math::ibetac_inv(0.5, b_, outside, &left, kQuiet);
+    } catch (const std::exception&) {  // its root finders have a policy of their own
+      return std::numeric_limits<double>::quiet_NaN();
+    }
+    double distance = width_ * std::sqrt(y);
+    if (heavy_) distance /= left > kSmallest ? std::sqrt(left) : far_root_of(outside);
     return u < 0.5 ? mu_ - distance : mu_ + distance;
   }
 
@@ -72,6 +76,12 @@ class GeneralLine {
       boost::math::policies::evaluation_error<boost::math::policies::ignore_error>,
       boost::math::policies::promote_double<false>>;
   static constexpr Ignore kQuiet{};
+
+  static constexpr double kSmallest = 1e-290;
+  /// sqrt(left) where that is so small that outside = left^b / (b B(b, 1/2)).
+  [[nodiscard]] double far_root_of(double outside) const noexcept {
+    return std::pow(outside * b_ * boost::math::beta(b_, 0.5, kQuiet), 0.5 / b_);
+  }
 
   bool heavy_;
   double b_, mu_, width_;

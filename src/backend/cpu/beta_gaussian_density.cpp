@@ -64,15 +64,15 @@ FENCHEL_INLINE void any_density_rows(const cpu::BetaGaussianParams& p, bool loga
     double q[kBlock];
     squared_norms(p.whitening, d, q);
     if (c.am1 == 0) {
-      for (index_t k = 0; k < kBlock; ++k) q[k] = c.log_peak - 0.5 * q[k];
+      for (double& x : q) x = c.log_peak - 0.5 * x;
     } else {
-      for (index_t k = 0; k < kBlock; ++k) {
-        const double y = q[k] * inverse_radius2;
-        q[k] = y >= 1 ? -kInfinity : c.log_peak + log1p_element(-y) * inverse_am1;
+      for (double& x : q) {
+        const double y = x * inverse_radius2;
+        x = y >= 1 ? -kInfinity : c.log_peak + log1p_element(-y) * inverse_am1;
       }
     }
     if (!logarithm) {
-      for (index_t k = 0; k < kBlock; ++k) q[k] = exp_element(q[k]);
+      for (double& x : q) x = exp_element(x);
     }
     for (index_t k = 0; k < count; ++k) out[first + k] = static_cast<Real>(q[k]);
   }

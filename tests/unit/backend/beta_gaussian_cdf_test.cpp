@@ -11,6 +11,7 @@
 #include "fenchel/core/quadrature.hpp"
 #include "support/beta_gaussian_params.hpp"
 #include "support/grids.hpp"
+#include "support/reference_cdf.hpp"
 
 namespace fenchel {
 namespace {
@@ -35,6 +36,12 @@ const std::vector<double> kClosedForms{1, 4.0 / 3, 1.5, 2, kInf};
 
 double width(const BetaGaussianCase& p) {
   return p.factor(0, 0) * (p.constants().am1 == 0 ? 1 : std::sqrt(p.constants().radius2));
+}
+
+/// What quantile_rows is allowed at t.
+long double quantile_error(const BetaGaussianCase& p, double t) {
+  const double half_width = p.constants().am1 > 0 ? width(p) : 0;
+  return cpu::kQuantileError * (std::fabs(p.mu(0)) + std::fabs(t - p.mu(0)) + half_width);
 }
 
 /// MATH.md 3 and 5.6 in long double; x is (t - mu) / width.
@@ -78,9 +85,7 @@ TEST(BetaGaussianRows, QuantileIsWithinItsErrorInClosedForm) {
     for (int k = 1; k < 2000; ++k) u.push_back(k / 2000.0);
     const auto found = quantile(p, u);
     for (std::size_t k = 0; k < u.size(); ++k) {
-      // The cdf has u between the ends of the error's interval.
-      const long double error =
-          cpu::kQuantileError * (std::fabs(p.mu(0)) + std::fabs(found[k] - p.mu(0)) + width(p));
+      const long double error = quantile_error(p, found[k]);
       const auto at = [&](long double t) { return exact_cdf(alpha, (t - p.mu(0)) / width(p)); };
       const long double rounding = alpha == 1 ? 0 : 1e-18L;
       EXPECT_LE(at(found[k] - error), u[k] + rounding) << alpha << " at " << u[k];
@@ -91,6 +96,33 @@ TEST(BetaGaussianRows, QuantileIsWithinItsErrorInClosedForm) {
     EXPECT_EQ(ends[1], alpha == 1 ? kInf : p.mu(0) + width(p));
     EXPECT_NEAR(ends[2], p.mu(0), 1e-15);
     for (std::size_t k = 3; k < 6; ++k) EXPECT_TRUE(std::isnan(ends[k]));
+  }
+}
+
+/// MATH.md 5.6 in long double, for alpha that is not close to 1.
+long double general_cdf(const BetaGaussianConstants& c, long double z) {
+  const long double am1 = c.am1, y = std::fabs(z * z / c.radius2);
+  const long double outside = am1 > 0 ? reference::beta_cdf(1 + 1 / am1, 0.5L, std::max(1 - y, 0x1p-80L))
+                                      : reference::beta_cdf(-1 / am1 - 0.5L, 0.5L, 1 / (1 + y));
+  return z < 0 ? outside / 2 : 1 - outside / 2;
+}
+
+TEST(BetaGaussianRows, LineFunctionsAreWithinTheirErrorForAnyAlpha) {
+  for (const double alpha : {0.2, 0.55, 0.9, 0.99, 1.01, 1.1, 1.2, 1.7, 3.0, 5.0, 1e6}) {
+    const BetaGaussianCase p(alpha, 1);
+    std::vector<double> u{1e-300, 1e-100, 1e-30, 1e-16, 1e-10, 1e-5, 1 - 1e-5, 1 - 1e-10};
+    for (int k = 1; k < 500; ++k) u.push_back(k / 500.0);
+    const auto t = quantile(p, u);
+    const auto back = cdf(p, t);
+    const auto at = [&](long double s) { return general_cdf(p.constants(), (s - p.mu(0)) / p.factor(0, 0)); };
+    for (std::size_t k = 0; k < u.size(); ++k) {
+      EXPECT_NEAR(back[k], static_cast<double>(at(t[k])), cpu::kCdfError) << alpha << " at " << t[k];
+      const bool far = alpha < 1 && u[k] < 1e-16;
+      const long double error = quantile_error(p, t[k]) * (far ? 100 : 1);
+      const long double rounding = alpha < 1 ? 1e-18L * std::min(u[k], 1.0) : 1e-18L;
+      EXPECT_LE(at(t[k] - error), u[k] + rounding) << alpha << " at " << u[k];
+      EXPECT_GE(at(t[k] + error), u[k] - rounding) << alpha << " at " << u[k];
+    }
   }
 }
 

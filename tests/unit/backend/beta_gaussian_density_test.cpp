@@ -119,15 +119,15 @@ TEST(BetaGaussianRows, AgreeWithTheScalarDensity) {
 TEST(BetaGaussianRows, SpecialPointsHaveTheirValues) {
   for (const double alpha : kBetaGaussianAlphas) {
     const BetaGaussianCase p(alpha, 2);
-    const std::vector<double> points{p.mu(0), p.mu(1), kInf, 0,    0,    -kInf, kInf,
-                                     -kInf,   kNaN,    0,    kInf, kNaN, 0,     kNaN};
+    const std::vector<double> points{p.mu(0), p.mu(1), kInf, 0, 0,    -kInf, kInf, -kInf,
+                                     kInf,    kInf,    kNaN, 0, kInf, kNaN,  0,    kNaN};
     const auto logs = log_pdf(p, points), values = pdf(p, points);
     EXPECT_EQ(logs[0], p.constants().log_peak);
-    for (std::size_t k = 1; k < 4; ++k) {
+    for (std::size_t k = 1; k < 5; ++k) {
       EXPECT_EQ(logs[k], -kInf) << alpha << ", point " << k;
       EXPECT_EQ(values[k], 0);
     }
-    for (std::size_t k = 4; k < 7; ++k) {
+    for (std::size_t k = 5; k < 8; ++k) {
       EXPECT_TRUE(std::isnan(logs[k])) << alpha << ", point " << k;
       EXPECT_TRUE(std::isnan(values[k]));
     }
