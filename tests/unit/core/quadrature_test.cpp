@@ -34,6 +34,16 @@ TEST(Quadrature, ResolvesSingularEndsAndKinks) {
   expect_integral([](double t) { return t < 0.7 ? 1.0 : 0.0; }, 0, 1, 0.7);
 }
 
+TEST(Quadrature, IsNotDeceivedByARootInside) {
+  for (const double edge :
+       {0.3, 0.518, 0.7, 0.740740740740}) {  // int_0^edge (edge - t)^{1/4} = 4/5 edge^{5/4}
+    const auto found =
+        integrate([edge](double t) { return t < edge ? std::pow(edge - t, 0.25) : 0; }, 0, 1, 1e-10);
+    EXPECT_TRUE(found.converged);
+    EXPECT_NEAR(found.value, 0.8 * std::pow(edge, 1.25), 1e-9) << edge;
+  }
+}
+
 TEST(Quadrature, SaysWhenItFails) {
   EXPECT_FALSE(integrate([](double t) { return 1 / t; }, 0, 1).converged);
   EXPECT_TRUE(std::isnan(integrate([](double) { return kNaN; }, 0, 1).value));
