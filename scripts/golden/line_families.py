@@ -77,7 +77,7 @@ def normal(y):
 
 def truncated_gaussian(kappa, sigma2):
     kappa, sigma2 = mpf(kappa), mpf(sigma2)
-    dps, mp.dps = mp.dps, 30 + int(log(kappa) / log(10))
+    dps, mp.dps = mp.dps, 50 + int(log(kappa) / log(10))
     guess = sqrt(2 * (3 * sqrt(pi) / 4 / kappa) ** (mpf(2) / 3)) if kappa > 1.5 else sqrt(-2 * log((kappa - 1) / kappa / 4))
     z = findroot(lambda y: gammainc(mpf(3) / 2, 0, y * y / 2, regularized=True) * kappa - 1, guess)
     sigma = sqrt(sigma2)

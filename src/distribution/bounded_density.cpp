@@ -21,7 +21,7 @@ double bounded_integral(FunctionRef<double(double)> f, const Interval& interval,
   const double middle = std::clamp(cut, interval.lower(), interval.upper());
   add(interval.lower(), middle);
   add(middle, interval.upper());
-  if (!(sum.error <= kBoundedAccuracy * sum.scale))
+  if (!(sum.error <= kBoundedAccepted * sum.scale))
     throw ConvergenceError(error_message("bounded_integral", "the estimated relative error",
                                          "must reach the accuracy", sum.error / sum.scale));
   return sum.value;

@@ -20,7 +20,8 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 double number(const char* what, double x, double value) {
   if (std::isnan(value))
-    throw_domain_error(kWhere, what + ("(" + shortest(x) + ")"), "must be a number", value);
+    throw_domain_error(kWhere, what + ("(" + shortest(x) + ")"), "must be a number",
+                       std::numeric_limits<double>::quiet_NaN());
   return value;
 }
 
@@ -29,7 +30,8 @@ double left_side(const LocationScaleScore& f, double x) {
   const double slope = number("g'", x, f.slope(x));
   if (slope == kInf) return kInf;
   const double rise = number("g", x, f.g(x)) - f.g(0), product = x * slope;
-  if (4 * kEpsilon * (std::abs(product) + std::abs(rise)) > 0.25)  // all of it may be rounding
+  if (4 * kEpsilon * (std::abs(product) + std::abs(rise)) >
+      std::max(0.25, std::abs(product - rise) / 4))  // all of it may be rounding
     throw_domain_error(kWhere, kLeft, "must reach 1/2 before it is lost in rounding", product - rise);
   return product - rise;
 }
@@ -148,7 +150,7 @@ double survival_quantile(const LocationScale& p, double u) {
 
 double central_moment(const LocationScale& p, int n) {
   if (n < 0) throw_domain_error("central_moment", "n", "must not be negative", n);
-  if (n % 2 == 1) return 0;
+  if (n % 2 == 1 || n == 0) return n == 0;
   return std::pow(p.sigma(), n) * both_sides(p, [n](double y, double d) { return std::pow(y, n) * d; });
 }
 double variance(const LocationScale& p) { return central_moment(p, 2); }

@@ -7,11 +7,13 @@
 /// What densities on a bounded interval that have no closed forms share: quadrature and inversion.
 namespace fenchel::detail {
 
-/// The relative error that the integrals below ask for.
+/// The relative error that the integrals below ask for, and the one that they put up with: a density that is
+/// infinite at the ends of its support is known no better than its distance from them.
 inline constexpr double kBoundedAccuracy = 1e-12;
+inline constexpr double kBoundedAccepted = 1e-7;
 
 /// int f over the interval, in two parts if `cut` is in it. Throws ConvergenceError when the estimated error
-/// exceeds kBoundedAccuracy times int |f|.
+/// exceeds kBoundedAccepted times int |f|.
 [[nodiscard]] FENCHEL_EXPORT double bounded_integral(FunctionRef<double(double)> f, const Interval& interval,
                                                      double cut);
 

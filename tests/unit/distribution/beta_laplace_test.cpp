@@ -110,8 +110,8 @@ TEST(BetaLaplace, MomentsEndWithTheTails) {
   EXPECT_TRUE(std::isfinite(variance(BetaLaplace(0.67, 0, 1))));
   EXPECT_TRUE(std::isnan(skewness(BetaLaplace(0.75, 0, 1))));
   EXPECT_EQ(skewness(BetaLaplace(0.76, 0, 1)), 0);
-  EXPECT_EQ(kurtosis(BetaLaplace(0.8, 0, 1)), kInf);
-  EXPECT_EQ(central_moment(BetaLaplace(0.8, 0, 1), 4), kInf);
+  EXPECT_EQ(kurtosis(BetaLaplace(0.79, 0, 1)), kInf);
+  EXPECT_EQ(central_moment(BetaLaplace(0.79, 0, 1), 4), kInf);
   EXPECT_TRUE(std::isnan(central_moment(BetaLaplace(0.75, 0, 1), 3)));
   EXPECT_EQ(tsallis_entropy(BetaLaplace(0.75, 0, 1), 0.25), kInf);
 }
@@ -131,8 +131,8 @@ TEST(BetaLaplace, OtherConstructors) {
 TEST(BetaLaplace, EscortIsThePowerNormalised) {
   for (const double alpha : {0.8, 1.0, 4. / 3, 2.0, 5.0}) {
     for (const double order : {0.5, 1.0, 3.0}) {
-      const BetaLaplace p(alpha, 1, 0.6), e = escort(p, order);
-      for (const double x : {0.05, 0.2, 0.5})
+      const BetaLaplace p(alpha, 1, 2), e = escort(p, order);
+      for (const double x : {0.05, 0.2, 0.4})
         EXPECT_NEAR(log_pdf(e, 1 + x) - log_pdf(e, 1), order * (log_pdf(p, 1 + x) - log_pdf(p, 1)), 1e-12)
             << alpha << " " << order;
     }

@@ -45,7 +45,8 @@ void expect_maximum(const Tsallis& omega, const F& f, double reach) {
   EXPECT_NEAR(best, conjugate(omega, f, Line()), 1e-9 * (1 + std::abs(best)));
   Philox rng(7);
   for (int k = 0; k < 20; ++k) {
-    const double centre = mu + (2 * uniform01(rng) - 1) * reach / 2, width = uniform01(rng) * reach / 2;
+    const double centre = mu + (2 * uniform01(rng) - 1) * reach / 2,
+                 width = (0.2 + uniform01(rng)) * reach / 4;
     const double weight = uniform01(rng);
     const auto mixed = [&](double t) {
       const double bump = std::max(0.0, 1 - std::abs(t - centre) / width) / width;
