@@ -42,8 +42,8 @@ double solve_edge(const LocationScaleScore& f) {
   double lower = 1, upper = 1;
   if (left_side(f, 1) < 0.5) {
     for (double last = 0; left_side(f, upper) < 0.5; upper *= 2) {
-      const double left = left_side(f, upper);
-      if (left < last - 1e-12) throw_domain_error(kWhere, kLeft, "must not decrease", left);
+      const double left = left_side(f, upper), rounding = 8 * kEpsilon * upper * std::abs(f.slope(upper));
+      if (left < last - rounding) throw_domain_error(kWhere, kLeft, "must not decrease", left);
       if (upper > std::numeric_limits<double>::max() / 2)
         throw_domain_error(kWhere, kLeft, "must reach 1/2", left);
       last = left;
