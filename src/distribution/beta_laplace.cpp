@@ -5,6 +5,7 @@
 
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/deformed.hpp"
+#include "fenchel/core/deformed_derivatives.hpp"
 #include "fenchel/core/error.hpp"
 
 namespace fenchel {
@@ -55,6 +56,14 @@ double tail_distance(const BetaLaplace& p, double u) noexcept {
   if (u == 0) return p.half_width();
   const double exponent = std::isinf(am1) ? log_ratio : am1 / p.alpha() * log_ratio;
   return 0 - std::expm1(exponent) / p.rate();
+}
+
+/// (y / (1 + y) - log1p(y)) / y^2 for y > -1, -1/2 at 0: the series where the difference cancels.
+double log1p_quotient_slope(double y) noexcept {
+  if (std::abs(y) > 0.1) return (y / (1 + y) - std::log1p(y)) / (y * y);
+  double sum = 0, power = -1;
+  for (int k = 1; k <= 18; ++k, power *= -y) sum += power * k / (k + 1);
+  return sum;
 }
 
 }  // namespace
@@ -123,6 +132,13 @@ double absolute_moment(const BetaLaplace& p, int n) {
   return product;
 }
 
+double mean_deviation(const BetaLaplace& p, double t) noexcept {
+  const double am1 = p.alpha() - 1, x = std::abs(t - p.mu()), y = p.rate() * x;
+  const double scale = std::isinf(am1) ? p.half_width() / 2 : p.spread() / (1 + 2 * am1);
+  if (am1 == 0) return x + scale * std::exp(-x / p.spread());
+  return y >= 1 ? x : x + scale * std::exp((2 + 1 / am1) * std::log1p(-y));
+}
+
 double variance(const BetaLaplace& p) noexcept { return absolute_moment(p, 2); }
 
 double skewness(const BetaLaplace& p) noexcept { return p.alpha() > 0.75 ? 0 : kNaN; }
@@ -147,6 +163,17 @@ double tsallis_entropy(const BetaLaplace& p, double order) {
   if (std::isinf(order)) return p.log_peak() > 0 ? -kInf : 0;
   const double mean_log = p.log_peak() - log_deformed_exp(order - 1, 1 / p.alpha());
   return 0.0 - deformed_log_of_exp(order - 1, mean_log) / order;
+}
+
+double negentropy_order_derivative(const BetaLaplace& p, double order) {
+  if (std::isinf(order)) return 0;
+  // Omega_order = log_{2-order}(e^m) / order, m = log peak - log1p((order - 1) / alpha) / (order - 1).
+  const double om1 = order - 1, share = 1 / p.alpha();
+  const double mean_log = p.log_peak() - log_deformed_exp(om1, share);
+  const double mean_log_slope = -share * share * log1p_quotient_slope(om1 * share);
+  return (deformed_log_alpha_derivative<1>(om1, mean_log) + std::exp(om1 * mean_log) * mean_log_slope -
+          deformed_log_of_exp(om1, mean_log) / order) /
+         order;
 }
 
 BetaLaplace escort(const BetaLaplace& p, double order) {

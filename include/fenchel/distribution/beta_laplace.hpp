@@ -75,6 +75,8 @@ class FENCHEL_EXPORT BetaLaplace {
 /// E|t - mu|^n = n! spread^n / prod_{k=2..n+1} (1 + k (alpha - 1)); infinite for alpha <= n / (n + 1). Throws
 /// std::domain_error for n < 0.
 [[nodiscard]] FENCHEL_EXPORT double absolute_moment(const BetaLaplace& p, int n);
+/// E|X - t| = |t - mu| + spread (p(t) / peak)^{2 alpha - 1} / (2 alpha - 1).
+[[nodiscard]] FENCHEL_EXPORT double mean_deviation(const BetaLaplace& p, double t) noexcept;
 /// Infinite for alpha <= 2/3.
 [[nodiscard]] FENCHEL_EXPORT double variance(const BetaLaplace& p) noexcept;
 /// 0, and NaN where there is no third moment (alpha <= 3/4).
@@ -90,6 +92,10 @@ class FENCHEL_EXPORT BetaLaplace {
 /// int p^order = peak^{order-1} alpha / (order + alpha - 1); infinite where the integral is.
 [[nodiscard]] FENCHEL_EXPORT double entropy(const BetaLaplace& p);
 [[nodiscard]] FENCHEL_EXPORT double tsallis_entropy(const BetaLaplace& p, double order);
+
+/// d Omega_order(p) / dorder, of p as a fixed density, for any finite order with a finite int p^order; 0 at
+/// infinity.
+[[nodiscard]] FENCHEL_EXPORT double negentropy_order_derivative(const BetaLaplace& p, double order);
 
 /// p^order / int p^order: the member with 1 + (alpha - 1) / order and spread / order. Throws
 /// std::domain_error where that is no member: unless order is positive and, for alpha < 1, above

@@ -9,7 +9,8 @@
 #include "fenchel/predict/absolute.hpp"
 
 /// Losses of f(t) = -|t - mu| / b on the line [SCD22, Section 4.2; MATH.md 2], for a target with a density, a
-/// Dirac or an Empirical. All throw as predict does.
+/// Dirac or an Empirical. All throw as predict does, and ConvergenceError where an integral of a density does
+/// not converge.
 namespace fenchel {
 
 struct AbsoluteGradient {
@@ -17,21 +18,16 @@ struct AbsoluteGradient {
   double alpha;  ///< at fixed f and q; NaN where the loss is infinite
 };
 
-namespace detail {
-/// d Omega_alpha(p) / dalpha at p's own alpha, of p as a fixed density; 0 for infinite alpha.
-[[nodiscard]] FENCHEL_EXPORT double negentropy_alpha_derivative(const BetaLaplace& p);
-}  // namespace detail
-
 /// Omega*(f) - E_q[f].
 template <class Target>
 [[nodiscard]] Loss<AbsoluteGradient> cross_omega(const Tsallis& omega, const AbsoluteScore& f, Line domain,
                                                  const Target& q) {
   const BetaLaplace p = predict(omega, f, domain);
   const double b = f.b(), mu = f.mu();
-  const double deviation = detail::target_expectation(q, [mu](double t) { return std::abs(t - mu); }, {mu});
+  const double deviation = detail::target_deviation(q, mu);
   return {conjugate(omega, f, domain) + deviation / b,
           {-detail::target_sign(q, mu) / b, (absolute_moment(p, 1) - deviation) / (b * b),
-           -omega.temperature() * detail::negentropy_alpha_derivative(p)}};
+           -omega.temperature() * negentropy_order_derivative(p, omega.alpha())}};
 }
 
 /// Omega*(f) + Omega(q) - E_q[f]: never negative, 0 exactly where q is the prediction, +inf for atoms and

@@ -61,6 +61,16 @@ template <class Q, class F>
   }
 }
 
+/// E_q|t - mu|.
+template <class Q>
+[[nodiscard]] double target_deviation(const Q& q, double mu) {
+  if constexpr (requires { mean_deviation(q, mu); }) {
+    return mean_deviation(q, mu);
+  } else {
+    return target_expectation(q, [mu](double t) { return std::abs(t - mu); }, {mu});
+  }
+}
+
 /// E_q sign(t - mu).
 template <class Q>
 [[nodiscard]] double target_sign(const Q& q, double mu) {
@@ -75,7 +85,9 @@ template <class Q>
 template <class Q>
 [[nodiscard]] double target_negentropy_alpha_derivative(const Q& q, double alpha) {
   const double am1 = alpha - 1;
-  if constexpr (LineDistribution<Q>) {
+  if constexpr (requires { negentropy_order_derivative(q, alpha); }) {
+    return negentropy_order_derivative(q, alpha);
+  } else if constexpr (LineDistribution<Q>) {
     return checked_integral([&](double t) { return tsallis_term_alpha_derivative(am1, pdf(q, t)); },
                             cuts_of(q), scale_of(q));
   } else {

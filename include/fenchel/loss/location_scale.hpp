@@ -8,7 +8,8 @@
 #include "fenchel/predict/location_scale.hpp"
 
 /// Losses of f(t) = -g'(|t - mu| / sigma) / sigma on the line for Tsallis(2) [SCD22, Section 5.5; MATH.md 2],
-/// for a target with a density, a Dirac or an Empirical. All throw as predict does.
+/// for a target with a density, a Dirac or an Empirical. All throw as predict does, and ConvergenceError
+/// where an integral of a density does not converge.
 namespace fenchel {
 
 struct LocationScaleGradient {

@@ -116,6 +116,22 @@ TEST(BetaLaplace, MomentsEndWithTheTails) {
   EXPECT_EQ(tsallis_entropy(BetaLaplace(0.75, 0, 1), 0.25), kInf);
 }
 
+TEST(BetaLaplace, DeviationAndOrderDerivativeAreTheirDefinitions) {
+  for (const double alpha : {0.9, 1.0, std::nextafter(1.0, 2.0), 1 + 1e-8, 1.5, 2.0, 5.0, kInf}) {
+    const BetaLaplace p(alpha, 0.5, 0.7);
+    for (const double t : {-9.0, 0.2, 0.5, 0.9, 3.0}) {
+      const double brute = expectation(p, [t](double x) { return std::abs(x - t); });
+      EXPECT_NEAR(mean_deviation(p, t), brute, 1e-9 * brute) << alpha << " " << t;
+    }
+    for (const double order : {0.6, 1.0, 1.05, 2.0, 4.0}) {
+      const double step = 1e-4,
+                   brute = (tsallis_entropy(p, order - step) - tsallis_entropy(p, order + step)) / (2 * step);
+      EXPECT_NEAR(negentropy_order_derivative(p, order), brute, 1e-6 * (1 + std::abs(brute)))
+          << alpha << " " << order;
+    }
+  }
+}
+
 TEST(BetaLaplace, OtherConstructors) {
   for (const double alpha : {0.8, 1.0, 1.5, 2.0, 5.0}) {
     EXPECT_NEAR(variance(BetaLaplace::from_variance(alpha, 0, 0.3)), 0.3, 1e-14);
