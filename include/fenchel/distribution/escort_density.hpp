@@ -18,7 +18,8 @@ namespace fenchel {
 
 /// The escort distribution p^order / int p^order on the support of p [SCD22, Section 4.2], for a family P of
 /// unimodal densities on bounded intervals whose escorts leave it. All accessors are by quadrature and root
-/// finding, to about detail::kBoundedAccuracy.
+/// finding, to about detail::kBoundedAccuracy, and 1e-8 for order < 0, where the density is infinite at the
+/// edges.
 template <class P>
 class EscortDensity {
  public:

@@ -31,7 +31,8 @@ struct PieceIntegral {
 template <LineDistribution Q>
 [[nodiscard]] std::vector<double> cuts_of(const Q& q) {
   std::vector<double> cuts = {median(q)};
-  for (const Interval& piece : pieces(support(q))) {
+  const auto whole = support(q);
+  for (const Interval& piece : pieces(whole)) {
     cuts.push_back(piece.lower());
     cuts.push_back(piece.upper());
   }
