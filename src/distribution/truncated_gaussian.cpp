@@ -42,8 +42,11 @@ double tail(const TruncatedGaussian& p, double depth) noexcept {
   if (!(depth > 0)) return std::isnan(depth) ? depth : 0;
   const double z = p.z(), level = p.level();
   if (depth * (z - depth / 2) <= 1) {
-    const auto height = [&](double r) { return std::expm1(depth * r * (z - depth * r / 2)); };
-    return level * depth * boost::math::quadrature::gauss<double, 10>::integrate(height, 0.0, 1.0);
+    const auto height = [&](double x) {
+      const double r = depth * (1 + x) / 2;
+      return std::expm1(r * (z - r / 2));
+    };
+    return level * depth / 2 * boost::math::quadrature::gauss<double, 10>::integrate(height);
   }
   const double y = std::max(0.0, z - depth), root2 = std::numbers::sqrt2;
   return p.kappa() * (std::erfc(y / root2) - std::erfc(z / root2)) / 2 - depth * level;
@@ -146,8 +149,8 @@ double mean_density(const TruncatedGaussian& p) noexcept {
     const double density = p.level() * std::expm1(z * z * (1 - x) * (1 + x) / 2);
     return density * (z * density);
   };
-  using Gauss = boost::math::quadrature::gauss<double, 30>;
-  return 2 * (Gauss::integrate(square, 0.0, 0.5) + Gauss::integrate(square, 0.5, 1.0)) / p.sigma();
+  const auto both_halves = [&](double x) { return square((1 + x) / 4) + square((3 + x) / 4); };
+  return boost::math::quadrature::gauss<double, 30>::integrate(both_halves) / 2 / p.sigma();
 }
 
 double entropy(const TruncatedGaussian& p) { return tsallis_entropy(p, 1); }
