@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cmath>
+
+#include "fenchel/core/config.hpp"
+#include "fenchel/core/fenchel_young_term.hpp"
+#include "fenchel/loss/line_target.hpp"
+#include "fenchel/loss/loss.hpp"
+#include "fenchel/predict/absolute.hpp"
+
+/// Losses of f(t) = -|t - mu| / b on the line [SCD22, Section 4.2; MATH.md 2], for a target with a density, a
+/// Dirac or an Empirical. All throw as predict does, and ConvergenceError where an integral of a density does
+/// not converge.
+namespace fenchel {
+
+struct AbsoluteGradient {
+  double mu, b;
+  double alpha;  ///< at fixed f and q; NaN where the loss is infinite
+};
+
+/// Omega*(f) - E_q[f].
+template <class Target>
+[[nodiscard]] Loss<AbsoluteGradient> cross_omega(const Tsallis& omega, const AbsoluteScore& f, Line domain,
+                                                 const Target& q) {
+  const BetaLaplace p = predict(omega, f, domain);
+  const double b = f.b(), mu = f.mu();
+  const double deviation = detail::target_deviation(q, mu);
+  return {conjugate(omega, f, domain) + deviation / b,
+          {-detail::target_sign(q, mu) / b, (absolute_moment(p, 1) - deviation) / (b * b),
+           -omega.temperature() * negentropy_order_derivative(p, omega.alpha())}};
+}
+
+/// Omega*(f) + Omega(q) - E_q[f]: never negative, 0 exactly where q is the prediction, +inf for atoms and
+/// alpha >= 1.
+template <class Target>
+[[nodiscard]] Loss<AbsoluteGradient> fenchel_young(const Tsallis& omega, const AbsoluteScore& f, Line domain,
+                                                   const Target& q) {
+  const BetaLaplace p = predict(omega, f, domain);
+  const double alpha = omega.alpha(), temperature = omega.temperature(), peak = std::exp(p.log_peak());
+  Loss<AbsoluteGradient> loss = cross_omega(omega, f, domain, q);
+  // Homogeneous of degree alpha in the densities: in units of the peak p is exp_{2-alpha}(-|t - mu| /
+  // spread).
+  const auto term = [&](double q_t, double p_t, double t) {
+    const double unit =
+        fenchel_young_term(alpha - 1, q_t / peak, p_t / peak, -std::abs(t - p.mu()) / p.spread());
+    return alpha / (2 * p.b()) * unit;
+  };
+  const double conjugate_value = conjugate(omega, f, domain) / temperature;
+  const double mean_score = conjugate_value - loss.value / temperature;
+  loss.value = temperature * detail::fenchel_young_value(alpha, conjugate_value, mean_score, q, p, term);
+  if (!std::isinf(alpha))
+    loss.gradient.alpha += temperature * detail::target_negentropy_alpha_derivative(q, alpha);
+  return loss;
+}
+
+/// The second derivative of both losses in theta = -1/b at fixed mu: cov_{p,2-alpha}(|t - mu|, |t - mu|) =
+/// b spread / (alpha (2 alpha - 1)), derived; 0 at infinite alpha.
+[[nodiscard]] FENCHEL_EXPORT double fenchel_young_hessian(const Tsallis& omega, const AbsoluteScore& f,
+                                                          Line domain);
+
+}  // namespace fenchel

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "fenchel/core/config.hpp"
+#include "fenchel/core/function_ref.hpp"
+#include "fenchel/core/tsallis_term.hpp"
+#include "fenchel/distribution/concept.hpp"
+#include "fenchel/distribution/generic.hpp"
+
+/// What the losses on the line ask of a target q: a density, of which integrals are cut where either
+/// integrand may have a kink, or anything with expectation(q, f) and tsallis_entropy(q, order).
+namespace fenchel::detail {
+
+/// int f over the line between the least and the largest cut, in pieces between the cuts, to `accuracy` times
+/// int |f| if f is known so well; infinite ends are scanned at `scale`.
+struct PieceIntegral {
+  double value;
+  double error;  ///< estimated, relative to int |f|
+};
+[[nodiscard]] FENCHEL_EXPORT PieceIntegral integrate_pieces(FunctionRef<double(double)> f,
+                                                            std::vector<double> cuts, double scale,
+                                                            double accuracy);
+
+/// The same to 1e-12; throws ConvergenceError when the estimated error exceeds 1e-10 times int |f|.
+[[nodiscard]] FENCHEL_EXPORT double checked_integral(FunctionRef<double(double)> f, std::vector<double> cuts,
+                                                     double scale);
+
+/// The ends of the support and the median.
+template <LineDistribution Q>
+[[nodiscard]] std::vector<double> cuts_of(const Q& q) {
+  std::vector<double> cuts = {median(q)};
+  const auto whole = support(q);
+  for (const Interval& piece : pieces(whole)) {
+    cuts.push_back(piece.lower());
+    cuts.push_back(piece.upper());
+  }
+  return cuts;
+}
+
+template <LineDistribution Q>
+[[nodiscard]] double scale_of(const Q& q) {
+  return survival_quantile(q, 0.25) - quantile(q, 0.25);
+}
+
+/// E_q[f] of an f with kinks at `cuts` at most.
+template <class Q, class F>
+[[nodiscard]] double target_expectation(const Q& q, F&& f, const std::vector<double>& cuts) {
+  if constexpr (LineDistribution<Q>) {
+    const auto integrand = [&](double t) {
+      const double density = pdf(q, t);
+      return density == 0 ? 0 : density * f(t);
+    };
+    std::vector<double> all = cuts_of(q);
+    for (const double cut : cuts) {
+      if (!std::isinf(cut)) all.push_back(cut);
+    }
+    return checked_integral(integrand, all, scale_of(q));
+  } else {
+    return expectation(q, f);
+  }
+}
+
+/// E_q|t - mu|.
+template <class Q>
+[[nodiscard]] double target_deviation(const Q& q, double mu) {
+  if constexpr (requires { mean_deviation(q, mu); }) {
+    return mean_deviation(q, mu);
+  } else {
+    return target_expectation(q, [mu](double t) { return std::abs(t - mu); }, {mu});
+  }
+}
+
+/// E_q sign(t - mu).
+template <class Q>
+[[nodiscard]] double target_sign(const Q& q, double mu) {
+  if constexpr (LineDistribution<Q>) {
+    return survival(q, mu) - cdf(q, mu);
+  } else {
+    return expectation(q, [mu](double t) { return static_cast<double>((t > mu) - (t < mu)); });
+  }
+}
+
+/// d Omega_alpha(q) / dalpha; NaN for atoms and alpha >= 1, where Omega is infinite.
+template <class Q>
+[[nodiscard]] double target_negentropy_alpha_derivative(const Q& q, double alpha) {
+  const double am1 = alpha - 1;
+  if constexpr (requires { negentropy_order_derivative(q, alpha); }) {
+    return negentropy_order_derivative(q, alpha);
+  } else if constexpr (LineDistribution<Q>) {
+    return checked_integral([&](double t) { return tsallis_term_alpha_derivative(am1, pdf(q, t)); },
+                            cuts_of(q), scale_of(q));
+  } else {
+    return alpha < 1 ? (2 * alpha - 1) / (alpha * am1 * alpha * am1) : std::nan("");
+  }
+}
+
+/// The Fenchel-Young loss at temperature 1 as conjugate - mean_score + Omega(q), or, where that cancels and q
+/// has a density, as the integral of `term`, which is never negative. `alpha` is Omega's.
+template <class Q, LineDistribution P, class Term>
+[[nodiscard]] double fenchel_young_value(double alpha, double conjugate, double mean_score, const Q& q,
+                                         const P& p, Term&& term) {
+  constexpr double kCancels = 1. / 16, kAccuracy = 1e-9;  // q - p may be all rounding
+  const double negentropy = -tsallis_entropy(q, alpha), value = conjugate - mean_score + negentropy;
+  const double terms = std::abs(conjugate) + std::abs(mean_score) + std::abs(negentropy);
+  if constexpr (LineDistribution<Q>) {
+    if (value < kCancels * terms && !std::isinf(alpha)) {
+      std::vector<double> cuts = cuts_of(q);
+      for (const double cut : cuts_of(p)) cuts.push_back(cut);
+      return integrate_pieces([&](double t) { return term(pdf(q, t), pdf(p, t), t); }, cuts, scale_of(p),
+                              kAccuracy)
+          .value;
+    }
+  }
+  return value > 0 ? value : 0;
+}
+
+/// The integrand of the Fenchel-Young loss of Tsallis(2): excess is f - tau, p = [f - tau]_+ (MATH.md 2).
+inline double sparse_fenchel_young_term(double q, double p, double excess) noexcept {
+  return (q - p) * (q - p) / 2 + (q == 0 ? 0 : q * (p - excess));
+}
+
+}  // namespace fenchel::detail

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "fenchel/core/config.hpp"
+#include "fenchel/distribution/location_scale.hpp"
+#include "fenchel/domain/line.hpp"
+#include "fenchel/predict/predict.hpp"
+#include "fenchel/regularizer/tsallis.hpp"
+#include "fenchel/score/location_scale_score.hpp"
+
+namespace fenchel {
+
+/// [SCD22, Section 5.5]; with a temperature the result's score is f / temperature. Throws std::domain_error
+/// unless alpha = 2, the only one with a closed form, and as LocationScale does.
+[[nodiscard]] FENCHEL_EXPORT LocationScale predict(const Tsallis& omega, const LocationScaleScore& f,
+                                                   Line domain);
+
+/// Omega*(f) = 1/2 + tau + (1/2) int p^2 at temperature 1.
+[[nodiscard]] FENCHEL_EXPORT double conjugate(const Tsallis& omega, const LocationScaleScore& f, Line domain);
+
+}  // namespace fenchel

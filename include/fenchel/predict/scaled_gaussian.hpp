@@ -1,0 +1,21 @@
+#pragma once
+
+#include "fenchel/core/config.hpp"
+#include "fenchel/distribution/truncated_gaussian.hpp"
+#include "fenchel/domain/line.hpp"
+#include "fenchel/predict/predict.hpp"
+#include "fenchel/regularizer/tsallis.hpp"
+#include "fenchel/score/scaled_gaussian_score.hpp"
+
+namespace fenchel {
+
+/// [SCD22, Section 5.4]. Throws std::domain_error unless alpha = 2, the only one with a closed form, and
+/// kappa / temperature > 1 (MATH.md E17).
+[[nodiscard]] FENCHEL_EXPORT TruncatedGaussian predict(const Tsallis& omega, const ScaledGaussianScore& f,
+                                                       Line domain);
+
+/// Omega*(f) = 1/2 + tau + (1/2) int p^2 at temperature 1.
+[[nodiscard]] FENCHEL_EXPORT double conjugate(const Tsallis& omega, const ScaledGaussianScore& f,
+                                              Line domain);
+
+}  // namespace fenchel

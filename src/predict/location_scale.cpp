@@ -1,0 +1,23 @@
+#include "fenchel/predict/location_scale.hpp"
+
+#include "fenchel/core/error.hpp"
+
+namespace fenchel {
+
+LocationScale predict(const Tsallis& omega, const LocationScaleScore& f, Line) {
+  if (omega.alpha() != 2)
+    throw_domain_error("predict", "alpha",
+                       "must be 2 for a LocationScaleScore (a FunctionScore takes others)", omega.alpha());
+  const double temperature = omega.temperature();
+  if (temperature == 1) return LocationScale(f);
+  return LocationScale(LocationScaleScore([f, temperature](double x) { return f.g(x) / temperature; },
+                                          [f, temperature](double x) { return f.slope(x) / temperature; },
+                                          f.mu(), f.sigma()));
+}
+
+double conjugate(const Tsallis& omega, const LocationScaleScore& f, Line domain) {
+  const LocationScale p = predict(omega, f, domain);
+  return omega.temperature() * (0.5 + p.threshold() + mean_density(p) / 2);
+}
+
+}  // namespace fenchel
