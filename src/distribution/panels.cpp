@@ -92,6 +92,7 @@ std::vector<Centre> make_centres(FunctionRef<double(double)> log_density, std::s
 PanelSum integrate_panels(FunctionRef<double(double)> f, std::span<const Interval> pieces,
                           std::span<const Centre> centres, double accuracy) {
   constexpr std::size_t kMostPanels = 20000;
+  constexpr double kNoise = 1e-7, kNoLess = 0.9;  // a small error that halving does not lessen is rounding
   PanelSum sum;
   Builder builder(f, sum);
   for (const Interval& piece : pieces) {
@@ -128,7 +129,11 @@ PanelSum integrate_panels(FunctionRef<double(double)> f, std::span<const Interva
       continue;
     }
     scale -= worst.scale;
-    for (const Panel& part : {gauss_kronrod(f, worst.lower, middle), gauss_kronrod(f, middle, worst.upper)}) {
+    Panel halves[] = {gauss_kronrod(f, worst.lower, middle), gauss_kronrod(f, middle, worst.upper)};
+    const bool noise =
+        worst.error < kNoise * worst.scale && halves[0].error + halves[1].error > kNoLess * worst.error;
+    for (Panel& part : halves) {
+      if (noise) part.error = 0;
       error += part.error;
       scale += part.scale;
       heap.push_back(part);

@@ -59,6 +59,12 @@ double least_alpha(const Profile& profile, const Interval& domain) {
                      "must be 1 for some A: no distribution exists where f does not fall enough", got);
 }
 
+/// `accuracy` is that of the panels, a hundredth of what was asked for.
+[[noreturn]] void throw_not_converged(double accuracy, double got) {
+  throw ConvergenceError(error_message("predict", "the estimated relative error of the mass",
+                                       "must reach " + shortest(100 * accuracy), got));
+}
+
 /// The log peak with mass one: the mass grows with it.
 double solve(const Profile& profile, const Tsallis& omega, double accuracy) {
   constexpr double kFarthest = 600, kLargest = 700;
@@ -66,8 +72,9 @@ double solve(const Profile& profile, const Tsallis& omega, double accuracy) {
   const auto log_mass = [&](double log_peak) {
     const PanelSum sum = relative_mass(profile, {am1, log_peak}, 1, accuracy);
     if (!sum.finite) return kLargest;
+    if (!(sum.error <= 100 * accuracy * sum.scale)) throw_not_converged(accuracy, sum.error / sum.scale);
     const double found = log_peak + std::log(sum.value);
-    return std::abs(found) < 1e-3 * accuracy ? 0 : std::clamp(found, -kLargest, kLargest);
+    return std::abs(found) < 1e-2 * accuracy ? 0 : std::clamp(found, -kLargest, kLargest);
   };
   const auto unit = [&](double t) { return profile(t); };
   const Centre around = make_centre(unit, profile.argmax(), {-kInfinity, kInfinity});
@@ -98,9 +105,7 @@ double solve(const Profile& profile, const Tsallis& omega, double accuracy) {
   if (at_b == kLargest && std::abs(nearest) > 1e3 * accuracy) throw_no_distribution(omega, std::exp(nearest));
   // The mass is no smoother than the doubles about the mode.
   const double grain = std::numeric_limits<double>::epsilon() * std::abs(profile.argmax()) * std::exp(a);
-  if (!(std::abs(nearest) <= 100 * accuracy + 64 * grain))
-    throw ConvergenceError(error_message("predict", "the relative error of the mass",
-                                         "must reach " + shortest(100 * accuracy), std::abs(nearest)));
+  if (!(std::abs(nearest) <= 100 * accuracy + 64 * grain)) throw_not_converged(accuracy, std::abs(nearest));
   return nearest == at_a ? a : b;
 }
 

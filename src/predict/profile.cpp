@@ -130,7 +130,7 @@ void Profile::polish(double t, double sign) {
 
 /// Turning points with a hysteresis above the noise of f; each is polished, and each maximum scanned about.
 void Profile::find_turns() {
-  constexpr int kRounds = 12;
+  constexpr int kRounds = 6;
   for (int round = 0; round < kRounds; ++round) {
     find_mask_edges();
     maxima_.clear();
