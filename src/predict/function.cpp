@@ -72,21 +72,24 @@ double solve(const Profile& profile, const Tsallis& omega, double accuracy) {
   const auto log_mass = [&](double log_peak) {
     const PanelSum sum = relative_mass(profile, {am1, log_peak}, 1, accuracy);
     if (!sum.finite) return kLargest;
-    if (!(sum.error <= 100 * accuracy * sum.scale)) throw_not_converged(accuracy, sum.error / sum.scale);
     const double found = log_peak + std::log(sum.value);
+    if (std::abs(found) < 0.5 && !(sum.error <= 100 * accuracy * sum.scale))
+      throw_not_converged(accuracy, sum.error / sum.scale);
     return std::abs(found) < 1e-2 * accuracy ? 0 : std::clamp(found, -kLargest, kLargest);
   };
   const auto unit = [&](double t) { return profile(t); };
   const Centre around = make_centre(unit, profile.argmax(), {-kInfinity, kInfinity});
-  double lower = -std::log(around.left + around.right), upper = lower;
+  // For large alpha the mass depends on am1 * log_peak, the logarithm of the height above the threshold.
+  const double unit_step = 0.5 / std::max(1.0, am1);
+  double lower = am1 > 1 ? 0 : -std::log(around.left + around.right), upper = lower;
   double at_lower = log_mass(lower), at_upper = at_lower;
-  for (double step = 0.5; at_lower > 0; step *= 2) {
+  for (double step = unit_step; at_lower > 0; step *= 2) {
     if (lower < -kFarthest) throw_no_distribution(omega, kInfinity);
     upper = lower;
     at_upper = at_lower;
     at_lower = log_mass(lower -= step);
   }
-  for (double step = 0.5; at_upper < 0; step *= 2) {
+  for (double step = unit_step; at_upper < 0; step *= 2) {
     if (upper > kFarthest) throw_no_distribution(omega, std::exp(at_upper));
     lower = upper;
     at_lower = at_upper;
