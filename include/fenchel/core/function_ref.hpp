@@ -15,13 +15,10 @@ template <class Result, class... Arguments>
 class FunctionRef<Result(Arguments...)> {
  public:
   template <class Callable>
-  requires(!std::is_same_v<std::remove_cvref_t<Callable>, FunctionRef> &&
-           std::is_invocable_r_v<Result, Callable&, Arguments...>) FunctionRef(Callable&& callable)
+  requires std::is_invocable_r_v<Result, const Callable&, Arguments...> FunctionRef(const Callable& callable)
   noexcept
-      : callable_(const_cast<void*>(static_cast<const void*>(std::addressof(callable)))),
-        call_([](void* erased, Arguments... arguments) -> Result {
-          return (*static_cast<std::add_pointer_t<std::remove_reference_t<Callable>>>(erased))(
-              std::forward<Arguments>(arguments)...);
+      : callable_(std::addressof(callable)), call_([](const void* erased, Arguments... arguments) -> Result {
+          return (*static_cast<const Callable*>(erased))(std::forward<Arguments>(arguments)...);
         }) {}
 
   Result operator()(Arguments... arguments) const {
@@ -29,8 +26,8 @@ class FunctionRef<Result(Arguments...)> {
   }
 
  private:
-  void* callable_;
-  Result (*call_)(void*, Arguments...);
+  const void* callable_;
+  Result (*call_)(const void*, Arguments...);
 };
 
 }  // namespace fenchel

@@ -33,7 +33,8 @@ class FENCHEL_EXPORT BetaGaussian {
   /// Student's t with nu degrees of freedom, located at mu and scaled by `scale`: alpha = (nu - 1) / (nu +
   /// 1). Throws std::domain_error unless nu > 1, the range of alpha > 0.
   [[nodiscard]] static BetaGaussian student(double nu, double mu, double scale);
-  /// Uniform on [lower, upper].
+  /// Uniform on [lower, upper], with alpha = infinity. It is the prediction of a score where the length is 1;
+  /// sigma2 is the square of the length. Throws std::domain_error unless lower < upper, both finite.
   [[nodiscard]] static BetaGaussian uniform(double lower, double upper);
 
   /// The member with this variance; it exists for alpha > 1/3.
@@ -51,10 +52,14 @@ class FENCHEL_EXPORT BetaGaussian {
   [[nodiscard]] double half_width() const noexcept;
 
   friend bool operator==(const BetaGaussian& a, const BetaGaussian& b) noexcept {
-    return a.alpha_ == b.alpha_ && a.mu_ == b.mu_ && a.sigma2_ == b.sigma2_;
+    return a.alpha_ == b.alpha_ && a.mu_ == b.mu_ && a.sigma2_ == b.sigma2_ &&
+           a.constants_.radius2 == b.constants_.radius2;
   }
 
  private:
+  BetaGaussian(double alpha, double mu, double sigma2, const BetaGaussianConstants& constants) noexcept
+      : alpha_(alpha), mu_(mu), sigma2_(sigma2), constants_(constants) {}
+
   double alpha_, mu_, sigma2_;
   BetaGaussianConstants constants_;
 };
@@ -94,7 +99,7 @@ class FENCHEL_EXPORT BetaGaussian {
 [[nodiscard]] FENCHEL_EXPORT double tsallis_entropy(const BetaGaussian& p, double order);
 
 /// p^order / int p^order: for alpha > 1 the member on the same support with 1 + (alpha - 1) / order. Throws
-/// std::domain_error unless order >= 0 (no member otherwise) and p^order has a finite integral.
+/// std::domain_error unless order >= 0 and order > 1 - alpha: other escorts are no members of the family.
 [[nodiscard]] FENCHEL_EXPORT BetaGaussian escort(const BetaGaussian& p, double order);
 
 [[nodiscard]] inline QuadraticScore score(const BetaGaussian& p) { return {p.mu(), p.sigma2()}; }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <limits>
+
 #include "fenchel/core/index.hpp"
 
 namespace fenchel {
@@ -17,7 +20,12 @@ struct Naturals {
 /// The integers from first to last, both included: the support of a sparse distribution on them.
 struct IntegerRange {
   index_t first, last;
-  [[nodiscard]] constexpr index_t size() const noexcept { return last - first + 1; }
+  /// How many there are; the largest index_t where there are more.
+  [[nodiscard]] constexpr index_t size() const noexcept {
+    constexpr auto kMost = static_cast<std::size_t>(std::numeric_limits<index_t>::max());
+    const std::size_t steps = static_cast<std::size_t>(last) - static_cast<std::size_t>(first);
+    return static_cast<index_t>(steps < kMost ? steps + 1 : kMost);
+  }
   [[nodiscard]] constexpr bool contains(index_t t) const noexcept { return t >= first && t <= last; }
   friend bool operator==(const IntegerRange&, const IntegerRange&) = default;
 };

@@ -56,12 +56,12 @@ inline constexpr double kNumericAccuracy = 1e-10;
 
 }  // namespace detail
 
-template <std::convertible_to<Tsallis> Omega, CallableScore Score, LineOrInterval Domain>
-[[nodiscard]] NumericDensity predict(const Omega& omega, const Score& f, const Domain& domain) {
+template <CallableScore Score, LineOrInterval Domain>
+[[nodiscard]] NumericDensity predict(const Tsallis& omega, const Score& f, const Domain& domain) {
   return detail::predict_numeric(omega, f, detail::as_interval(domain), detail::kNumericAccuracy).density;
 }
-template <std::convertible_to<Tsallis> Omega, CallableScore Score, LineOrInterval Domain>
-[[nodiscard]] NumericDensity predict(const Omega& omega, const Score& f, const Domain& domain,
+template <CallableScore Score, LineOrInterval Domain>
+[[nodiscard]] NumericDensity predict(const Tsallis& omega, const Score& f, const Domain& domain,
                                      double accuracy) {
   return detail::predict_numeric(omega, f, detail::as_interval(domain), accuracy).density;
 }

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <concepts>
+
+#include "fenchel/core/config.hpp"
+#include "fenchel/core/deformed.hpp"
+#include "fenchel/core/deformed_derivatives.hpp"
+#include "fenchel/distribution/beta_gaussian.hpp"
+#include "fenchel/distribution/dirac.hpp"
+#include "fenchel/distribution/empirical.hpp"
+#include "fenchel/domain/line.hpp"
+#include "fenchel/loss/loss.hpp"
+#include "fenchel/loss/target.hpp"
+#include "fenchel/regularizer/tsallis.hpp"
+#include "fenchel/score/quadratic_score.hpp"
+
+/// Losses of quadratic scores on the line [SCD22, Sections 3 and 6; MATH.md 5.5, E3, E4, E11]. All functions
+/// throw std::domain_error unless alpha > 1/3: below, Omega*(f) is infinite. Temperature T: T loss(f / T; q).
+namespace fenchel {
+
+/// Derivatives with respect to the score's mu and sigma2, and to the regularizer's alpha.
+struct QuadraticGradient {
+  double mu, sigma2, alpha;
+};
+
+/// Omega*(f) = max_p E_p[f] - Omega(p).
+[[nodiscard]] FENCHEL_EXPORT double conjugate(const Tsallis& omega, const QuadraticScore& f, Line domain);
+
+/// A of the prediction exp_{2-alpha}((f - A) / T), and the gradient of A + mu^2 / (2 sigma2) with respect to
+/// the canonical parameters theta = (mu / sigma2, -1 / (2 sigma2)): the mean of (t, t^2) under the escort of
+/// order 2 - alpha.
+[[nodiscard]] FENCHEL_EXPORT double normalizer(const Tsallis& omega, const QuadraticScore& f, Line domain);
+[[nodiscard]] FENCHEL_EXPORT std::array<double, 2> normalizer_gradient(const Tsallis& omega,
+                                                                       const QuadraticScore& f, Line domain);
+
+/// The Hessian of both losses with respect to the canonical parameters: cov_{p, 2-alpha} of (t, t^2) under
+/// the prediction p (E11), in closed form.
+[[nodiscard]] FENCHEL_EXPORT std::array<std::array<double, 2>, 2> fenchel_young_hessian(
+    const Tsallis& omega, const QuadraticScore& f, Line domain);
+
+/// A target known by its moments.
+template <class Q>
+concept LineTarget = requires(const Q& q) {
+  { domain(q) } -> std::same_as<Line>;
+  { mean(q) } -> std::convertible_to<double>;
+  { variance(q) } -> std::convertible_to<double>;
+};
+
+namespace detail {
+
+[[nodiscard]] inline TargetNegentropy target_negentropy(const Dirac&, double alpha) noexcept {
+  return atom_negentropy(alpha);
+}
+[[nodiscard]] inline TargetNegentropy target_negentropy(const Empirical&, double alpha) noexcept {
+  return atom_negentropy(alpha);
+}
+[[nodiscard]] FENCHEL_EXPORT TargetNegentropy target_negentropy(const BetaGaussian& q, double alpha);
+/// By definition, int q log_{2-alpha}(q) / alpha, for the derivative.
+template <class Q>
+requires requires(const Q& q) {
+  { log_pdf(q, 0.0) } -> std::convertible_to<double>;
+}
+[[nodiscard]] TargetNegentropy target_negentropy(const Q& q, double alpha) {
+  const double am1 = alpha - 1;
+  if (std::isinf(alpha)) return {-tsallis_entropy(q, alpha), 0};
+  const auto slope = [&](double t) {
+    const double l = log_pdf(q, t);
+    if (std::isinf(l)) return 0.0;
+    return (deformed_log_alpha_derivative<1>(am1, l) - deformed_log_of_exp(am1, l) / alpha) / alpha;
+  };
+  return {-tsallis_entropy(q, alpha), expectation(q, slope)};
+}
+
+[[nodiscard]] FENCHEL_EXPORT Loss<QuadraticGradient> quadratic_loss(const Tsallis& omega,
+                                                                    const QuadraticScore& f, double mean,
+                                                                    double variance, TargetNegentropy target);
+
+}  // namespace detail
+
+/// Omega*(f) + Omega(q) - E_q[f]. A beta-Gaussian of the same alpha has a closed form without cancellation:
+/// never negative, and exactly 0 at the prediction.
+[[nodiscard]] FENCHEL_EXPORT Loss<QuadraticGradient> fenchel_young(const Tsallis& omega,
+                                                                   const QuadraticScore& f, Line domain,
+                                                                   const BetaGaussian& q);
+/// Any other target, an observation or a sample as well; then the loss is infinite, and its derivative in
+/// alpha NaN, for alpha >= 1.
+template <LineTarget Q>
+[[nodiscard]] Loss<QuadraticGradient> fenchel_young(const Tsallis& omega, const QuadraticScore& f, Line,
+                                                    const Q& q) {
+  return detail::quadratic_loss(omega, f, mean(q), variance(q), detail::target_negentropy(q, omega.alpha()));
+}
+
+/// Omega*(f) - E_q[f].
+template <LineTarget Q>
+[[nodiscard]] Loss<QuadraticGradient> cross_omega(const Tsallis& omega, const QuadraticScore& f, Line,
+                                                  const Q& q) {
+  return detail::quadratic_loss(omega, f, mean(q), variance(q), {0, 0});
+}
+
+}  // namespace fenchel

@@ -1,0 +1,191 @@
+#include "fenchel/distribution/beta_gaussian.hpp"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "fenchel/core/beta_gaussian_tail.hpp"
+#include "fenchel/core/check.hpp"
+#include "fenchel/core/deformed.hpp"
+
+namespace fenchel {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr auto kWhere = "beta_gaussian";
+
+double checked_alpha(double alpha, double bound, const char* constraint) {
+  if (!(alpha > bound)) throw_domain_error(kWhere, "alpha", constraint, alpha);
+  return alpha;
+}
+
+/// sigma2 of the member with -1 / (log p)''(mu) = sigma2 e^z equal to `curvature_radius`; finite alpha. With
+/// c = am1 / (2 + am1), log sigma2 (1 - c) = log(curvature_radius) + c (log 2 pi - 2 D_1).
+double sigma2_from_curvature(double alpha, double curvature_radius) {
+  const double am1 = alpha - 1;
+  const double shift = am1 / (2 + am1) * (std::log(2 * std::numbers::pi) - 2 * log_gamma_ratio(1, am1));
+  return std::exp((2 + am1) / 2 * (std::log(curvature_radius) + shift));
+}
+
+double log_sigma(const BetaGaussian& p) { return std::log(p.sigma2()) / 2; }
+
+double standardised(const BetaGaussian& p, double t) { return (t - p.mu()) / std::sqrt(p.sigma2()); }
+
+/// P(X > mu + sigma x) for any x, and its logarithm.
+double tail(const BetaGaussian& p, double x) {
+  if (std::isnan(x)) return x;
+  return x >= 0 ? upper_tail(p.constants(), log_sigma(p), x)
+                : 1 - upper_tail(p.constants(), log_sigma(p), -x);
+}
+double log_tail(const BetaGaussian& p, double x) {
+  if (std::isnan(x)) return x;
+  return x >= 0 ? log_upper_tail(p.constants(), log_sigma(p), x)
+                : std::log1p(-upper_tail(p.constants(), log_sigma(p), -x));
+}
+
+}  // namespace
+
+BetaGaussian::BetaGaussian(double alpha, double mu, double sigma2)
+    : alpha_(checked_alpha(alpha, 0, "must be positive on the line")),
+      mu_(detail::checked_finite(kWhere, "mu", mu)),
+      sigma2_(detail::checked_positive(kWhere, "sigma2", sigma2)),
+      constants_(beta_gaussian_constants(1, alpha - 1, std::log(sigma2))) {}
+
+BetaGaussian BetaGaussian::student(double nu, double mu, double scale) {
+  if (!(nu > 1 && nu < kInf)) throw_domain_error(kWhere, "nu", "must be above 1 and finite", nu);
+  detail::checked_positive(kWhere, "scale", scale);
+  const double alpha = (nu - 1) / (nu + 1);  // -1 / (log p)'' = scale^2 nu / (nu + 1)
+  return {alpha, mu, sigma2_from_curvature(alpha, scale * scale * nu / (nu + 1))};
+}
+
+BetaGaussian BetaGaussian::uniform(double lower, double upper) {
+  detail::checked_finite(kWhere, "lower", lower);
+  detail::checked_finite(kWhere, "upper", upper);
+  if (!(lower < upper)) throw_domain_error(kWhere, "upper", "must be above lower", upper);
+  const double length = upper - lower, radius2 = 0.25;
+  return {kInf,
+          lower + length / 2,
+          length * length,
+          {1, kInf, -std::log(length), kInf, radius2, -radius2 / 2, -radius2 / 2, radius2 / 3}};
+}
+
+BetaGaussian BetaGaussian::from_variance(double alpha, double mu, double variance) {
+  checked_alpha(alpha, 1. / 3, "must be above 1/3 for a finite variance");
+  detail::checked_positive(kWhere, "variance", variance);
+  if (std::isinf(alpha)) return from_half_width(alpha, mu, std::sqrt(3 * variance));
+  return {alpha, mu, sigma2_from_curvature(alpha, variance * (3 * alpha - 1) / 2)};
+}
+
+BetaGaussian BetaGaussian::from_half_width(double alpha, double mu, double half_width) {
+  checked_alpha(alpha, 1, "must be above 1 for a bounded support");
+  detail::checked_positive(kWhere, "half_width", half_width);
+  if (std::isinf(alpha)) return uniform(mu - half_width, mu + half_width);
+  return {alpha, mu, sigma2_from_curvature(alpha, half_width * half_width * (alpha - 1) / 2)};
+}
+
+BetaGaussian BetaGaussian::from_canonical(double alpha, std::array<double, 2> theta) {
+  detail::checked_finite(kWhere, "theta[0]", theta[0]);
+  if (!(theta[1] < 0 && theta[1] > -kInf))
+    throw_domain_error(kWhere, "theta[1]", "must be negative and finite", theta[1]);
+  return {alpha, -theta[0] / (2 * theta[1]), -1 / (2 * theta[1])};
+}
+
+double BetaGaussian::half_width() const noexcept {
+  return alpha_ > 1 ? std::sqrt(sigma2_ * constants_.radius2) : kInf;
+}
+
+Interval support(const BetaGaussian& p) noexcept {
+  return {p.mu() - p.half_width(), p.mu() + p.half_width()};
+}
+
+double log_pdf(const BetaGaussian& p, double t) noexcept {
+  const double x = t - p.mu();
+  return log_density(p.constants(), x * (x / p.sigma2()));
+}
+
+double pdf(const BetaGaussian& p, double t) noexcept { return std::exp(log_pdf(p, t)); }
+
+double survival(const BetaGaussian& p, double t) noexcept { return tail(p, standardised(p, t)); }
+double cdf(const BetaGaussian& p, double t) noexcept { return tail(p, -standardised(p, t)); }
+double log_survival(const BetaGaussian& p, double t) noexcept { return log_tail(p, standardised(p, t)); }
+double log_cdf(const BetaGaussian& p, double t) noexcept { return log_tail(p, -standardised(p, t)); }
+
+double survival_quantile(const BetaGaussian& p, double u) {
+  detail::checked_probability("survival_quantile", "u", u);
+  if (u > 0.5) return quantile(p, 1 - u);
+  if (u == 0) return support(p).upper();
+  return p.mu() + std::sqrt(p.sigma2()) * upper_tail_quantile(p.constants(), log_sigma(p), u);
+}
+
+double quantile(const BetaGaussian& p, double u) {
+  detail::checked_probability("quantile", "u", u);
+  if (u > 0.5) return survival_quantile(p, 1 - u);
+  if (u == 0) return support(p).lower();
+  return p.mu() - std::sqrt(p.sigma2()) * upper_tail_quantile(p.constants(), log_sigma(p), u);
+}
+
+double variance(const BetaGaussian& p) noexcept { return p.constants().variance_factor * p.sigma2(); }
+
+double skewness(const BetaGaussian& p) noexcept { return p.alpha() > 0.5 ? 0 : kNaN; }
+
+double kurtosis(const BetaGaussian& p) noexcept {
+  if (std::isinf(p.alpha())) return 9. / 5;
+  return p.alpha() > 0.6 ? 3 * (3 * p.alpha() - 1) / (5 * p.alpha() - 3) : kInf;
+}
+
+double central_moment(const BetaGaussian& p, int n) {
+  if (n < 0) throw_domain_error("central_moment", "n", "must not be negative", n);
+  const BetaGaussianConstants& c = p.constants();
+  // The n-th moment exists where the tail |t|^{-2/(1-alpha)} allows it.
+  const bool exists = c.am1 >= 0 || -c.am1 * (n + 1) < 2;
+  if (n % 2 == 1) return exists ? 0 : kNaN;
+  if (!exists) return kInf;
+  double product = 1;
+  for (int j = 0; 2 * j < n; ++j) {  // E[q^{j+1}] / E[q^j] of y = q / radius2 ~ Beta(1/2, 1 + 1/am1)
+    const double ratio = std::isinf(c.am1) ? c.radius2 * (1 + 2 * j) / (3 + 2 * j)
+                                           : c.peak_power * (1 + 2 * j) / (1 + (1.5 + j) * c.am1);
+    product *= p.sigma2() * ratio;
+  }
+  return product;
+}
+
+double entropy(const BetaGaussian& p) { return tsallis_entropy(p, 1); }
+
+double tsallis_entropy(const BetaGaussian& p, double order) {
+  if (!(order > 0)) throw_domain_error("tsallis_entropy", "order", "must be positive", order);
+  if (2 * order <= -p.constants().am1) return kInf;
+  return -tsallis_negentropy(p.constants(), order);
+}
+
+BetaGaussian escort(const BetaGaussian& p, double order) {
+  const double am1 = p.constants().am1;
+  if (!(order >= 0 && order < kInf))
+    throw_domain_error("escort", "order", "must be finite and not negative for a beta-Gaussian", order);
+  if (order <= -am1)
+    throw_domain_error("escort", "order", "must be above 1 - alpha for a beta-Gaussian", order);
+  if (std::isinf(am1)) return p;
+  if (order == 0) return BetaGaussian::uniform(support(p).lower(), support(p).upper());
+  // p^order has order times the curvature of log p, and am1 / order in the place of am1.
+  const double alpha = 1 + am1 / order;
+  return {alpha, p.mu(), sigma2_from_curvature(alpha, p.sigma2() * p.constants().peak_power / order)};
+}
+
+std::array<double, 2> canonical_parameters(const BetaGaussian& p) noexcept {
+  return {p.mu() / p.sigma2(), -1 / (2 * p.sigma2())};
+}
+
+namespace detail {
+
+double sample(const BetaGaussian& p, BitSource source) {
+  const BetaGaussianConstants& c = p.constants();
+  const double z = standard_normal(source.next(source.rng)), sigma = std::sqrt(p.sigma2());
+  if (c.am1 == 0) return p.mu() + sigma * z;
+  // q / radius2 ~ Beta(1/2, 1 + 1/am1) is z^2 / (z^2 + 2 g); for alpha < 1 Student's t (MATH.md 4).
+  const double g = standard_gamma(c.am1 > 0 ? 1 + 1 / c.am1 : -1 / c.am1 - 0.5, source);
+  const double q = c.am1 > 0 ? c.radius2 / (z * z + 2 * g) : -c.radius2 / (2 * g);
+  return p.mu() + sigma * z * std::sqrt(q);
+}
+
+}  // namespace detail
+}  // namespace fenchel

@@ -1,0 +1,157 @@
+#include "fenchel/loss/multivariate_quadratic.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/SVD>
+#include <cmath>
+#include <limits>
+
+#include "fenchel/core/beta_gaussian_conjugate.hpp"
+#include "fenchel/core/error.hpp"
+#include "fenchel/predict/multivariate_quadratic.hpp"
+
+namespace fenchel {
+namespace {
+
+using Eigen::MatrixXd, Eigen::VectorXd;
+
+MultivariateBetaGaussian regular_prediction(const Tsallis& omega, const MultivariateQuadraticScore& f,
+                                            const Euclidean& domain) {
+  if (f.rank() < f.dimension())
+    throw_domain_error("fenchel_young", "f.rank()", "must be its dimension " + shortest(f.dimension()),
+                       static_cast<double>(f.rank()));
+  return predict(omega, f, domain);
+}
+
+void check_target_dimension(const MultivariateQuadraticScore& f, index_t dimension) {
+  if (dimension != f.dimension())
+    throw_invalid_argument("fenchel_young", "the dimension of q",
+                           "must be f.dimension() = " + shortest(f.dimension()), dimension);
+}
+
+/// T loss(f / T) from the loss of f / T, whose Sigma is T times that of f.
+Loss<MultivariateQuadraticGradient> at_temperature(double temperature,
+                                                   Loss<MultivariateQuadraticGradient> loss) {
+  loss.value *= temperature;
+  loss.gradient.mu *= temperature;
+  loss.gradient.scale *= temperature * temperature;
+  loss.gradient.alpha *= temperature;
+  return loss;
+}
+
+MatrixXd precision(const MultivariateBetaGaussian& p) {
+  return p.score().whitening().transpose() * p.score().whitening();
+}
+
+/// Logarithms of the eigenvalues of Sigma_p^-1 Sigma_q; `gap` is the whitened difference of the two matrices.
+VectorXd log_ratios(const MultivariateBetaGaussian& p, const MultivariateBetaGaussian& q,
+                    const MatrixXd& gap) {
+  const VectorXd gaps = Eigen::SelfAdjointEigenSolver<MatrixXd>(gap, Eigen::EigenvaluesOnly).eigenvalues();
+  if (gaps.cwiseAbs().maxCoeff() <= 0.5) return gaps.unaryExpr([](double x) { return std::log1p(x); });
+  const MatrixXd ratio = p.score().whitening() * q.score().factor();
+  return 2 * Eigen::JacobiSVD<MatrixXd>(ratio).singularValues().array().log().matrix();
+}
+
+detail::TargetNegentropy target_negentropy(const MultivariateBetaGaussian& q, double alpha) {
+  // int q^alpha / (alpha (alpha - 1)) -> 0 only where q <= 1.
+  if (std::isinf(alpha) && q.constants().log_peak > 0)
+    return {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()};
+  return {-tsallis_entropy(q, alpha), tsallis_negentropy_order_derivative(q.constants(), alpha)};
+}
+
+}  // namespace
+
+MatrixXd cholesky_gradient(const MatrixXd& gradient, const MatrixXd& factor) {
+  return (2 * gradient * factor).triangularView<Eigen::Lower>();
+}
+
+double conjugate(const Tsallis& omega, const MultivariateQuadraticScore& f, const Euclidean& domain) {
+  return omega.temperature() * conjugate(regular_prediction(omega, f, domain).constants());
+}
+
+double normalizer(const Tsallis& omega, const MultivariateQuadraticScore& f, const Euclidean& domain) {
+  return omega.temperature() * regular_prediction(omega, f, domain).constants().normalizer;
+}
+
+CanonicalParameters normalizer_gradient(const Tsallis& omega, const MultivariateQuadraticScore& f,
+                                        const Euclidean& domain) {
+  const MultivariateBetaGaussian p = regular_prediction(omega, f, domain);
+  const double factor = escort_moments(p.constants()).q_mean / static_cast<double>(p.dimension());
+  return {p.mu(), p.mu() * p.mu().transpose() + factor * p.scale()};
+}
+
+MatrixXd fenchel_young_hessian(const Tsallis& omega, const MultivariateQuadraticScore& f,
+                               const Euclidean& domain) {
+  const MultivariateBetaGaussian p = regular_prediction(omega, f, domain);
+  const index_t n = p.dimension();
+  const double am1 = p.constants().am1, v = p.constants().variance_factor, size = static_cast<double>(n);
+  // int p^{2-alpha} times the escort's moments of x = t - mu: Sigma, and v (three pairings) less the product
+  // of means.
+  const double mean_part = std::isinf(am1) ? 2 / size : 2 * am1 / (2 + size * am1);
+  const MatrixXd& s = p.scale();
+  const VectorXd& mu = p.mu();
+  MatrixXd h(n + n * n, n + n * n);
+  h.topLeftCorner(n, n) = s;
+  for (index_t i = 0; i < n; ++i) {
+    for (index_t j = 0; j < n; ++j) {
+      const index_t ij = n + i + n * j;
+      h.row(ij).head(n) = mu[i] * s.row(j) + mu[j] * s.row(i);
+      h.col(ij).head(n) = h.row(ij).head(n).transpose();
+      for (index_t k = 0; k < n; ++k) {
+        for (index_t l = 0; l < n; ++l)
+          h(ij, n + k + n * l) = v * (s(i, k) * s(j, l) + s(i, l) * s(j, k) - mean_part * s(i, j) * s(k, l)) +
+                                 mu[i] * (mu[k] * s(j, l) + mu[l] * s(j, k)) +
+                                 mu[j] * (mu[k] * s(i, l) + mu[l] * s(i, k));
+      }
+    }
+  }
+  return h / omega.temperature();
+}
+
+Loss<MultivariateQuadraticGradient> fenchel_young(const Tsallis& omega, const MultivariateQuadraticScore& f,
+                                                  const Euclidean& domain,
+                                                  const MultivariateBetaGaussian& q) {
+  const MultivariateBetaGaussian p = regular_prediction(omega, f, domain);
+  check_target_dimension(f, q.dimension());
+  if (q.rank() < q.dimension())
+    throw_domain_error("fenchel_young", "q.rank()", "must be its dimension " + shortest(q.dimension()),
+                       static_cast<double>(q.rank()));
+  // An infinite alpha predicts ellipsoids of volume one alone.
+  if (q.alpha() != p.alpha() || (std::isinf(q.alpha()) && q.constants().log_peak != 0))
+    return detail::quadratic_loss(omega, f, domain, mean(q), covariance(q),
+                                  target_negentropy(q, omega.alpha()));
+  const double n = static_cast<double>(p.dimension()), am1 = p.constants().am1,
+               v = q.constants().variance_factor;
+  const MatrixXd& white = p.score().whitening();
+  const MatrixXd gap = white * (q.scale() - p.scale()) * white.transpose();
+  const VectorXd s = log_ratios(p, q, gap), d = q.mu() - p.mu(), pull = white.transpose() * (white * d);
+  const double sum = s.sum(), mean_s = sum / n;
+  // A Bregman divergence to their mean, and that of the mean: no term is negative.
+  double divergence = n * scale_divergence(p.dimension(), am1, mean_s);
+  for (const double x : s) divergence += std::exp(mean_s) * expm1_less_linear(x - mean_s);
+  const double c = std::isinf(am1) ? 1 / n : am1 / (2 + n * am1);  // v_p = v_q e^{c sum}
+  const MatrixXd scale_gap = v * (std::expm1(c * sum) * precision(p) - white.transpose() * gap * white);
+  return at_temperature(omega.temperature(), {(d.dot(pull) + v * divergence) / 2,
+                                              {-pull, (scale_gap - pull * pull.transpose()) / 2,
+                                               conjugate_alpha_derivative(p.constants()) -
+                                                   conjugate_alpha_derivative(q.constants())}});
+}
+
+Loss<MultivariateQuadraticGradient> detail::quadratic_loss(const Tsallis& omega,
+                                                           const MultivariateQuadraticScore& f,
+                                                           const Euclidean& domain, const VectorXd& mean,
+                                                           const MatrixXd& covariance,
+                                                           TargetNegentropy target) {
+  const MultivariateBetaGaussian p = regular_prediction(omega, f, domain);
+  check_target_dimension(f, mean.size());
+  const MatrixXd inverse = precision(p);
+  const VectorXd d = mean - p.mu(), pull = inverse * d;
+  return at_temperature(
+      omega.temperature(),
+      {conjugate(p.constants()) + target.value + (inverse.cwiseProduct(covariance).sum() + d.dot(pull)) / 2,
+       {-pull,
+        (p.constants().variance_factor * inverse - inverse * covariance * inverse - pull * pull.transpose()) /
+            2,
+        conjugate_alpha_derivative(p.constants()) + target.alpha_derivative}});
+}
+
+}  // namespace fenchel

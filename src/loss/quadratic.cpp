@@ -1,0 +1,90 @@
+#include "fenchel/loss/quadratic.hpp"
+
+#include <limits>
+
+#include "fenchel/core/beta_gaussian_conjugate.hpp"
+#include "fenchel/predict/quadratic.hpp"
+
+namespace fenchel {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// T loss(f / T) from the loss of f / T, whose sigma2 is T times that of f.
+Loss<QuadraticGradient> at_temperature(double temperature, const Loss<QuadraticGradient>& loss) {
+  const QuadraticGradient& g = loss.gradient;
+  return {temperature * loss.value,
+          {temperature * g.mu, temperature * temperature * g.sigma2, temperature * g.alpha}};
+}
+
+/// log(a / b), with its own relative accuracy as a -> b.
+double log_ratio(double a, double b) {
+  const double ratio = a / b;
+  return ratio > 0.5 && ratio < 2 ? std::log1p((a - b) / b) : std::log(ratio);
+}
+
+}  // namespace
+
+double conjugate(const Tsallis& omega, const QuadraticScore& f, Line) {
+  return omega.temperature() * conjugate(predict(omega, f, Line()).constants());
+}
+
+double normalizer(const Tsallis& omega, const QuadraticScore& f, Line) {
+  return omega.temperature() * predict(omega, f, Line()).constants().normalizer;
+}
+
+std::array<double, 2> normalizer_gradient(const Tsallis& omega, const QuadraticScore& f, Line) {
+  const BetaGaussian p = predict(omega, f, Line());
+  return {p.mu(), p.mu() * p.mu() + p.sigma2() * escort_moments(p.constants()).q_mean};
+}
+
+std::array<std::array<double, 2>, 2> fenchel_young_hessian(const Tsallis& omega, const QuadraticScore& f,
+                                                           Line) {
+  const BetaGaussian p = predict(omega, f, Line());
+  const double mu = p.mu(), sigma2 = p.sigma2(), width = 2 + p.constants().am1;
+  // int p^{2-alpha} times the escort variances of t - mu and (t - mu)^2 are sigma2 and 4 v sigma2^2 / (2 +
+  // am1).
+  const double square = 4 * p.constants().variance_factor * sigma2 * sigma2 / width + 4 * mu * mu * sigma2;
+  const double t = omega.temperature();
+  return {{{sigma2 / t, 2 * mu * sigma2 / t}, {2 * mu * sigma2 / t, square / t}}};
+}
+
+Loss<QuadraticGradient> fenchel_young(const Tsallis& omega, const QuadraticScore& f, Line,
+                                      const BetaGaussian& q) {
+  const BetaGaussian p = predict(omega, f, Line());
+  // An infinite alpha predicts unit intervals alone.
+  if (q.alpha() != p.alpha() || (std::isinf(q.alpha()) && q.constants().log_peak != 0))
+    return detail::quadratic_loss(omega, f, mean(q), variance(q),
+                                  detail::target_negentropy(q, omega.alpha()));
+  const double am1 = p.constants().am1, d = q.mu() - p.mu(), v = q.constants().variance_factor;
+  const double s = log_ratio(q.sigma2(), p.sigma2());
+  const double c = std::isinf(am1) ? 1 : am1 / (2 + am1);  // v_p = v_q e^{c s}
+  const double distance2 = d * d / p.sigma2(), scale_gap = std::expm1(c * s) - std::expm1(s);
+  return at_temperature(
+      omega.temperature(),
+      {(distance2 + v * scale_divergence(1, am1, s)) / 2,
+       {-d / p.sigma2(), (v * scale_gap - distance2) / (2 * p.sigma2()),
+        conjugate_alpha_derivative(p.constants()) - conjugate_alpha_derivative(q.constants())}});
+}
+
+namespace detail {
+
+TargetNegentropy target_negentropy(const BetaGaussian& q, double alpha) {
+  // int q^alpha / (alpha (alpha - 1)) -> 0 only where q <= 1.
+  if (std::isinf(alpha) && q.constants().log_peak > 0) return {kInf, kNaN};
+  return {-tsallis_entropy(q, alpha), tsallis_negentropy_order_derivative(q.constants(), alpha)};
+}
+
+Loss<QuadraticGradient> quadratic_loss(const Tsallis& omega, const QuadraticScore& f, double mean,
+                                       double variance, TargetNegentropy target) {
+  const BetaGaussian p = predict(omega, f, Line());
+  const double d = mean - p.mu(), square = variance + d * d, sigma2 = p.sigma2();
+  return at_temperature(omega.temperature(),
+                        {conjugate(p.constants()) + target.value + square / (2 * sigma2),
+                         {-d / sigma2, (p.constants().variance_factor - square / sigma2) / (2 * sigma2),
+                          conjugate_alpha_derivative(p.constants()) + target.alpha_derivative}});
+}
+
+}  // namespace detail
+}  // namespace fenchel

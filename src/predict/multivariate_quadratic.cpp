@@ -1,0 +1,24 @@
+#include "fenchel/predict/multivariate_quadratic.hpp"
+
+#include <string>
+
+#include "fenchel/core/error.hpp"
+
+namespace fenchel {
+
+MultivariateBetaGaussian predict(const Tsallis& omega, const MultivariateQuadraticScore& f,
+                                 const Euclidean& domain) {
+  if (f.dimension() != domain.dimension())
+    throw_invalid_argument("predict", "f.dimension()",
+                           "must be the domain's dimension " + shortest(domain.dimension()), f.dimension());
+  const double am1 = omega.alpha() - 1;
+  const index_t rank = f.rank();
+  if (!(2 + static_cast<double>(rank + 2) * am1 > 0))
+    throw_domain_error("predict", "alpha",
+                       "must be greater than " + shortest(rank) + "/" + shortest(rank + 2) +
+                           " for a score of rank " + shortest(rank),
+                       omega.alpha());
+  return {omega.alpha(), f.mu(), omega.temperature() * f.scale()};
+}
+
+}  // namespace fenchel
