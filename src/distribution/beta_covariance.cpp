@@ -8,7 +8,7 @@
 namespace fenchel::detail {
 namespace {
 
-Eigen::VectorXd means(const PowerIntegral& integral, Statistics phi) {
+Eigen::VectorXd means(const PowerIntegral& integral, Callables phi) {
   const double mass = integral([](double) { return 1.0; });
   Eigen::VectorXd result(static_cast<Eigen::Index>(phi.size()));
   for (std::size_t i = 0; i < phi.size(); ++i) result[static_cast<Eigen::Index>(i)] = integral(phi[i]) / mass;
@@ -17,13 +17,8 @@ Eigen::VectorXd means(const PowerIntegral& integral, Statistics phi) {
 
 }  // namespace
 
-Eigen::VectorXd escort_means(FunctionRef<double(double)> log_pdf, std::span<const Interval> support,
-                             std::span<const double> modes, double beta, Statistics phi) {
-  return means(PowerIntegral(log_pdf, support, modes, beta), phi);
-}
-
 Eigen::MatrixXd beta_covariance(FunctionRef<double(double)> log_pdf, std::span<const Interval> support,
-                                std::span<const double> modes, double beta, Statistics phi, Statistics psi) {
+                                std::span<const double> modes, double beta, Callables phi, Callables psi) {
   checked_finite("beta_covariance", "beta", beta);
   const PowerIntegral integral(log_pdf, support, modes, beta);
   const Eigen::VectorXd first = means(integral, phi), second = means(integral, psi);

@@ -10,7 +10,7 @@ namespace fenchel::detail {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kEndShare = 8e-4;  // of the distance from an end to the next mode
+constexpr double kEndShare = 3e-3;  // of the distance from an end to the next mode
 
 double checked(FunctionRef<double(double)> f, double t) {
   const double value = f(t);
@@ -21,21 +21,26 @@ double checked(FunctionRef<double(double)> f, double t) {
 
 }  // namespace
 
-/// q at d = z delta: the cubic through its values at z = 1/4, 1/2, 3/4, 1.
+/// q at d = z delta: the quartic through its values at z = 1/5, ..., 1.
 double PowerIntegral::End::log_smooth(double z) const {
-  const double k = 4 * z;
-  return q[0] * (k - 2) * (k - 3) * (k - 4) / -6 + q[1] * (k - 1) * (k - 3) * (k - 4) / 2 +
-         q[2] * (k - 1) * (k - 2) * (k - 4) / -2 + q[3] * (k - 1) * (k - 2) * (k - 3) / 6;
+  double sum = 0;
+  for (int i = 0; i < kPoints; ++i) {
+    double factor = q[i];
+    for (int j = 0; j < kPoints; ++j)
+      if (j != i) factor *= (kPoints * z - (j + 1)) / (i - j);
+    sum += factor;
+  }
+  return sum;
 }
 
 PowerIntegral::End PowerIntegral::make_end(double at, double direction, double room, double exponent) const {
   End end{at, direction, kEndShare * room, 0, {}, false};
-  for (int k = 1; k <= 4; ++k) end.q[k - 1] = log_pdf_(at + direction * end.delta * k / 4);
-  const double third_difference = end.q[3] - 3 * end.q[2] + 3 * end.q[1] - end.q[0];
-  const double fitted = third_difference / std::log(32.0 / 27);  // what it is of log d
+  for (int k = 1; k <= kPoints; ++k) end.q[k - 1] = log_pdf_(at + direction * end.delta * k / kPoints);
+  const double fourth_difference = end.q[4] - 4 * end.q[3] + 6 * end.q[2] - 4 * end.q[1] + end.q[0];
+  const double fitted = fourth_difference / std::log(3645.0 / 4096);  // what it is of log d
   end.zero = exponent > 0 && fitted > exponent / 2;
   end.s = end.zero ? exponent : fitted;
-  for (int k = 1; k <= 4; ++k) end.q[k - 1] -= end.s * std::log(k / 4.0);
+  for (int k = 1; k <= kPoints; ++k) end.q[k - 1] -= end.s * std::log(k / static_cast<double>(kPoints));
   return end;
 }
 
@@ -121,8 +126,8 @@ double PowerIntegral::finite_part(FunctionRef<double(double)> f, double factor, 
     // int_0^1 z^{epsilon-1} G(z) dz = G(0) / epsilon + int_0^1 z^epsilon (G(z) - G(0)) / z dz.
     const double epsilon = 1 + beta_ * end.s, edge = smooth(end, f, 0);
     const auto slope = [&](double x) {
-      const double z = std::pow(x, 1 / (1 + epsilon));
-      return z == 0 ? 0 : (smooth(end, f, z) - edge) / z;
+      const double z = std::max(std::pow(x, 1 / (1 + epsilon)), 1e-5);  // below it the difference is noise
+      return (smooth(end, f, z) - edge) / z;
     };
     sum += end.delta * (share * edge + factor / (1 + epsilon) * gauss_kronrod(slope, 0, 1).value);
   }

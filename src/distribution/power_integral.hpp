@@ -10,7 +10,7 @@
 namespace fenchel::detail {
 
 /// Integrals of p^beta F over the support of a density p, relative to p(reference)^beta. Near an end of the
-/// support p is taken for (d / delta)^s e^{q(d)}, d the distance and q a cubic through four points, so that
+/// support p is taken for (d / delta)^s e^{q(d)}, d the distance and q a quartic through five points, so that
 /// no power of a p that is known by its values alone is taken where those have lost their digits.
 class PowerIntegral {
  public:
@@ -30,8 +30,9 @@ class PowerIntegral {
   [[nodiscard]] double finite_part(FunctionRef<double(double)> f, double factor, double share) const;
 
  private:
+  static constexpr int kPoints = 5;
   struct End {
-    double at, direction, delta, s, q[4];
+    double at, direction, delta, s, q[kPoints];
     bool zero;  // p goes to 0 like d^s with the known s
     [[nodiscard]] double log_smooth(double z) const;
   };

@@ -59,27 +59,41 @@ double least_alpha(const Profile& profile, const Interval& domain) {
                      "must be 1 for some A: no distribution exists where f does not fall enough", got);
 }
 
+/// `accuracy` is that of the panels, a hundredth of what was asked for.
+[[noreturn]] void throw_not_converged(double accuracy, double got) {
+  throw ConvergenceError(error_message("predict", "the estimated relative error of the mass",
+                                       "must reach " + shortest(100 * accuracy), got));
+}
+
 /// The log peak with mass one: the mass grows with it.
 double solve(const Profile& profile, const Tsallis& omega, double accuracy) {
   constexpr double kFarthest = 600, kLargest = 700;
   const double am1 = omega.alpha() - 1;
+  // The rounding of f moves g by this much, and log p by up to the steepness times that.
+  const double rounding =
+      std::numeric_limits<double>::epsilon() * std::abs(profile.top()) / profile.temperature();
   const auto log_mass = [&](double log_peak) {
-    const PanelSum sum = relative_mass(profile, {am1, log_peak}, 1, accuracy);
+    const Peaked shape{am1, log_peak};
+    const double reachable = std::max(accuracy, rounding * shape.steepness());
+    const PanelSum sum = relative_mass(profile, shape, 1, std::min(reachable, 1.0));
     if (!sum.finite) return kLargest;
-    const double found = log_peak + std::log(sum.value);
-    return std::abs(found) < 1e-3 * accuracy ? 0 : std::clamp(found, -kLargest, kLargest);
+    const double found = log_peak + std::log(sum.value), error = sum.error / sum.scale;
+    if (std::abs(found) < 0.5 && !(error <= 100 * accuracy)) throw_not_converged(accuracy, error);
+    return std::abs(found) < 1e-2 * accuracy ? 0 : std::clamp(found, -kLargest, kLargest);
   };
   const auto unit = [&](double t) { return profile(t); };
-  const Centre around = make_centre(unit, profile.argmax(), {-kInfinity, kInfinity});
-  double lower = -std::log(around.left + around.right), upper = lower;
+  const Centre around = make_centre(unit, profile.argmax(), profile.range());
+  // For large alpha the mass depends on am1 * log_peak, the logarithm of the height above the threshold.
+  const double unit_step = 0.5 / std::max(1.0, am1);
+  double lower = am1 > 1 ? 0 : -std::log(around.left + around.right), upper = lower;
   double at_lower = log_mass(lower), at_upper = at_lower;
-  for (double step = 0.5; at_lower > 0; step *= 2) {
+  for (double step = unit_step; at_lower > 0; step *= 2) {
     if (lower < -kFarthest) throw_no_distribution(omega, kInfinity);
     upper = lower;
     at_upper = at_lower;
     at_lower = log_mass(lower -= step);
   }
-  for (double step = 0.5; at_upper < 0; step *= 2) {
+  for (double step = unit_step; at_upper < 0; step *= 2) {
     if (upper > kFarthest) throw_no_distribution(omega, std::exp(at_upper));
     lower = upper;
     at_lower = at_upper;
@@ -98,9 +112,7 @@ double solve(const Profile& profile, const Tsallis& omega, double accuracy) {
   if (at_b == kLargest && std::abs(nearest) > 1e3 * accuracy) throw_no_distribution(omega, std::exp(nearest));
   // The mass is no smoother than the doubles about the mode.
   const double grain = std::numeric_limits<double>::epsilon() * std::abs(profile.argmax()) * std::exp(a);
-  if (!(std::abs(nearest) <= 100 * accuracy + 64 * grain))
-    throw ConvergenceError(error_message("predict", "the relative error of the mass",
-                                         "must reach " + shortest(100 * accuracy), std::abs(nearest)));
+  if (!(std::abs(nearest) <= 100 * accuracy + 64 * grain)) throw_not_converged(accuracy, std::abs(nearest));
   return nearest == at_a ? a : b;
 }
 
@@ -130,10 +142,14 @@ NumericPrediction predict_numeric(const Tsallis& omega, std::function<double(dou
                            std::move(support), std::move(modes), accuracy);
     if (look < kLooks) {
       const auto copy = std::make_shared<Profile>(*profile);
-      const auto& pieces = density.support();
-      const double lower = std::max(pieces.front().lower(), quantile(density, 1e-9));
-      const double upper = std::min(pieces.back().upper(), survival_quantile(density, 1e-9));
-      if (copy->look_closer({lower, upper})) {
+      const auto examine = [&](double share, double beyond) {  // at all but that share on either side
+        const double first = quantile(density, share), last = survival_quantile(density, share);
+        const double margin = beyond * (last - first);
+        return copy->look_closer(
+            {std::max(domain.lower(), first - margin), std::min(domain.upper(), last + margin)});
+      };
+      const bool inside = examine(1e-2, 0), tails = examine(1e-9, 0), beside = examine(1e-2, 4);
+      if (inside || tails || beside) {
         *profile = *copy;
         continue;
       }

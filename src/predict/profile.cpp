@@ -13,8 +13,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kEnd = 0x1p200;    // how far an infinite range is scanned
 constexpr double kDepth = 1e40;     // below the top, in temperatures, where the scan stops
-constexpr int kStepsPerOctave = 4;  // of the geometric scans
-constexpr int kEvenSteps = 512;
+constexpr int kStepsPerOctave = 8;  // of the geometric scans
+constexpr int kEvenSteps = 2048;
 constexpr std::size_t kMostCentres = 64;  // of geometric scans
 
 bool is_near(const std::vector<double>& sorted, double t, double distance) {
@@ -130,7 +130,7 @@ void Profile::polish(double t, double sign) {
 
 /// Turning points with a hysteresis above the noise of f; each is polished, and each maximum scanned about.
 void Profile::find_turns() {
-  constexpr int kRounds = 12;
+  constexpr int kRounds = 6;
   for (int round = 0; round < kRounds; ++round) {
     find_mask_edges();
     maxima_.clear();
@@ -188,7 +188,8 @@ std::vector<Interval> Profile::level_set(double height) const {
   const auto edge = [&](double in, double out) {  // the first point outside; at a mask the last inside
     for (double middle; middle = in + (out - in) / 2, middle != in && middle != out;)
       (inside(checked(middle)) ? in : out) = middle;
-    return std::isinf(checked(out)) ? in : out;
+    const bool at_end = out == range_.lower() || out == range_.upper();
+    return std::isinf(checked(out)) && !at_end ? in : out;
   };
   std::vector<Interval> pieces;
   double start = range_.lower();

@@ -19,6 +19,8 @@ class Profile {
 
   /// f / T less its top, and the point of the top.
   [[nodiscard]] double operator()(double t) const;
+  [[nodiscard]] const Interval& range() const noexcept { return range_; }
+  [[nodiscard]] double temperature() const noexcept { return temperature_; }
   [[nodiscard]] double top() const noexcept { return top_; }
   [[nodiscard]] double argmax() const noexcept { return argmax_; }
 

@@ -17,7 +17,7 @@
 
 namespace fenchel {
 
-using Statistics = std::span<const std::function<double(double)>>;
+using Callables = std::span<const std::function<double(double)>>;
 
 namespace detail {
 
@@ -28,14 +28,10 @@ std::vector<double> modes(const P& p) {
   return {std::min<double>(mode(p), median(p)), std::max<double>(mode(p), median(p))};
 }
 
-[[nodiscard]] FENCHEL_EXPORT Eigen::VectorXd escort_means(FunctionRef<double(double)> log_pdf,
-                                                          std::span<const Interval> support,
-                                                          std::span<const double> modes, double beta,
-                                                          Statistics phi);
 [[nodiscard]] FENCHEL_EXPORT Eigen::MatrixXd beta_covariance(FunctionRef<double(double)> log_pdf,
                                                              std::span<const Interval> support,
                                                              std::span<const double> modes, double beta,
-                                                             Statistics phi, Statistics psi);
+                                                             Callables phi, Callables psi);
 
 }  // namespace detail
 
@@ -45,7 +41,7 @@ std::vector<double> modes(const P& p) {
 /// Relative error about 1e-10, or where p ~ d^s at an end 1e-10 / (1 + beta s). Throws std::domain_error
 /// where the integral does not exist or a value is NaN, ConvergenceError when it is not resolved.
 template <LineDistribution P>
-[[nodiscard]] Eigen::MatrixXd beta_covariance(const P& p, double beta, Statistics phi, Statistics psi) {
+[[nodiscard]] Eigen::MatrixXd beta_covariance(const P& p, double beta, Callables phi, Callables psi) {
   return detail::beta_covariance([&p](double t) { return log_pdf(p, t); }, detail::pieces(support(p)),
                                  detail::modes(p), beta, phi, psi);
 }
@@ -54,7 +50,7 @@ template <LineDistribution P>
 template <LineDistribution P, std::invocable<double> Phi, std::invocable<double> Psi>
 [[nodiscard]] double beta_covariance(const P& p, double beta, Phi&& phi, Psi&& psi) {
   const std::function<double(double)> first = phi, second = psi;
-  return beta_covariance(p, beta, Statistics(&first, 1), Statistics(&second, 1))(0, 0);
+  return beta_covariance(p, beta, Callables(&first, 1), Callables(&second, 1))(0, 0);
 }
 
 }  // namespace fenchel

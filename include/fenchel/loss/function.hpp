@@ -11,6 +11,7 @@
 
 #include "fenchel/core/deformed.hpp"
 #include "fenchel/core/deformed_derivatives.hpp"
+#include "fenchel/core/error.hpp"
 #include "fenchel/distribution/beta_covariance.hpp"
 #include "fenchel/distribution/dirac.hpp"
 #include "fenchel/distribution/empirical.hpp"
@@ -43,13 +44,20 @@ namespace detail {
 /// E_q[f], -infinity where q charges points at which f is, or outside of the domain.
 template <class Target, class F>
 double expected_score(const Target& q, const F& f, const Interval& domain) {
+  constexpr double kNever = -std::numeric_limits<double>::infinity();
   bool masked = false;
-  const double mean = expectation(q, [&](double t) {
-    const double value = domain.contains(t) ? f(t) : -std::numeric_limits<double>::infinity();
-    if (std::isinf(value)) masked = true;
-    return masked ? 0.0 : value;
-  });
-  return masked ? -std::numeric_limits<double>::infinity() : mean;
+  const auto unmasked = [&](double t) {
+    const double value = domain.contains(t) ? f(t) : kNever;
+    masked = masked || value == kNever;
+    return value == kNever ? 0.0 : value;
+  };
+  try {
+    const double mean = expectation(q, unmasked);
+    return masked ? kNever : mean;
+  } catch (const ConvergenceError&) {
+    if (masked) return kNever;
+    throw;
+  }
 }
 
 /// d Omega_alpha(q) / d alpha; NaN for atoms where Omega is infinite.

@@ -148,6 +148,21 @@ TEST(PredictFunction, MasksAndIntervals) {
   }
 }
 
+TEST(PredictFunction, StaysInTheDomain) {
+  const FunctionScore f([](double t) { return 2 * std::log(t) - t; });  // NaN below 0
+  const NumericDensity gamma = predict(Shannon(), f, Interval(0, kInf));
+  EXPECT_EQ(support(gamma)[0], Interval(0, kInf));
+  EXPECT_NEAR(mean(gamma), 3, 1e-10);
+  EXPECT_NEAR(variance(gamma), 3, 1e-9);
+}
+
+TEST(PredictFunction, FindsABumpOnABroadHill) {
+  const FunctionScore f([](double t) { return -t * t / 200 + 30 * std::exp(-(t - 3) * (t - 3) / 2e-4); });
+  for (const double alpha : {0.7, 1.0, 1.5, 2.0, 5.0}) {
+    EXPECT_NEAR(mode(predict(Tsallis(alpha), f, Line{})), 3, 1e-5) << alpha;
+  }
+}
+
 TEST(PredictFunction, ManyModes) {
   const NumericDensity p =
       predict(Tsallis(2), FunctionScore([](double t) { return std::cos(50 * t); }), Interval(0, 3));
@@ -228,11 +243,18 @@ TEST(PredictFunction, ErrorsSayWhy) {
   EXPECT_EQ(
       message_of<std::domain_error>([&] { (void)predict(Tsallis(1), FunctionScore(square), Line{}, -1); }),
       "fenchel::predict: accuracy must be positive and finite, got -1");
+  const std::string inexact =
+      "fenchel::predict: the estimated relative error of the mass must reach 1e-10, got";
+  EXPECT_EQ(message_of<ConvergenceError>([&] {  // the score is rounded to 1e-7
+              (void)predict(Tsallis(1.5), FunctionScore([](double t) { return 1e9 - t * t; }), Line{});
+            })
+                .substr(0, inexact.size()),
+            inexact);
   EXPECT_EQ(message_of<ConvergenceError>([&] {
-              (void)predict(Tsallis(1.5), FunctionScore([](double t) { return std::sin(1e9 * t * t); }),
+              (void)predict(Shannon(), FunctionScore([](double t) { return 0.1 * std::sin(1e9 * t * t); }),
                             Interval(0, 1));
-            }).substr(0, 26),
-            "fenchel::numeric_density: ");
+            }).substr(0, 80),
+            "fenchel::predict: the estimated relative error of the mass must reach 1e-10, got");
 }
 
 }  // namespace
