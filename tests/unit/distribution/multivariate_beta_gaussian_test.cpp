@@ -178,6 +178,20 @@ TEST(MultivariateBetaGaussian, AlphaOneIsTheGaussianAndItsNeighboursAreNear) {
   }
 }
 
+/// Golden rows 21 and 49 of the line, and the closed forms of alpha = 2.
+TEST(MultivariateBetaGaussian, OneDimensionIsTheLine) {
+  const MultivariateBetaGaussian biweight(1.5, VectorXd::Zero(1), MatrixXd::Constant(1, 1, 0.64));
+  expect_near(biweight.constants().normalizer, 0.38500748755545838, "A");
+  expect_near(covariance(biweight)(0, 0), 0.64 * 0.46142643212701189, "variance");
+  expect_near(pdf(biweight, VectorXd::Constant(1, 0.5)), 0.50387283443363346, "pdf");
+  expect_near((1 + radial_cdf(biweight, 0.25 / 0.64)) / 2, 0.80069309079899582, "cdf");
+  const MultivariateBetaGaussian parabola(2, VectorXd::Zero(1), MatrixXd::Constant(1, 1, 2. / 3));
+  for (const double t : {0.0, 0.3, -0.9}) {
+    EXPECT_NEAR(pdf(parabola, VectorXd::Constant(1, t)), 0.75 * (1 - t * t), 1e-15);
+  }
+  EXPECT_NEAR(kurtosis(parabola), 15. / 7, 1e-15);
+}
+
 TEST(MultivariateBetaGaussian, SingularScaleIsTheDensityOfFewerDimensions) {
   // An isometry from the plane into R^3.
   const MatrixXd isometry = (MatrixXd(3, 2) << 2. / 3, 1. / 3, 1. / 3, 2. / 3, 2. / 3, -2. / 3).finished();
