@@ -65,7 +65,7 @@ TEST(MultivariateQuadraticScore, SingularScaleIsInfiniteOffItsImage) {
 }
 
 TEST(MultivariateQuadraticScore, UnitsThatDifferDoNotHurtASingularScale) {
-  const Vector3d units(1e-10, 1e10, 1);
+  const Vector3d units(1e-10, 1e10, 1e-5);
   const Eigen::Matrix<double, 3, 2> basis = (MatrixXd(3, 2) << 1, 0.5, -0.25, 2, 0.75, 1).finished();
   const MatrixXd graded = units.asDiagonal() * basis;
   const MultivariateQuadraticScore f(Vector3d::Zero(), graded * graded.transpose());
