@@ -33,6 +33,8 @@ def log_pdf(n, e, log_det, q):
 
 
 def incomplete_beta(a, b, x):
+    if x > 0.6:
+        return 1 - incomplete_beta(b, a, 1 - x)
     term = total = mpf(1)
     n = 0
     while term > total * mpf(10) ** -40:

@@ -13,8 +13,24 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// A point may be off the image by this, relative to its distance from mu; and by the rounding of t itself.
+/// Both in units of the roots of Sigma's diagonal, in which the projection on the image is orthogonal.
 constexpr double kImageTolerance = 1e-10;
 constexpr double kRounding = 8 * std::numeric_limits<double>::epsilon();
+
+bool is_off_image(const Eigen::VectorXd& offset, const Eigen::VectorXd& residual,
+                  const Eigen::Ref<const Eigen::VectorXd>& t, const MultivariateQuadraticScore& f) {
+  double off = 0, distance = 0, rounding = 0;
+  for (index_t i = 0; i < t.size(); ++i) {
+    const double unit = std::sqrt(f.scale()(i, i)),
+                 rounds = kRounding * (std::abs(t[i]) + std::abs(f.mu()[i]));
+    if (unit == 0 && std::abs(offset[i]) > rounds) return true;
+    if (unit == 0) continue;
+    off = std::hypot(off, residual[i] / unit);
+    distance = std::hypot(distance, offset[i] / unit);
+    rounding = std::hypot(rounding, rounds / unit);
+  }
+  return off > kImageTolerance * distance + rounding;
+}
 
 }  // namespace
 
@@ -38,10 +54,7 @@ double MultivariateQuadraticScore::mahalanobis2(const Eigen::Ref<const Eigen::Ve
   if (t.hasNaN()) return std::numeric_limits<double>::quiet_NaN();
   if (!t.allFinite()) return kInfinity;
   const Eigen::VectorXd offset = t - mu_, white = whitening_ * offset;
-  if (rank() < dimension()) {
-    const double off = (offset - factor_ * white).norm();
-    if (off > kImageTolerance * offset.norm() + kRounding * (t.norm() + mu_.norm())) return kInfinity;
-  }
+  if (rank() < dimension() && is_off_image(offset, offset - factor_ * white, t, *this)) return kInfinity;
   const double q = white.squaredNorm();
   return std::isnan(q) ? kInfinity : q;
 }

@@ -3,8 +3,11 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <Eigen/QR>
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include "fenchel/core/check.hpp"
 
@@ -31,7 +34,7 @@ void symmetrise(std::string_view where, std::string_view what, Eigen::MatrixXd& 
       if (!(std::abs(upper - lower) <= kSymmetryTolerance * size))
         throw_domain_error(where, entry(what, j, i),
                            "must equal " + entry(what, i, j) + " = " + shortest(upper), lower);
-      upper = lower = upper / 2 + lower / 2;
+      if (upper != lower) upper = lower = upper / 2 + lower / 2;
     }
   }
 }
@@ -41,6 +44,18 @@ Eigen::VectorXd equilibration(const Eigen::MatrixXd& matrix) {
   return matrix.diagonal().unaryExpr([](double x) {
     return x > 0 ? std::ldexp(1.0, static_cast<int>(std::floor((std::ilogb(x) + 1) / 2.0))) : 1.0;
   });
+}
+
+/// log det(factor^T factor). With its rows in falling order, QR with column pivoting is accurate for each row
+/// [A. Cox, N. Higham, Stability of Householder QR factorization for weighted least squares problems (1998)].
+double log_gram_det(const Eigen::MatrixXd& factor) {
+  const Eigen::VectorXd lengths = factor.rowwise().norm();
+  std::vector<index_t> order(static_cast<std::size_t>(factor.rows()));
+  std::iota(order.begin(), order.end(), index_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](index_t i, index_t j) { return lengths[i] > lengths[j]; });
+  const Eigen::MatrixXd sorted = factor(order, Eigen::all);
+  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(sorted);
+  return 2 * qr.matrixQR().diagonal().cwiseAbs().array().log().sum();
 }
 
 }  // namespace
@@ -63,7 +78,7 @@ SemidefiniteFactor semidefinite_factor(std::string_view where, std::string_view 
   const Eigen::VectorXd& values = eigen.eigenvalues();
   const double zero = kRankTolerance * static_cast<double>(size) * values.cwiseAbs().maxCoeff();
   const std::string name(what);
-  if (values[0] < -zero) {
+  if (!(values[0] >= -zero)) {  // also where the scaled matrix has overflowed: no semidefinite one does
     const double smallest =
         Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(matrix, Eigen::EigenvaluesOnly).eigenvalues()[0];
     throw_domain_error(where, "the smallest eigenvalue of " + name, "must not be negative",
@@ -81,11 +96,12 @@ SemidefiniteFactor semidefinite_factor(std::string_view where, std::string_view 
     const double log_det = 2 * factor.diagonal().array().log().sum();
     return {std::move(matrix), std::move(factor), std::move(whitening), log_det};
   }
-  Eigen::MatrixXd factor =
-      units.asDiagonal() * eigen.eigenvectors().rightCols(rank) * values.tail(rank).cwiseSqrt().asDiagonal();
-  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(factor);
-  Eigen::MatrixXd whitening = qr.solve(Eigen::MatrixXd::Identity(size, size));
-  const double log_det = 2 * qr.matrixQR().diagonal().head(rank).cwiseAbs().array().log().sum();
+  const Eigen::MatrixXd vectors = eigen.eigenvectors().rightCols(rank);
+  const Eigen::VectorXd roots = values.tail(rank).cwiseSqrt();
+  Eigen::MatrixXd factor = units.asDiagonal() * vectors * roots.asDiagonal();
+  Eigen::MatrixXd whitening =
+      roots.cwiseInverse().asDiagonal() * vectors.transpose() * inverse_units.asDiagonal();
+  const double log_det = log_gram_det(factor);
   return {std::move(matrix), std::move(factor), std::move(whitening), log_det};
 }
 

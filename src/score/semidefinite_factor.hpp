@@ -11,7 +11,7 @@ namespace fenchel::detail {
 struct SemidefiniteFactor {
   Eigen::MatrixXd matrix;     ///< symmetric to the last bit
   Eigen::MatrixXd factor;     ///< N x r with matrix = factor factor^T; Cholesky's where r = N
-  Eigen::MatrixXd whitening;  ///< r x N, the pseudoinverse of the factor
+  Eigen::MatrixXd whitening;  ///< r x N, the inverse of the factor on its image
   double log_det;             ///< of the product of the nonzero eigenvalues
 };
 
