@@ -30,7 +30,6 @@
 #include "fenchel/distribution/dirac.hpp"
 #include "fenchel/distribution/empirical.hpp"
 #include "fenchel/distribution/escort.hpp"
-#include "fenchel/distribution/escort_density.hpp"
 #include "fenchel/distribution/generic.hpp"
 #include "fenchel/distribution/integer_prediction.hpp"
 #include "fenchel/distribution/integer_table.hpp"

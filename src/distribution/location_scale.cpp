@@ -167,4 +167,8 @@ double tsallis_entropy(const LocationScale& p, double order) {
   return detail::bounded_tsallis_entropy([&p](double t) { return log_pdf(p, t); }, support(p), p.mu(), order);
 }
 
+NumericDensity escort(const LocationScale& p, double order) {
+  return escort(NumericDensity([p](double t) { return log_pdf(p, t); }, {support(p)}, {p.mu()}), order);
+}
+
 }  // namespace fenchel

@@ -43,6 +43,49 @@ inline std::vector<Example<BetaGaussian>> examples() {
   return list;
 }
 
-using LineFamilies = ::testing::Types<BetaGaussian>;
+template <>
+inline std::vector<Example<BetaLaplace>> examples() {
+  std::vector<Example<BetaLaplace>> list;
+  for (const double alpha :
+       {0.9, 1 - 1e-8, 1.0, std::nextafter(1.0, 2.0), 1 + 1e-8, 4. / 3, 1.5, 2.0, 5.0, 1e6, kInf}) {
+    const BetaLaplace p(alpha, -0.4, 0.7);
+    list.push_back({named("BetaLaplace", alpha), p, alpha, score(p)});
+  }
+  list.push_back({"far and narrow", BetaLaplace(1.5, 1e3, 1e-2), 1.5, AbsoluteScore(1e3, 1e-2), 1e-9});
+  return list;
+}
+
+template <>
+inline std::vector<Example<TruncatedGaussian>> examples() {
+  std::vector<Example<TruncatedGaussian>> list;
+  for (const double kappa : {1.001, 1.5, 2.0, 50.0, 1e8}) {
+    const TruncatedGaussian p(kappa, 0.75, 2.5);
+    list.push_back({"TruncatedGaussian kappa=" + shortest(kappa), p, 2, score(p), 1e-10});
+  }
+  return list;
+}
+
+template <>
+inline std::vector<Example<LocationScale>> examples() {
+  const LocationScale cosh(LocationScaleScore([](double x) { return std::cosh(x); },
+                                              [](double x) { return std::sinh(x); }, 1.3, 2)),
+      quartic(LocationScaleScore([](double x) { return x * x * x * x; },
+                                 [](double x) { return 4 * x * x * x; }, -2, 0.1));
+  return {{"g = cosh", cosh, 2, score(cosh), 1e-10}, {"g = x^4", quartic, 2, score(quartic), 1e-10}};
+}
+
+template <>
+inline std::vector<Example<NumericDensity>> examples() {
+  const auto waves = [](double t) { return 2 * std::cos(2 * t) + 0.3 * t - t * t / 8; };
+  std::vector<Example<NumericDensity>> list;
+  for (const double alpha : {1.0, 1 + 1e-8, 1.5, 2.0}) {
+    list.push_back({named("NumericDensity", alpha), predict(Tsallis(alpha), FunctionScore(waves), Line()), alpha,
+                    waves, 1e-8});
+  }
+  list.push_back({"escort", escort(TruncatedGaussian(2, 0.3, 1), 3), 2, nullptr, 1e-8});
+  return list;
+}
+
+using LineFamilies = ::testing::Types<BetaGaussian, BetaLaplace, TruncatedGaussian, LocationScale, NumericDensity>;
 
 }  // namespace fenchel::testing

@@ -5,7 +5,7 @@
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/variates.hpp"
 #include "fenchel/distribution/concept.hpp"
-#include "fenchel/distribution/escort_density.hpp"
+#include "fenchel/distribution/numeric_density.hpp"
 #include "fenchel/distribution/generic.hpp"
 #include "fenchel/domain/interval.hpp"
 #include "fenchel/domain/line.hpp"
@@ -76,10 +76,8 @@ class FENCHEL_EXPORT LocationScale {
 [[nodiscard]] FENCHEL_EXPORT double entropy(const LocationScale& p);
 [[nodiscard]] FENCHEL_EXPORT double tsallis_entropy(const LocationScale& p, double order);
 
-/// p^order / int p^order. Throws as EscortDensity does.
-[[nodiscard]] inline EscortDensity<LocationScale> escort(const LocationScale& p, double order) {
-  return {p, order};
-}
+/// p^order / int p^order. Throws as the escort of a NumericDensity does.
+[[nodiscard]] FENCHEL_EXPORT NumericDensity escort(const LocationScale& p, double order);
 
 [[nodiscard]] inline const LocationScaleScore& score(const LocationScale& p) noexcept { return p.score(); }
 
@@ -90,6 +88,5 @@ template <std::uniform_random_bit_generator Generator>
 }
 
 static_assert(LineDistribution<LocationScale>);
-static_assert(LineDistribution<EscortDensity<LocationScale>>);
 
 }  // namespace fenchel

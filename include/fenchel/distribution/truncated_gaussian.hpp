@@ -5,7 +5,7 @@
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/variates.hpp"
 #include "fenchel/distribution/concept.hpp"
-#include "fenchel/distribution/escort_density.hpp"
+#include "fenchel/distribution/numeric_density.hpp"
 #include "fenchel/distribution/generic.hpp"
 #include "fenchel/domain/interval.hpp"
 #include "fenchel/domain/line.hpp"
@@ -80,10 +80,8 @@ class FENCHEL_EXPORT TruncatedGaussian {
 [[nodiscard]] FENCHEL_EXPORT double entropy(const TruncatedGaussian& p);
 [[nodiscard]] FENCHEL_EXPORT double tsallis_entropy(const TruncatedGaussian& p, double order);
 
-/// p^order / int p^order, for order > -1. Throws as EscortDensity does.
-[[nodiscard]] inline EscortDensity<TruncatedGaussian> escort(const TruncatedGaussian& p, double order) {
-  return {p, order};
-}
+/// p^order / int p^order. Throws as the escort of a NumericDensity does.
+[[nodiscard]] FENCHEL_EXPORT NumericDensity escort(const TruncatedGaussian& p, double order);
 
 [[nodiscard]] inline ScaledGaussianScore score(const TruncatedGaussian& p) {
   return {p.kappa(), p.mu(), p.sigma2()};
@@ -96,6 +94,5 @@ template <std::uniform_random_bit_generator Generator>
 }
 
 static_assert(LineDistribution<TruncatedGaussian>);
-static_assert(LineDistribution<EscortDensity<TruncatedGaussian>>);
 
 }  // namespace fenchel

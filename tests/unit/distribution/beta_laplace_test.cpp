@@ -8,7 +8,6 @@
 #include "fenchel/predict/absolute.hpp"
 #include "support/golden.hpp"
 #include "support/messages.hpp"
-#include "unit/distribution/line_laws.hpp"
 
 namespace fenchel {
 namespace {
@@ -47,16 +46,6 @@ TEST(BetaLaplace, Golden) {
       expect_close(-tsallis_entropy(p, order), block["negentropy"][k++], 1e-13, where);
     expect_close(conjugate(Tsallis(alpha), AbsoluteScore(0, b), Line()), block["conjugate"][0], 1e-14, where);
   }
-}
-
-TEST(BetaLaplace, LawsOfDistributions) {
-  for (const double alpha :
-       {0.9, 1.0, std::nextafter(1.0, 2.0), 1 + 1e-8, 4. / 3, 1.5, 2.0, 5.0, 1e6, kInf}) {
-    SCOPED_TRACE(alpha);
-    testing::expect_line_laws(BetaLaplace(alpha, -1.25, 0.7), 1e-11);
-    if (alpha >= 1) testing::expect_moments(BetaLaplace(alpha, -1.25, 0.7), 1e-11);
-  }
-  testing::expect_line_laws(BetaLaplace(0.7, 3, 2), 1e-8);
 }
 
 TEST(BetaLaplace, TriangularHasTheFormsOfThePaper) {  // MATH.md 3
@@ -154,11 +143,6 @@ TEST(BetaLaplace, EscortIsThePowerNormalised) {
             << alpha << " " << order;
     }
   }
-}
-
-TEST(BetaLaplace, DrawsFollowTheCdf) {
-  for (const double alpha : {0.7, 1.0, 1.5, 2.0, kInf})
-    EXPECT_LT(testing::kolmogorov_smirnov(BetaLaplace(alpha, 2, 0.3), 20000), 1.95) << alpha;
 }
 
 TEST(BetaLaplace, BadParametersAreNamed) {

@@ -8,7 +8,6 @@
 #include "fenchel/distribution/truncated_gaussian.hpp"
 #include "support/golden.hpp"
 #include "support/messages.hpp"
-#include "unit/distribution/line_laws.hpp"
 #include "unit/distribution/location_scale_examples.hpp"
 
 namespace fenchel {
@@ -46,15 +45,6 @@ TEST(LocationScale, Golden) {
       const double want = block["negentropy"][k++];
       EXPECT_NEAR(-tsallis_entropy(p, order), want, 1e-11 * (1 + std::abs(want))) << order;
     }
-  }
-}
-
-TEST(LocationScale, LawsOfDistributions) {
-  for (int index = 0; index < testing::kLocationScaleExamples; ++index) {
-    SCOPED_TRACE(index);
-    const LocationScale p(location_scale_example(index, -0.5, 1.7));
-    testing::expect_line_laws(p, 1e-9);
-    testing::expect_moments(p, 1e-9);
   }
 }
 
@@ -123,11 +113,6 @@ TEST(LocationScale, BadFunctionsAreNamed) {
   EXPECT_EQ(
       message([](double x) { return x / 2; }, [](double) { return 0.5; }),
       "fenchel::location_scale: a g'(a) - g(a) + g(0) must reach 1/2 before it is lost in rounding, got 0");
-}
-
-TEST(LocationScale, DrawsFollowTheCdf) {
-  for (const int index : {0, 2, 5})
-    EXPECT_LT(testing::kolmogorov_smirnov(LocationScale(location_scale_example(index, 2, 0.3)), 4000), 1.95);
 }
 
 }  // namespace
