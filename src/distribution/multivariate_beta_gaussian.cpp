@@ -57,7 +57,7 @@ MultivariateBetaGaussian::MultivariateBetaGaussian(double alpha, Eigen::VectorXd
 
 MultivariateBetaGaussian::MultivariateBetaGaussian(MultivariateQuadraticScore score, double radius2)
     : alpha_(kInfinity), score_(std::move(score)) {
-  const double rank = static_cast<double>(score_.rank());
+  const auto rank = static_cast<double>(score_.rank());
   const double log_volume =
       (rank * std::log(std::numbers::pi * radius2) + score_.log_det()) / 2 - std::lgamma(rank / 2 + 1);
   constants_ = {score_.rank(), kInfinity,    -log_volume,  kInfinity,

@@ -31,7 +31,7 @@ class Radius {
  public:
   explicit Radius(const MultivariateBetaGaussian& p)
       : constants_(p.constants()), unit_(std::sqrt(mahalanobis_contour(p, 0.5).radius2)) {
-    const double n = static_cast<double>(p.rank());
+    const auto n = static_cast<double>(p.rank());
     log_area_ = std::log(2.0) + n / 2 * std::log(std::numbers::pi) - std::lgamma(n / 2) +
                 p.score().log_det() / 2 + n * std::log(unit_);
     const double edge = p.alpha() > 1 ? std::sqrt(constants_.radius2) / unit_ : kWideSupport;
@@ -42,7 +42,7 @@ class Radius {
 
   /// E[g(radius / unit)]. Throws ConvergenceError.
   [[nodiscard]] Quadrature mean(FunctionRef<double(double)> g, double accuracy) const {
-    const double power = static_cast<double>(constants_.dimension - 1);
+    const auto power = static_cast<double>(constants_.dimension - 1);
     const auto integrand = [&](double x) {
       const double r = unit_ * x, log_p = log_density(constants_, r * r);
       const double density = x > 0 ? std::exp(log_area_ + power * std::log(x) + log_p) : 0;

@@ -15,7 +15,7 @@ struct CoordinateRule {
     const double lambda = static_cast<double>(n) / 2 - 1;
     Eigen::VectorXd off_diagonal(m - 1);
     for (index_t i = 0; i < m - 1; ++i) {
-      const double k = static_cast<double>(i + 1);
+      const auto k = static_cast<double>(i + 1);
       off_diagonal[i] = std::sqrt(k * (k + 2 * lambda - 1) / (4 * (k + lambda) * (k + lambda - 1)));
     }
     Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen;
