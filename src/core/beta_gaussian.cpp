@@ -12,7 +12,8 @@ double tsallis_negentropy(const BetaGaussianConstants& c, double order) {
 }
 
 BetaGaussianAlphaDerivatives alpha_derivatives(const BetaGaussianConstants& c) {
-  const double n = static_cast<double>(c.dimension), am1 = c.am1;
+  const auto n = static_cast<double>(c.dimension);
+  const double am1 = c.am1;
   if (std::isinf(am1)) return {0, 0, 0};
   const double slope = log_gamma_ratio_slope(c.dimension, am1), width = 2 + n * am1;
   // log P = -2 ell / width and z = am1 log P, d ell = -slope.

@@ -32,6 +32,7 @@ double expectation(FunctionRef<double(double)> f, FunctionRef<double(double)> pd
     return density * value;
   };
   double sum = 0, error = 0, size = 0;
+  bool converged = true;
   const auto add = [&](double lower, double upper) {
     const Quadrature part = integrate_piece(integrand, lower, upper, centre, scale, accuracy);
     if (!std::isnan(bad))
@@ -40,13 +41,14 @@ double expectation(FunctionRef<double(double)> f, FunctionRef<double(double)> pd
     sum += part.value;
     error += part.error;
     size += part.scale;
+    converged = converged && (part.converged || part.error <= accuracy * size);
   };
   for (const Interval& piece : support) {
     const bool cut = piece.lower() < centre && centre < piece.upper();
     add(piece.lower(), cut ? centre : piece.upper());
     if (cut) add(centre, piece.upper());
   }
-  if (!(error <= accuracy * size))
+  if (!converged || !(error <= accuracy * size))
     throw ConvergenceError(error_message("expectation", "the estimated relative error",
                                          "must reach the accuracy", error / size));
   return sum;

@@ -29,7 +29,7 @@ struct BetaGaussianConstants {
 FENCHEL_HD inline BetaGaussianConstants beta_gaussian_constants(index_t n, double am1,
                                                                 double log_det) noexcept {
   constexpr double kInf = std::numeric_limits<double>::infinity();
-  const double size = static_cast<double>(n);
+  const auto size = static_cast<double>(n);
   const double half_log_det = (size * std::log(2 * std::numbers::pi) + log_det) / 2;
   if (std::isinf(am1)) {  // uniform on the ellipsoid of volume one
     const double radius2 = 2 * std::exp(2 / size * (std::lgamma(size / 2 + 1) - half_log_det));
@@ -71,7 +71,7 @@ struct BetaGaussianEscortMoments {
   double q2_mean;  ///< escort mean of q^2: 4 n (n + 2) e^{2z} / ((2 + n am1) (2 + (n + 2) am1))
 };
 FENCHEL_HD inline BetaGaussianEscortMoments escort_moments(const BetaGaussianConstants& c) noexcept {
-  const double n = static_cast<double>(c.dimension);
+  const auto n = static_cast<double>(c.dimension);
   if (std::isinf(c.am1)) {  // all of the escort's mass is on the boundary q = radius2, and infinite
     return {std::numeric_limits<double>::infinity(), c.radius2, c.radius2 * c.radius2};
   }

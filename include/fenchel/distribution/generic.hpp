@@ -18,7 +18,7 @@ namespace fenchel {
 namespace detail {
 
 inline std::vector<Interval> pieces(const Interval& support) { return {support}; }
-inline const std::vector<Interval>& pieces(const std::vector<Interval>& support) { return support; }
+inline std::vector<Interval> pieces(std::vector<Interval> support) { return support; }
 
 /// int pdf f over the pieces of a support, cut at `centre`; infinite ends are scanned at `scale`.
 [[nodiscard]] FENCHEL_EXPORT double expectation(FunctionRef<double(double)> f,
