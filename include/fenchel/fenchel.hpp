@@ -28,6 +28,7 @@
 #include "fenchel/distribution/multivariate_beta_gaussian.hpp"
 #include "fenchel/distribution/multivariate_dirac.hpp"
 #include "fenchel/distribution/multivariate_empirical.hpp"
+#include "fenchel/distribution/reparametrization.hpp"
 #include "fenchel/distribution/sparse_categorical.hpp"
 #include "fenchel/distribution/wasserstein.hpp"
 #include "fenchel/domain/euclidean.hpp"
