@@ -7,8 +7,10 @@ help: ## list these commands
 bootstrap:
 	@scripts/bootstrap
 
-run: build ## build, print a tour of the maps and draw it into build/tour.svg
-	build/release/examples/tour build/tour.svg
+run: build ## build, print a tour of the maps, draw it and every family into build/pictures
+	@mkdir -p build/pictures
+	build/release/examples/tour build/pictures/tour.svg
+	build/release/examples/families build/pictures
 
 test: bootstrap ## build and run every test and check; the last line counts them
 	@scripts/test dev

@@ -45,6 +45,17 @@ class Drawing {
              " stroke=\"" + stroke + "\"" + quoted("stroke-width", width) + "/>\n";
   }
 
+  /// A curve through points "x,y x,y ...".
+  void polyline(const std::string& points, const std::string& stroke, double width = 2) {
+    body_ += "<polyline points=\"" + points + "\" fill=\"none\" stroke=\"" + stroke + "\"" +
+             quoted("stroke-width", width) + " stroke-linejoin=\"round\"/>\n";
+  }
+
+  void dot(double x, double y, double radius, const std::string& fill) {
+    body_ +=
+        "<circle" + quoted("cx", x) + quoted("cy", y) + quoted("r", radius) + " fill=\"" + fill + "\"/>\n";
+  }
+
   void ring(double x, double y, double radius, const std::string& stroke) {
     body_ += "<circle" + quoted("cx", x) + quoted("cy", y) + quoted("r", radius) +
              " fill=\"none\" stroke=\"" + stroke + "\" stroke-width=\"1.5\"/>\n";

@@ -2,24 +2,12 @@
 
 #include <algorithm>
 
+#include "fenchel/core/compensated_sum.hpp"
+
 namespace fenchel {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-/// Kahan's sum: a long row would add an ulp of its own for every few entries.
-class CompensatedSum {
- public:
-  void add(double x) noexcept {
-    const double term = x - lost_, next = total_ + term;
-    lost_ = (next - total_) - term;
-    total_ = next;
-  }
-  [[nodiscard]] double total() const noexcept { return total_; }
-
- private:
-  double total_ = 0, lost_ = 0;
-};
 
 /// Scores less their maximum, with the measure.
 struct Row {

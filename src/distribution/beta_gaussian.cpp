@@ -4,6 +4,7 @@
 #include <limits>
 #include <numbers>
 
+#include "fenchel/core/beta_gaussian_tail.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/deformed.hpp"
 
@@ -25,6 +26,22 @@ double sigma2_from_curvature(double alpha, double curvature_radius) {
   const double am1 = alpha - 1;
   const double shift = am1 / (2 + am1) * (std::log(2 * std::numbers::pi) - 2 * log_gamma_ratio(1, am1));
   return std::exp((2 + am1) / 2 * (std::log(curvature_radius) + shift));
+}
+
+double log_sigma(const BetaGaussian& p) { return std::log(p.sigma2()) / 2; }
+
+double standardised(const BetaGaussian& p, double t) { return (t - p.mu()) / std::sqrt(p.sigma2()); }
+
+/// P(X > mu + sigma x) for any x, and its logarithm.
+double tail(const BetaGaussian& p, double x) {
+  if (std::isnan(x)) return x;
+  return x >= 0 ? upper_tail(p.constants(), log_sigma(p), x)
+                : 1 - upper_tail(p.constants(), log_sigma(p), -x);
+}
+double log_tail(const BetaGaussian& p, double x) {
+  if (std::isnan(x)) return x;
+  return x >= 0 ? log_upper_tail(p.constants(), log_sigma(p), x)
+                : std::log1p(-upper_tail(p.constants(), log_sigma(p), -x));
 }
 
 }  // namespace
@@ -89,6 +106,25 @@ double log_pdf(const BetaGaussian& p, double t) noexcept {
 
 double pdf(const BetaGaussian& p, double t) noexcept { return std::exp(log_pdf(p, t)); }
 
+double survival(const BetaGaussian& p, double t) noexcept { return tail(p, standardised(p, t)); }
+double cdf(const BetaGaussian& p, double t) noexcept { return tail(p, -standardised(p, t)); }
+double log_survival(const BetaGaussian& p, double t) noexcept { return log_tail(p, standardised(p, t)); }
+double log_cdf(const BetaGaussian& p, double t) noexcept { return log_tail(p, -standardised(p, t)); }
+
+double survival_quantile(const BetaGaussian& p, double u) {
+  detail::checked_probability("survival_quantile", "u", u);
+  if (u > 0.5) return quantile(p, 1 - u);
+  if (u == 0) return support(p).upper();
+  return p.mu() + std::sqrt(p.sigma2()) * upper_tail_quantile(p.constants(), log_sigma(p), u);
+}
+
+double quantile(const BetaGaussian& p, double u) {
+  detail::checked_probability("quantile", "u", u);
+  if (u > 0.5) return survival_quantile(p, 1 - u);
+  if (u == 0) return support(p).lower();
+  return p.mu() - std::sqrt(p.sigma2()) * upper_tail_quantile(p.constants(), log_sigma(p), u);
+}
+
 double variance(const BetaGaussian& p) noexcept { return p.constants().variance_factor * p.sigma2(); }
 
 double skewness(const BetaGaussian& p) noexcept { return p.alpha() > 0.5 ? 0 : kNaN; }
@@ -126,8 +162,8 @@ BetaGaussian escort(const BetaGaussian& p, double order) {
   const double am1 = p.constants().am1;
   if (!(order >= 0 && order < kInf))
     throw_domain_error("escort", "order", "must be finite and not negative for a beta-Gaussian", order);
-  if (2 * order <= -am1 || (order == 0 && am1 == 0))
-    throw_domain_error("escort", "order", "must be above (1 - alpha) / 2 for a finite integral", order);
+  if (order <= -am1)
+    throw_domain_error("escort", "order", "must be above 1 - alpha for a beta-Gaussian", order);
   if (std::isinf(am1)) return p;
   if (order == 0) return BetaGaussian::uniform(support(p).lower(), support(p).upper());
   // p^order has order times the curvature of log p, and am1 / order in the place of am1.

@@ -40,10 +40,6 @@ SparseCategorical predict(const Tsallis& omega, const VectorScore& f, const Fini
   return SparseCategorical(probabilities);
 }
 
-SparseCategorical predict(const Shannon& omega, const VectorScore& f, const Finite& domain) {
-  return predict(Tsallis(omega), f, domain);
-}
-
 double conjugate(const Tsallis& omega, const VectorScore& f, const Finite& domain) {
   const FiniteDensity p = predict_density(omega, f, domain);
   double mean = 0;  // of f - top

@@ -99,7 +99,7 @@ class FENCHEL_EXPORT BetaGaussian {
 [[nodiscard]] FENCHEL_EXPORT double tsallis_entropy(const BetaGaussian& p, double order);
 
 /// p^order / int p^order: for alpha > 1 the member on the same support with 1 + (alpha - 1) / order. Throws
-/// std::domain_error unless order >= 0 (no member otherwise) and p^order has a finite integral.
+/// std::domain_error unless order >= 0 and order > 1 - alpha: other escorts are no members of the family.
 [[nodiscard]] FENCHEL_EXPORT BetaGaussian escort(const BetaGaussian& p, double order);
 
 [[nodiscard]] inline QuadraticScore score(const BetaGaussian& p) { return {p.mu(), p.sigma2()}; }

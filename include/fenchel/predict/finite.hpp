@@ -8,7 +8,6 @@
 #include "fenchel/distribution/sparse_categorical.hpp"
 #include "fenchel/domain/finite.hpp"
 #include "fenchel/predict/predict.hpp"
-#include "fenchel/regularizer/shannon.hpp"
 #include "fenchel/regularizer/tsallis.hpp"
 #include "fenchel/score/vector_score.hpp"
 
@@ -19,8 +18,6 @@
 namespace fenchel {
 
 /// softmax, and entmax for every alpha > 0.
-[[nodiscard]] FENCHEL_EXPORT SparseCategorical predict(const Shannon& omega, const VectorScore& f,
-                                                       const Finite& domain);
 [[nodiscard]] FENCHEL_EXPORT SparseCategorical predict(const Tsallis& omega, const VectorScore& f,
                                                        const Finite& domain);
 

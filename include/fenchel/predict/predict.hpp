@@ -1,5 +1,10 @@
 #pragma once
 
+#include <concepts>
+
+#include "fenchel/regularizer/shannon.hpp"
+#include "fenchel/regularizer/tsallis.hpp"
+
 namespace fenchel {
 
 /// The regularized prediction map argmax_p E_p[f] - Omega(p) over distributions p on the domain S is an
@@ -14,5 +19,12 @@ template <class Omega, class Score, class Domain>
 concept Predictable = requires(const Omega& omega, const Score& score, const Domain& domain) {
   predict(omega, score, domain);
 };
+
+/// Shannon is Tsallis at alpha = 1.
+template <std::same_as<Shannon> Omega, class Score, class Domain>
+requires Predictable<Tsallis, Score, Domain>
+[[nodiscard]] auto predict(const Omega& omega, const Score& score, const Domain& domain) {
+  return predict(Tsallis(omega), score, domain);
+}
 
 }  // namespace fenchel

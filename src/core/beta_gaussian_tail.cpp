@@ -1,17 +1,14 @@
+#include "fenchel/core/beta_gaussian_tail.hpp"
+
 #include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/erf.hpp>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
-#include "fenchel/core/check.hpp"
+#include "core/boost_policy.hpp"
 #include "fenchel/core/quadrature.hpp"
-#include "fenchel/distribution/beta_gaussian.hpp"
 
-/// Distribution functions of the standardised variable x = (t - mu) / sigma >= 0, from which the rest follows
-/// by symmetry. alpha > 1: I_{(1-x/R)/2}(1+s, 1+s), s = 1/am1, R^2 = radius2; alpha < 1: Student's t with nu
-/// = -2/am1 - 1 degrees of freedom (MATH.md 5.6). As alpha -> 1 the parameters grow and incomplete beta
-/// functions lose their digits; there survival = density times its integral ahead, by quadrature.
 namespace fenchel {
 namespace {
 
@@ -19,12 +16,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 // Past this the incomplete beta function is less accurate, and slower, than the quadrature.
 constexpr double kLargestBetaParameter = 40;
 
-using Policy = boost::math::policies::policy<
-    boost::math::policies::domain_error<boost::math::policies::ignore_error>,
-    boost::math::policies::overflow_error<boost::math::policies::ignore_error>,
-    boost::math::policies::underflow_error<boost::math::policies::ignore_error>,
-    boost::math::policies::evaluation_error<boost::math::policies::ignore_error>,
-    boost::math::policies::promote_double<false>>;
+using Policy = detail::BoostPolicy;
 
 bool near_gaussian(const BetaGaussianConstants& c) { return std::abs(c.am1) * kLargestBetaParameter < 1; }
 
@@ -54,7 +46,8 @@ double log_standard_density(const BetaGaussianConstants& c, double log_sigma, do
   return log_density(c, x * x) + log_sigma;
 }
 
-/// P(X > x) for x >= 0.
+}  // namespace
+
 double upper_tail(const BetaGaussianConstants& c, double log_sigma, double x) {
   if (c.am1 == 0) return std::erfc(x / std::numbers::sqrt2) / 2;
   if (x >= radius(c)) return 0;
@@ -77,7 +70,9 @@ double log_upper_tail(const BetaGaussianConstants& c, double log_sigma, double x
   return log_standard_density(c, log_sigma, x) + std::log(mills_ratio(c, x));
 }
 
-/// The x >= 0 with P(X > x) = u <= 1/2 near alpha = 1: Newton's iteration on log P(X > x), kept in a bracket.
+namespace {
+
+/// upper_tail_quantile near alpha = 1: Newton's iteration on log P(X > x), kept in a bracket.
 double search_upper_tail(const BetaGaussianConstants& c, double log_sigma, double u) {
   const double target = std::log(u);
   double low = 0, high = radius(c);
@@ -92,6 +87,8 @@ double search_upper_tail(const BetaGaussianConstants& c, double log_sigma, doubl
   }
   return x;
 }
+
+}  // namespace
 
 double upper_tail_quantile(const BetaGaussianConstants& c, double log_sigma, double u) {
   if (u == 0) return radius(c);
@@ -115,42 +112,6 @@ double upper_tail_quantile(const BetaGaussianConstants& c, double log_sigma, dou
   }
   const double y = boost::math::ibeta_inv(nu / 2, 0.5, 2 * u, &other, Policy());
   return std::sqrt(student_scale2(c) * nu * other / y);
-}
-
-double log_sigma(const BetaGaussian& p) { return std::log(p.sigma2()) / 2; }
-
-/// P(X > mu + sigma x) for any x.
-double tail(const BetaGaussian& p, double x) {
-  if (std::isnan(x)) return x;
-  return x >= 0 ? upper_tail(p.constants(), log_sigma(p), x)
-                : 1 - upper_tail(p.constants(), log_sigma(p), -x);
-}
-
-double log_tail(const BetaGaussian& p, double x) {
-  if (std::isnan(x)) return x;
-  return x >= 0 ? log_upper_tail(p.constants(), log_sigma(p), x)
-                : std::log1p(-upper_tail(p.constants(), log_sigma(p), -x));
-}
-
-double standardised(const BetaGaussian& p, double t) { return (t - p.mu()) / std::sqrt(p.sigma2()); }
-
-}  // namespace
-
-double survival(const BetaGaussian& p, double t) noexcept { return tail(p, standardised(p, t)); }
-double cdf(const BetaGaussian& p, double t) noexcept { return tail(p, -standardised(p, t)); }
-double log_survival(const BetaGaussian& p, double t) noexcept { return log_tail(p, standardised(p, t)); }
-double log_cdf(const BetaGaussian& p, double t) noexcept { return log_tail(p, -standardised(p, t)); }
-
-double survival_quantile(const BetaGaussian& p, double u) {
-  detail::checked_probability("survival_quantile", "u", u);
-  if (u > 0.5) return quantile(p, 1 - u);
-  return p.mu() + std::sqrt(p.sigma2()) * upper_tail_quantile(p.constants(), log_sigma(p), u);
-}
-
-double quantile(const BetaGaussian& p, double u) {
-  detail::checked_probability("quantile", "u", u);
-  if (u > 0.5) return survival_quantile(p, 1 - u);
-  return p.mu() - std::sqrt(p.sigma2()) * upper_tail_quantile(p.constants(), log_sigma(p), u);
 }
 
 }  // namespace fenchel

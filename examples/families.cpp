@@ -1,0 +1,179 @@
+// Draws one picture a family of distributions, those of the documentation, and prints a line about each.
+#include <Eigen/Cholesky>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <limits>
+#include <numbers>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fenchel/fenchel.hpp"
+#include "plot.hpp"
+
+namespace {
+
+using namespace fenchel;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+std::string beta_gaussian() {
+  Plot plot("Beta-Gaussians with variance one", {-4, 4, 1, "t"}, {0, 0.6, 0.1, "density"});
+  const std::vector<std::pair<const char*, double>> members{{"&#945; = 0.6, Student", 0.6},
+                                                            {"&#945; = 1, Gaussian", 1},
+                                                            {"&#945; = 4/3, triweight", 4. / 3},
+                                                            {"&#945; = 3/2, biweight", 1.5},
+                                                            {"&#945; = 2, parabola", 2},
+                                                            {"&#945; = 3, semicircle", 3},
+                                                            {"&#945; = &#8734;, uniform", kInfinity}};
+  for (const auto& [name, alpha] : members) {
+    const auto p = BetaGaussian::from_variance(alpha, 0, 1);
+    plot.curve(name, [&](double t) { return pdf(p, t); });
+  }
+  return plot.str();
+}
+
+std::string beta_laplace() {
+  Plot plot("Predictions for f = -|t|, from Laplace to nearly uniform", {-4, 4, 1, "t"},
+            {0, 1.2, 0.2, "density"});
+  const std::vector<std::pair<const char*, double>> members{{"&#945; = 1, Laplace", 1},
+                                                            {"&#945; = 3/2", 1.5},
+                                                            {"&#945; = 2, triangular", 2},
+                                                            {"&#945; = 5", 5},
+                                                            {"&#945; = 50", 50}};
+  for (const auto& [name, alpha] : members) {
+    const BetaLaplace p(alpha, 0, 1);
+    plot.curve(name, [&](double t) { return pdf(p, t); });
+  }
+  return plot.str();
+}
+
+std::string truncated_gaussian() {
+  Plot plot("Sparsemax of a scaled Gaussian density", {-3, 3, 1, "t"}, {0, 1.2, 0.2, "density"});
+  for (const double kappa : {1.05, 1.5, 2.0, 5.0, 20.0}) {
+    const TruncatedGaussian p(kappa, 0, 1);
+    plot.curve("&#954; = " + svg::number(kappa), [&](double t) { return pdf(p, t); });
+  }
+  return plot.str();
+}
+
+std::string location_scale() {
+  Plot plot("Location-scale families with scale one", {-1.5, 1.5, 0.5, "t"}, {0, 1.2, 0.2, "density"});
+  const auto add = [&](const char* name, std::function<double(double)> g,
+                       std::function<double(double)> slope) {
+    const LocationScale p(LocationScaleScore(std::move(g), std::move(slope), 0, 1));
+    plot.curve(name, [&](double t) { return pdf(p, t); });
+  };
+  add(
+      "g = t&#179;/6, parabola", [](double t) { return t * t * t / 6; }, [](double t) { return t * t / 2; });
+  add(
+      "g = t&#178;/2, triangular", [](double t) { return t * t / 2; }, [](double t) { return t; });
+  add(
+      "g = cosh t", [](double t) { return std::cosh(t); }, [](double t) { return std::sinh(t); });
+  add(
+      "g = t&#8310;", [](double t) { return std::pow(t, 6); }, [](double t) { return 6 * std::pow(t, 5); });
+  return plot.str();
+}
+
+/// The probabilities of `first` to `last` as stems, those of exactly 0 as rings.
+template <class P>
+void stems(Plot& plot, const std::string& name, const P& p, index_t first, index_t last, double shift) {
+  std::vector<std::pair<double, double>> points;
+  for (index_t t = first; t <= last; ++t) points.emplace_back(static_cast<double>(t), pmf(p, t));
+  plot.stems(name, points, shift);
+}
+
+std::string sparse_poisson() {
+  Plot plot("Poisson and sparse Poisson, &#956; = 6", {-1, 15, 1, "t"}, {0, 0.4, 0.1, "probability"});
+  stems(plot, "&#945; = 1, Poisson", SparsePoisson(1, 6), 0, 14, -0.25);
+  stems(plot, "&#945; = 3/2", SparsePoisson(1.5, 6), 0, 14, 0);
+  stems(plot, "&#945; = 2, sparsemax", SparsePoisson(2, 6), 0, 14, 0.25);
+  return plot.str();
+}
+
+std::string sparse_integer_gaussian() {
+  Plot plot("Discrete and sparse integer Gaussian, &#956; = 3.4, &#963;&#178; = 4", {-4, 11, 1, "t"},
+            {0, 0.4, 0.1, "probability"});
+  stems(plot, "&#945; = 1", SparseIntegerGaussian(1, 3.4, 4), -3, 10, -0.25);
+  stems(plot, "&#945; = 3/2", SparseIntegerGaussian(1.5, 3.4, 4), -3, 10, 0);
+  stems(plot, "&#945; = 2, sparsemax", SparseIntegerGaussian(2, 3.4, 4), -3, 10, 0.25);
+  return plot.str();
+}
+
+std::string any_score() {
+  const auto f = [](double t) { return 2 * std::cos(2 * t) + 0.3 * t - t * t / 8; };
+  Plot plot("One score with three modes, four predictions", {-5, 6, 1, "t"}, {0, 0.6, 0.1, "density"});
+  for (const double alpha : {1.0, 1.25, 1.5, 2.0}) {
+    const auto p = predict(Tsallis(alpha), FunctionScore(f), Line());
+    plot.curve("&#945; = " + svg::number(alpha) + ", " + std::to_string(support(p).size()) +
+                   (support(p).size() == 1 ? " interval" : " intervals"),
+               [&](double t) { return pdf(p, t); });
+  }
+  return plot.str();
+}
+
+std::string multivariate_beta_gaussian() {
+  Plot plot("Draws, the contour that holds half of them, and the support", {-4, 4, 1, "t&#8321;"},
+            {-3, 3, 1, "t&#8322;"});
+  const Eigen::Vector2d mu(0, 0);
+  const Eigen::Matrix2d covariance{{1.0, 0.5}, {0.5, 0.6}};
+  const auto outline = [&](const std::string& name, const Ellipsoid& ellipsoid) {
+    const Eigen::Matrix2d factor = ellipsoid.shape.llt().matrixL();
+    std::vector<std::pair<double, double>> points;
+    for (int i = 0; i <= 180; ++i) {
+      const double angle = 2 * std::numbers::pi * i / 180;
+      const Eigen::Vector2d point =
+          mu + std::sqrt(ellipsoid.radius2) * (factor * Eigen::Vector2d(std::cos(angle), std::sin(angle)));
+      points.emplace_back(point[0], point[1]);
+    }
+    plot.path(name, points);
+  };
+  const auto p = MultivariateBetaGaussian::from_covariance(2, mu, covariance);
+  std::vector<std::pair<double, double>> draws;
+  const Eigen::MatrixXd points = sample(p, 1500, 2022);
+  for (index_t k = 0; k < points.cols(); ++k) draws.emplace_back(points(0, k), points(1, k));
+  plot.dots(draws, "#9a9a9a");
+  outline("&#945; = 2: half", mahalanobis_contour(p, 0.5));
+  outline("&#945; = 2: support", support(p));
+  const auto gaussian = MultivariateBetaGaussian::from_covariance(1, mu, covariance);
+  outline("&#945; = 1: half", mahalanobis_contour(gaussian, 0.5));
+  outline("&#945; = 1: 99%", mahalanobis_contour(gaussian, 0.99));
+  return plot.str();
+}
+
+struct Picture {
+  const char* name;
+  std::function<std::string()> draw;
+};
+const std::vector<Picture> kPictures{{"beta_gaussian", beta_gaussian},
+                                     {"multivariate_beta_gaussian", multivariate_beta_gaussian},
+                                     {"beta_laplace", beta_laplace},
+                                     {"truncated_gaussian", truncated_gaussian},
+                                     {"location_scale", location_scale},
+                                     {"sparse_poisson", sparse_poisson},
+                                     {"sparse_integer_gaussian", sparse_integer_gaussian},
+                                     {"any_score", any_score}};
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::string folder = count == 2 ? arguments[1] : "";
+  const bool help = folder == "--help" || folder == "-h";
+  if (help || folder.empty() || folder[0] == '-') {
+    std::fputs(
+        "usage: families FOLDER\n"
+        "Draws a picture of each family of distributions into FOLDER, which must exist, as SVG.\n",
+        help ? stdout : stderr);
+    return help ? 0 : 2;
+  }
+  for (const Picture& picture : kPictures) {
+    const std::string path = folder + "/" + picture.name + ".svg",
+                      error = svg::write_file(path, picture.draw());
+    if (!error.empty()) {
+      std::fprintf(stderr, "families: cannot write %s: %s\n", path.c_str(), error.c_str());
+      return 1;
+    }
+    std::printf("%s\n", path.c_str());
+  }
+}

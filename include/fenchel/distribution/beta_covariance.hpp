@@ -1,0 +1,60 @@
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include <Eigen/Dense>
+
+#include "fenchel/core/config.hpp"
+#include "fenchel/core/function_ref.hpp"
+#include "fenchel/distribution/concept.hpp"
+#include "fenchel/distribution/generic.hpp"
+#include "fenchel/distribution/numeric_density.hpp"
+#include "fenchel/domain/interval.hpp"
+
+namespace fenchel {
+
+using Statistics = std::span<const std::function<double(double)>>;
+
+namespace detail {
+
+inline std::vector<double> modes(const NumericDensity& p) { return p.modes(); }
+template <LineDistribution P>
+std::vector<double> modes(const P& p) {
+  if (mode(p) == median(p)) return {mode(p)};
+  return {std::min<double>(mode(p), median(p)), std::max<double>(mode(p), median(p))};
+}
+
+[[nodiscard]] FENCHEL_EXPORT Eigen::VectorXd escort_means(FunctionRef<double(double)> log_pdf,
+                                                          std::span<const Interval> support,
+                                                          std::span<const double> modes, double beta,
+                                                          Statistics phi);
+[[nodiscard]] FENCHEL_EXPORT Eigen::MatrixXd beta_covariance(FunctionRef<double(double)> log_pdf,
+                                                             std::span<const Interval> support,
+                                                             std::span<const double> modes, double beta,
+                                                             Statistics phi, Statistics psi);
+
+}  // namespace detail
+
+/// The generalized covariance cov_{p,beta}(phi, psi) = int p^beta (phi - E phi)(psi - E psi)^T, E under the
+/// escort distribution of order beta [SCD22, Section 4.2; MATH.md 2, E19], over the support of p: row i
+/// belongs to phi_i, column j to psi_j. A negative beta must leave p^beta integrable where p reaches 0.
+/// Relative error about 1e-10, or where p ~ d^s at an end 1e-10 / (1 + beta s). Throws std::domain_error
+/// where the integral does not exist or a value is NaN, ConvergenceError when it is not resolved.
+template <LineDistribution P>
+[[nodiscard]] Eigen::MatrixXd beta_covariance(const P& p, double beta, Statistics phi, Statistics psi) {
+  return detail::beta_covariance([&p](double t) { return log_pdf(p, t); }, detail::pieces(support(p)),
+                                 detail::modes(p), beta, phi, psi);
+}
+
+/// The same for one phi and one psi.
+template <LineDistribution P, std::invocable<double> Phi, std::invocable<double> Psi>
+[[nodiscard]] double beta_covariance(const P& p, double beta, Phi&& phi, Psi&& psi) {
+  const std::function<double(double)> first = phi, second = psi;
+  return beta_covariance(p, beta, Statistics(&first, 1), Statistics(&second, 1))(0, 0);
+}
+
+}  // namespace fenchel

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include <Eigen/Dense>
+
+#include "fenchel/core/deformed.hpp"
+#include "fenchel/core/deformed_derivatives.hpp"
+#include "fenchel/distribution/beta_covariance.hpp"
+#include "fenchel/distribution/dirac.hpp"
+#include "fenchel/distribution/empirical.hpp"
+#include "fenchel/loss/loss.hpp"
+#include "fenchel/predict/function.hpp"
+
+/// Fenchel-Young losses of any score on the line or an interval [SCD22, Sections 3.1, 4.2; MATH.md 2], for
+/// any target with expectation(q, f) and tsallis_entropy(q, order). They throw what predict and expectation
+/// throw.
+namespace fenchel {
+
+struct AlphaGradient {
+  double alpha;
+};
+struct LinearGradient {
+  std::vector<double> theta;
+  double alpha;
+};
+
+template <class Target>
+concept LossTarget = requires(const Target& q) {
+  {
+    expectation(q, [](double t) { return t; })
+    } -> std::convertible_to<double>;
+  { tsallis_entropy(q, 2.0) } -> std::convertible_to<double>;
+};
+
+namespace detail {
+
+/// E_q[f], -infinity where q charges points at which f is, or outside of the domain.
+template <class Target, class F>
+double expected_score(const Target& q, const F& f, const Interval& domain) {
+  bool masked = false;
+  const double mean = expectation(q, [&](double t) {
+    const double value = domain.contains(t) ? f(t) : -std::numeric_limits<double>::infinity();
+    if (std::isinf(value)) masked = true;
+    return masked ? 0.0 : value;
+  });
+  return masked ? -std::numeric_limits<double>::infinity() : mean;
+}
+
+/// d Omega_alpha(q) / d alpha; NaN for atoms where Omega is infinite.
+template <LineDistribution P>
+double negentropy_alpha_gradient(const P& q, double alpha) {
+  const double am1 = alpha - 1;
+  return expectation(q, [&](double t) {
+    const double l = log_pdf(q, t);
+    return (deformed_log_alpha_derivative<1>(am1, l) - deformed_log_of_exp(am1, l) / alpha) / alpha;
+  });
+}
+inline double negentropy_alpha_gradient(const Dirac&, double alpha) {
+  if (alpha >= 1) return std::numeric_limits<double>::quiet_NaN();
+  const double product = alpha * (1 - alpha);
+  return (2 * alpha - 1) / (product * product);
+}
+inline double negentropy_alpha_gradient(const Empirical&, double alpha) {
+  return negentropy_alpha_gradient(Dirac{0}, alpha);
+}
+
+}  // namespace detail
+
+/// Omega*(f) - E_q[f], with its derivatives with respect to alpha and, for a LinearScore, theta: E_p[phi] -
+/// E_q[phi] for the prediction p. +infinity where q charges what f masks.
+template <CallableScore Score, LineOrInterval Domain, LossTarget Target>
+[[nodiscard]] auto cross_omega(const Tsallis& omega, const Score& f, const Domain& domain, const Target& q) {
+  const Interval range = detail::as_interval(domain);
+  const auto p = detail::predict_numeric(omega, f, range, detail::kNumericAccuracy);
+  const double value = detail::conjugate(omega, p, f) - detail::expected_score(q, f, range);
+  const double alpha = -omega.temperature() * detail::negentropy_alpha_gradient(p.density, omega.alpha());
+  if constexpr (std::same_as<Score, LinearScore>) {
+    std::vector<double> theta;
+    for (const auto& phi : f.phi()) theta.push_back(expectation(p.density, phi) - expectation(q, phi));
+    return Loss<LinearGradient>{value, {std::move(theta), alpha}};
+  } else {
+    return Loss<AlphaGradient>{value, {alpha}};
+  }
+}
+
+/// Omega*(f) + Omega(q) - E_q[f], never negative, with the same derivatives.
+template <CallableScore Score, LineOrInterval Domain, LossTarget Target>
+[[nodiscard]] auto fenchel_young(const Tsallis& omega, const Score& f, const Domain& domain,
+                                 const Target& q) {
+  auto loss = cross_omega(omega, f, domain, q);
+  loss.value = std::max(0.0, loss.value - omega.temperature() * tsallis_entropy(q, omega.alpha()));
+  loss.gradient.alpha += omega.temperature() * detail::negentropy_alpha_gradient(q, omega.alpha());
+  return loss;
+}
+
+/// The Hessian of both with respect to theta, for every target: cov_{p, 2-alpha}(phi, phi) / T under the
+/// prediction p (MATH.md E11).
+template <LineOrInterval Domain>
+[[nodiscard]] Eigen::MatrixXd fenchel_young_hessian(const Tsallis& omega, const LinearScore& f,
+                                                    const Domain& domain) {
+  return beta_covariance(predict(omega, f, domain), 2 - omega.alpha(), f.phi(), f.phi()) /
+         omega.temperature();
+}
+
+}  // namespace fenchel

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <concepts>
+#include <functional>
+#include <vector>
+
+#include <Eigen/Dense>
+
+#include "fenchel/core/config.hpp"
+#include "fenchel/distribution/numeric_density.hpp"
+#include "fenchel/domain/interval.hpp"
+#include "fenchel/domain/line.hpp"
+#include "fenchel/predict/predict.hpp"
+#include "fenchel/regularizer/tsallis.hpp"
+#include "fenchel/score/function_score.hpp"
+#include "fenchel/score/linear_score.hpp"
+
+/// Predictions for any score f on the line or an interval, p = exp_{2-alpha}((f - A) / T) [SCD22, Section
+/// 4.2; MATH.md 2]: A is found so that the mass is one to `accuracy`, and with it the support, a union of
+/// intervals. f may be -infinity (masked). On the line f is scanned geometrically from 0 and about each
+/// maximum, an interval evenly: a bump narrower than that can be missed, so give the interval where it is.
+/// All throw std::domain_error where f is NaN or +infinity, where no distribution exists (f does not fall
+/// enough, or is not bounded), where E_p[f] is infinite and for infinite alpha; ConvergenceError when the
+/// accuracy is not reached.
+namespace fenchel {
+
+/// A score that is known by its values alone.
+template <class Score>
+concept CallableScore = std::same_as<Score, FunctionScore> || std::same_as<Score, LinearScore>;
+template <class Domain>
+concept LineOrInterval = std::same_as<Domain, Line> || std::same_as<Domain, Interval>;
+
+namespace detail {
+
+/// A prediction with A / T and the top of the score, by which p = exp_{2-alpha}((f - top) / T - offset).
+struct NumericPrediction {
+  NumericDensity density;
+  double top;     ///< the largest f
+  double offset;  ///< (A - top) / T
+};
+inline constexpr double kNumericAccuracy = 1e-10;
+[[nodiscard]] FENCHEL_EXPORT NumericPrediction predict_numeric(const Tsallis& omega,
+                                                               std::function<double(double)> f,
+                                                               const Interval& domain, double accuracy);
+
+[[nodiscard]] FENCHEL_EXPORT Interval as_interval(Line) noexcept;
+[[nodiscard]] inline Interval as_interval(const Interval& domain) noexcept { return domain; }
+
+[[nodiscard]] FENCHEL_EXPORT double conjugate(const Tsallis& omega, const NumericPrediction& p,
+                                              const std::function<double(double)>& f);
+[[nodiscard]] FENCHEL_EXPORT std::vector<double> normalizer_gradient(const Tsallis& omega,
+                                                                     const LinearScore& f,
+                                                                     const Interval& domain);
+[[nodiscard]] FENCHEL_EXPORT Eigen::MatrixXd normalizer_hessian(const Tsallis& omega, const LinearScore& f,
+                                                                const Interval& domain);
+
+}  // namespace detail
+
+template <std::convertible_to<Tsallis> Omega, CallableScore Score, LineOrInterval Domain>
+[[nodiscard]] NumericDensity predict(const Omega& omega, const Score& f, const Domain& domain) {
+  return detail::predict_numeric(omega, f, detail::as_interval(domain), detail::kNumericAccuracy).density;
+}
+template <std::convertible_to<Tsallis> Omega, CallableScore Score, LineOrInterval Domain>
+[[nodiscard]] NumericDensity predict(const Omega& omega, const Score& f, const Domain& domain,
+                                     double accuracy) {
+  return detail::predict_numeric(omega, f, detail::as_interval(domain), accuracy).density;
+}
+
+/// A.
+template <CallableScore Score, LineOrInterval Domain>
+[[nodiscard]] double normalizer(const Tsallis& omega, const Score& f, const Domain& domain) {
+  const auto p = detail::predict_numeric(omega, f, detail::as_interval(domain), detail::kNumericAccuracy);
+  return p.top + omega.temperature() * p.offset;
+}
+
+/// Omega*(f) = max_p E_p[f] - Omega(p) = ((alpha - 1) E_p[f] + A) / alpha.
+template <CallableScore Score, LineOrInterval Domain>
+[[nodiscard]] double conjugate(const Tsallis& omega, const Score& f, const Domain& domain) {
+  return detail::conjugate(
+      omega, detail::predict_numeric(omega, f, detail::as_interval(domain), detail::kNumericAccuracy), f);
+}
+
+/// dA / dtheta: the mean of phi under the escort distribution of order 2 - alpha.
+template <LineOrInterval Domain>
+[[nodiscard]] std::vector<double> normalizer_gradient(const Tsallis& omega, const LinearScore& f,
+                                                      const Domain& domain) {
+  return detail::normalizer_gradient(omega, f, detail::as_interval(domain));
+}
+
+/// d^2 A / dtheta^2 = (2 - alpha) int p^{3 - 2 alpha} (phi - E phi)(phi - E phi)^T / (T int p^{2 - alpha}),
+/// E under that escort distribution. From alpha = 2 on the integral diverges where p reaches 0, and its
+/// finite part is meant: at alpha = 2 the boundary term of MATH.md E15 is what is left.
+template <LineOrInterval Domain>
+[[nodiscard]] Eigen::MatrixXd normalizer_hessian(const Tsallis& omega, const LinearScore& f,
+                                                 const Domain& domain) {
+  return detail::normalizer_hessian(omega, f, detail::as_interval(domain));
+}
+
+}  // namespace fenchel

@@ -1,0 +1,156 @@
+#include "fenchel/predict/function.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include <boost/math/tools/roots.hpp>
+
+#include "distribution/panels.hpp"
+#include "fenchel/core/check.hpp"
+#include "fenchel/core/deformed.hpp"
+#include "predict/profile.hpp"
+
+namespace fenchel::detail {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// The density exp_{2-alpha}(g - a) of a profile g by the logarithm of its peak, l = log exp_{2-alpha}(-a):
+/// log p = l + log exp_{2-alpha}(c g) with c = e^{-am1 l}, exact where a and the threshold overflow.
+struct Peaked {
+  double am1, log_peak;
+
+  [[nodiscard]] double steepness() const { return am1 == 0 ? 1 : std::exp(-am1 * log_peak); }
+  [[nodiscard]] double height() const { return am1 > 0 ? 1 / (am1 * steepness()) : kInfinity; }
+  [[nodiscard]] double log_density(double g, double c) const {
+    if (g == 0) return log_peak;
+    if (g == -kInfinity) return g;
+    return log_peak + log_deformed_exp(am1, c * g);
+  }
+};
+
+/// The integral of (p / peak)^power.
+PanelSum relative_mass(const Profile& profile, const Peaked& shape, double power, double accuracy) {
+  const double c = shape.steepness();
+  const auto logarithm = [&](double t) { return shape.log_density(profile(t), c) - shape.log_peak; };
+  const std::vector<Interval> pieces = profile.level_set(shape.height());
+  const std::vector<Centre> centres = make_centres(logarithm, pieces, profile.maxima());
+  return integrate_panels([&](double t) { return std::exp(power * logarithm(t)); }, pieces, centres,
+                          accuracy);
+}
+
+/// Where f falls like -|t|^m, E_p[f] is finite for alpha > 1 / (m + 1).
+double least_alpha(const Profile& profile, const Interval& domain) {
+  double bound = 0;
+  for (const double end : {domain.lower(), domain.upper()}) {
+    if (!std::isinf(end)) continue;
+    const double far = std::copysign(0x1p40, end), power = std::log2(profile(2 * far) / profile(far));
+    if (power > 0) bound = std::max(bound, 1 / (power + 1));
+  }
+  return bound;
+}
+
+[[noreturn]] void throw_no_distribution(const Tsallis& omega, double got) {
+  throw_domain_error("predict",
+                     "the mass of exp_{2-alpha}((f - A) / T), alpha = " + shortest(omega.alpha()) + ",",
+                     "must be 1 for some A: no distribution exists where f does not fall enough", got);
+}
+
+/// The log peak with mass one: the mass grows with it.
+double solve(const Profile& profile, const Tsallis& omega, double accuracy) {
+  constexpr double kFarthest = 600, kLargest = 700;
+  const double am1 = omega.alpha() - 1;
+  const auto log_mass = [&](double log_peak) {
+    const PanelSum sum = relative_mass(profile, {am1, log_peak}, 1, accuracy);
+    if (!sum.finite) return kLargest;
+    const double found = log_peak + std::log(sum.value);
+    return std::abs(found) < 1e-3 * accuracy ? 0 : std::clamp(found, -kLargest, kLargest);
+  };
+  const auto unit = [&](double t) { return profile(t); };
+  const Centre around = make_centre(unit, profile.argmax(), {-kInfinity, kInfinity});
+  double lower = -std::log(around.left + around.right), upper = lower;
+  double at_lower = log_mass(lower), at_upper = at_lower;
+  for (double step = 0.5; at_lower > 0; step *= 2) {
+    if (lower < -kFarthest) throw_no_distribution(omega, kInfinity);
+    upper = lower;
+    at_upper = at_lower;
+    at_lower = log_mass(lower -= step);
+  }
+  for (double step = 0.5; at_upper < 0; step *= 2) {
+    if (upper > kFarthest) throw_no_distribution(omega, std::exp(at_upper));
+    lower = upper;
+    at_lower = at_upper;
+    at_upper = log_mass(upper += step);
+  }
+  if (at_lower == 0) return lower;
+  if (at_upper == 0) return upper;
+  std::uintmax_t iterations = 200;
+  const auto close = [](double a, double b) {
+    return std::abs(b - a) <= 2 * std::numeric_limits<double>::epsilon() * std::max(1e-3, std::abs(a));
+  };
+  const auto [a, b] =
+      boost::math::tools::toms748_solve(log_mass, lower, upper, at_lower, at_upper, close, iterations);
+  const double at_a = log_mass(a), at_b = log_mass(b);
+  const double nearest = std::abs(at_a) < std::abs(at_b) ? at_a : at_b;
+  if (at_b == kLargest && std::abs(nearest) > 1e3 * accuracy) throw_no_distribution(omega, std::exp(nearest));
+  // The mass is no smoother than the doubles about the mode.
+  const double grain = std::numeric_limits<double>::epsilon() * std::abs(profile.argmax()) * std::exp(a);
+  if (!(std::abs(nearest) <= 100 * accuracy + 64 * grain))
+    throw ConvergenceError(error_message("predict", "the relative error of the mass",
+                                         "must reach " + shortest(100 * accuracy), std::abs(nearest)));
+  return nearest == at_a ? a : b;
+}
+
+}  // namespace
+
+Interval as_interval(Line) noexcept { return {-kInfinity, kInfinity}; }
+
+NumericPrediction predict_numeric(const Tsallis& omega, std::function<double(double)> f,
+                                  const Interval& domain, double accuracy) {
+  if (std::isinf(omega.alpha())) throw_domain_error("predict", "alpha", "must be finite", omega.alpha());
+  if (!(domain.lower() < domain.upper()))
+    throw_domain_error("predict", "domain.upper()", "must be above lower = " + shortest(domain.lower()),
+                       domain.upper());
+  checked_positive("predict", "accuracy", accuracy);
+  constexpr int kLooks = 4;
+  const double panel_accuracy = std::max(0.01 * accuracy, 1e-14);
+  const auto profile = std::make_shared<Profile>(std::move(f), domain, omega.temperature());
+  for (int look = 0;; ++look) {
+    const Peaked shape{omega.alpha() - 1, solve(*profile, omega, panel_accuracy)};
+    const double c = shape.steepness();
+    std::vector<Interval> support = profile->level_set(shape.height());
+    std::vector<double> modes;
+    for (const double t : profile->maxima())
+      if (std::any_of(support.begin(), support.end(), [t](const Interval& s) { return s.contains(t); }))
+        modes.push_back(t);
+    NumericDensity density([profile, shape, c](double t) { return shape.log_density((*profile)(t), c); },
+                           std::move(support), std::move(modes), accuracy);
+    if (look < kLooks) {
+      const auto copy = std::make_shared<Profile>(*profile);
+      const auto& pieces = density.support();
+      const double lower = std::max(pieces.front().lower(), quantile(density, 1e-9));
+      const double upper = std::min(pieces.back().upper(), survival_quantile(density, 1e-9));
+      if (copy->look_closer({lower, upper})) {
+        *profile = *copy;
+        continue;
+      }
+    }
+    if (shape.am1 < 0 && !relative_mass(*profile, shape, omega.alpha(), panel_accuracy).finite)
+      throw_domain_error("predict", "alpha",
+                         "must be above " + shortest(least_alpha(*profile, domain)) +
+                             " for E_p[f] to be finite in the tails of f",
+                         omega.alpha());
+    return {std::move(density), profile->top(), 0.0 - deformed_log_of_exp(shape.am1, shape.log_peak)};
+  }
+}
+
+double conjugate(const Tsallis& omega, const NumericPrediction& p, const std::function<double(double)>& f) {
+  const double mean = fenchel::expectation(p.density, [&](double t) { return f(t) - p.top; });
+  const double share = 1 / omega.alpha();
+  return p.top + ((1 - share) * mean + share * omega.temperature() * p.offset);
+}
+
+}  // namespace fenchel::detail

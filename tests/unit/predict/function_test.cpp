@@ -1,0 +1,239 @@
+#include "fenchel/predict/function.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+#include <random>
+
+#include "fenchel/core/beta_gaussian.hpp"
+#include "fenchel/core/error.hpp"
+#include "fenchel/core/philox.hpp"
+#include "support/grids.hpp"
+#include "support/messages.hpp"
+
+namespace fenchel {
+namespace {
+
+using testing::kAlphas;
+using testing::kInf;
+using testing::kNaN;
+using testing::message_of;
+
+static_assert(Predictable<Tsallis, FunctionScore, Line>);
+static_assert(Predictable<Shannon, LinearScore, Interval>);
+
+FunctionScore quadratic(double mu, double sigma2) {
+  return FunctionScore([=](double t) { return -(t - mu) * (t - mu) / (2 * sigma2); });
+}
+FunctionScore absolute(double mu, double b) {
+  return FunctionScore([=](double t) { return -std::abs(t - mu) / b; });
+}
+FunctionScore double_well(double depth) {
+  return FunctionScore([=](double t) { return -depth * (t * t - 1) * (t * t - 1); });
+}
+
+TEST(PredictFunction, TruncatedParabola) {
+  const NumericDensity p = predict(Tsallis(2), quadratic(0, 2.0 / 3), Line{});
+  ASSERT_EQ(support(p).size(), 1u);
+  EXPECT_NEAR(support(p)[0].lower(), -1, 1e-13);
+  EXPECT_NEAR(support(p)[0].upper(), 1, 1e-13);
+  EXPECT_NEAR(pdf(p, 0), 0.75, 1e-13);
+  EXPECT_NEAR(variance(p), 0.2, 1e-12);
+  EXPECT_NEAR(quantile(p, 0.9), 2 * std::sin(std::asin(0.8) / 3), 1e-12);
+}
+
+TEST(PredictFunction, QuadraticScoresOfEveryAlpha) {
+  for (const double alpha : kAlphas) {
+    if (alpha <= 0.4) continue;
+    for (const double sigma2 : {1e-4, 1.0, 30.0}) {
+      for (const double mu : {0.0, 17.0}) {
+        const auto exact = beta_gaussian_constants(1, alpha - 1, std::log(sigma2));
+        const NumericDensity p = predict(Tsallis(alpha), quadratic(mu, sigma2), Line{});
+        EXPECT_NEAR(log_pdf(p, mu), exact.log_peak, 1e-10) << alpha << " " << sigma2;
+        EXPECT_NEAR(variance(p) / (exact.variance_factor * sigma2), 1, 1e-8) << alpha << " " << sigma2;
+        EXPECT_NEAR(normalizer(Tsallis(alpha), quadratic(mu, sigma2), Line{}), exact.normalizer,
+                    1e-9 * std::max(1.0, std::abs(exact.normalizer)))
+            << alpha << " " << sigma2;
+        if (alpha > 1) {
+          EXPECT_NEAR(support(p)[0].width() / 2, std::sqrt(exact.radius2 * sigma2),
+                      1e-9 * std::sqrt(exact.radius2 * sigma2))
+              << alpha << " " << sigma2;
+        } else {
+          EXPECT_EQ(support(p)[0], Interval(-kInf, kInf));
+        }
+      }
+    }
+  }
+}
+
+TEST(PredictFunction, LaplaceAndTriangular) {
+  const double b = 0.7, mu = 0.3;
+  const NumericDensity laplace = predict(Shannon(), absolute(mu, b), Line{});
+  EXPECT_NEAR(pdf(laplace, mu + 1), std::exp(-1 / b) / (2 * b), 1e-11);
+  EXPECT_NEAR(variance(laplace), 2 * b * b, 1e-10);
+  const NumericDensity triangular = predict(Tsallis(2), absolute(mu, b), Line{});
+  EXPECT_NEAR(support(triangular)[0].upper(), mu + std::sqrt(b), 1e-12);
+  EXPECT_NEAR(pdf(triangular, mu), 1 / std::sqrt(b), 1e-11);
+  EXPECT_NEAR(variance(triangular), b / 6, 1e-11);
+  EXPECT_NEAR(tsallis_entropy(triangular, 2), 0.5 - 1 / (3 * std::sqrt(b)), 1e-11);
+  EXPECT_NEAR(conjugate(Tsallis(2), absolute(mu, b), Line{}), 0.5 - 2 / (3 * std::sqrt(b)), 1e-11);
+}
+
+TEST(PredictFunction, TruncatedGaussian) {  // MATH.md, golden value 60
+  const FunctionScore f([](double t) { return 2 * std::exp(-t * t / 2) / std::sqrt(2 * std::numbers::pi); });
+  const NumericDensity p = predict(Tsallis(2), f, Line{});
+  EXPECT_NEAR(support(p)[0].upper(), 1.5381722544550523, 1e-11);
+  EXPECT_NEAR(variance(p), 0.40693947031039246, 1e-11);
+  EXPECT_NEAR(normalizer(Tsallis(2), f, Line{}) - 1, 0.24444173653800069, 1e-11);
+}
+
+TEST(PredictFunction, TemperatureDividesTheScore) {
+  const FunctionScore f = double_well(1), hot([&](double t) { return f(t) / 0.3; });
+  const NumericDensity p = predict(Tsallis(1.5, 0.3), f, Line{}), q = predict(Tsallis(1.5), hot, Line{});
+  for (const double t : {-1.2, -1.0, 0.0, 0.4, 1.1}) EXPECT_NEAR(pdf(p, t), pdf(q, t), 1e-12);
+  EXPECT_NEAR(normalizer(Tsallis(1.5, 0.3), f, Line{}), 0.3 * normalizer(Tsallis(1.5), hot, Line{}), 1e-12);
+  EXPECT_NEAR(conjugate(Tsallis(1.5, 0.3), f, Line{}), 0.3 * conjugate(Tsallis(1.5), hot, Line{}), 1e-12);
+}
+
+TEST(PredictFunction, TwoModesPartAsAlphaGrows) {
+  const FunctionScore f = double_well(2);
+  for (const double alpha : {1.0, 1.05, 1.2}) {
+    EXPECT_EQ(support(predict(Tsallis(alpha), f, Line{})).size(), 1u) << alpha;
+  }
+  for (const double alpha : {2.0, 5.0, 1e6}) {
+    const NumericDensity p = predict(Tsallis(alpha), f, Line{});
+    ASSERT_EQ(support(p).size(), 2u) << alpha;
+    EXPECT_NEAR(cdf(p, 0), 0.5, 1e-10);
+    EXPECT_NEAR(support(p)[0].lower(), -support(p)[1].upper(), 1e-12);
+    EXPECT_EQ(pdf(p, 0), 0);
+  }
+}
+
+TEST(PredictFunction, FarAndNarrow) {
+  for (const double mu : {-1e8, 1e5, 3e12}) {
+    const double sigma = 1e-4 * std::abs(mu) * 1e-3;
+    const NumericDensity p = predict(Tsallis(1.5), quadratic(mu, sigma * sigma), Line{});
+    EXPECT_NEAR(mean(p), mu, 1e-5 * sigma);
+    const auto exact = beta_gaussian_constants(1, 0.5, 2 * std::log(sigma));
+    EXPECT_NEAR(variance(p) / (exact.variance_factor * sigma * sigma), 1, 1e-6);
+  }
+  const FunctionScore pair([](double t) {  // two peaks, a thousand of their widths from 0
+    return std::max(-std::pow((t - 1000) / 0.01, 2), 0.5 - std::pow((t - 1000.5) / 0.01, 2));
+  });
+  EXPECT_EQ(support(predict(Tsallis(2, 0.001), pair, Line{})).size(), 1u);
+  EXPECT_EQ(support(predict(Tsallis(1.2), pair, Line{})).size(), 2u);
+}
+
+TEST(PredictFunction, MasksAndIntervals) {
+  const FunctionScore f([](double t) { return t > 0.1 && t < 0.5 ? -kInf : -t * t; });
+  for (const double alpha : {0.7, 1.0, 1.5}) {
+    const NumericDensity p = predict(Tsallis(alpha), f, Interval(-1, 1));
+    ASSERT_EQ(support(p).size(), 2u);
+    EXPECT_EQ(support(p)[0], Interval(-1, 0.1));
+    EXPECT_EQ(support(p)[1], Interval(0.5, 1));
+    EXPECT_NEAR(expectation(p, [](double) { return 1.0; }), 1, 1e-10);
+  }
+  const NumericDensity exponential =
+      predict(Shannon(), FunctionScore([](double t) { return -t; }), Interval(0, kInf));
+  EXPECT_NEAR(mean(exponential), 1, 1e-10);
+  EXPECT_EQ(support(exponential)[0], Interval(0, kInf));
+  for (const double width : {0.1, 10.0}) {
+    for (const double alpha : {0.5, 1.0, 3.0, 1e6}) {
+      const NumericDensity flat =
+          predict(Tsallis(alpha), FunctionScore([](double) { return 3.0; }), Interval(0, width));
+      EXPECT_NEAR(pdf(flat, 0.07), 1 / width, 1e-10 / width) << alpha;
+      EXPECT_EQ(support(flat)[0], Interval(0, width));
+    }
+  }
+}
+
+TEST(PredictFunction, ManyModes) {
+  const NumericDensity p =
+      predict(Tsallis(2), FunctionScore([](double t) { return std::cos(50 * t); }), Interval(0, 3));
+  EXPECT_EQ(support(p).size(), 25u);
+}
+
+TEST(PredictFunction, IsTheMaximum) {
+  const FunctionScore f = double_well(1.5);
+  for (const double alpha : {0.7, 1.0, 1.5, 2.0, 5.0}) {
+    const Tsallis omega(alpha, 0.8);
+    const NumericDensity p = predict(omega, f, Interval(-2, 2));
+    const auto objective = [&](const NumericDensity& q) {
+      return expectation(q, f) + omega.temperature() * tsallis_entropy(q, alpha);
+    };
+    const double best = objective(p);
+    EXPECT_NEAR(best, conjugate(omega, f, Interval(-2, 2)), 1e-9);
+    Philox rng(3);
+    for (int trial = 0; trial < 8; ++trial) {
+      const double a = standard_normal(rng), b = standard_normal(rng), c = uniform01(rng);
+      const NumericDensity q(
+          [&](double t) {
+            const double tilt = 1 + 0.3 * std::sin(a + 3 * b * t);
+            return std::log(tilt * (1 - 0.2 * c) * pdf(p, t) + 0.05 * c);
+          },
+          {Interval(-2, 2)}, p.modes());
+      EXPECT_LT(objective(q), best) << alpha;
+    }
+  }
+}
+
+TEST(PredictFunction, ErrorsSayWhy) {
+  const auto predicted = [](double alpha, std::function<double(double)> f, auto domain) {
+    return message_of<std::domain_error>([&] { (void)predict(Tsallis(alpha), FunctionScore(f), domain); });
+  };
+  const auto square = [](double t) { return -t * t; };
+  EXPECT_EQ(predicted(
+                2, [](double) { return kNaN; }, Interval(0, 1)),
+            "fenchel::predict: f(0) must be a number below infinity, got nan");
+  EXPECT_EQ(predicted(
+                2, [](double t) { return t == 1 ? kInf : 0.0; }, Interval(0, 1)),
+            "fenchel::predict: f(1) must be a number below infinity, got inf");
+  EXPECT_EQ(predicted(
+                2, [](double) { return -kInf; }, Line{}),
+            "fenchel::predict: the largest f found must be finite, got -inf");
+  EXPECT_EQ(predicted(2, square, Interval(1, 1)),
+            "fenchel::predict: domain.upper() must be above lower = 1, got 1");
+  EXPECT_EQ(predicted(kInf, square, Line{}), "fenchel::predict: alpha must be finite, got inf");
+  EXPECT_EQ(
+      predicted(0.25, square, Line{}),
+      "fenchel::predict: alpha must be above 0.3333333333333333 for E_p[f] to be finite in the tails of "
+      "f, got 0.25");
+  const std::string none = "must be 1 for some A: no distribution exists where f does not fall enough, got ";
+  for (const double alpha : {1.0, 1.5, 2.0}) {
+    EXPECT_EQ(predicted(
+                  alpha, [](double) { return 0.0; }, Line{}),
+              "fenchel::predict: the mass of exp_{2-alpha}((f - A) / T), alpha = " + shortest(alpha) + ", " +
+                  none + "inf");
+  }
+  EXPECT_EQ(predicted(
+                1, [](double t) { return -0.5 * std::log1p(std::abs(t)); }, Line{}),
+            "fenchel::predict: the mass of exp_{2-alpha}((f - A) / T), alpha = 1, " + none + "inf");
+  // 0.9 times a Gaussian density holds no more mass than 0.9 above level 0.
+  const std::string little = predicted(
+      2, [](double t) { return 0.9 * std::exp(-t * t / 2) / std::sqrt(2 * std::numbers::pi); }, Line{});
+  const std::string start = "fenchel::predict: the mass of exp_{2-alpha}((f - A) / T), alpha = 2, " + none;
+  ASSERT_EQ(little.substr(0, start.size()), start);
+  EXPECT_NEAR(std::stod(little.substr(start.size())), 0.9, 1e-9);
+  EXPECT_EQ(predicted(
+                1.5, [](double t) { return std::atan(t); }, Line{}),
+            "fenchel::predict: the mass of exp_{2-alpha}((f - A) / T), alpha = 1.5, " + none + "inf");
+  const std::string rising = predicted(
+      1, [](double t) { return t; }, Interval(0, kInf));
+  const std::string end =
+      "must be less than f nearer to 0: no distribution exists where f does not fall, got ";
+  ASSERT_NE(rising.find(end), std::string::npos);
+  const double last = std::stod(rising.substr(rising.find(end) + end.size()));
+  EXPECT_EQ(rising, "fenchel::predict: f(" + shortest(last) + ") " + end + shortest(last));
+  EXPECT_EQ(
+      message_of<std::domain_error>([&] { (void)predict(Tsallis(1), FunctionScore(square), Line{}, -1); }),
+      "fenchel::predict: accuracy must be positive and finite, got -1");
+  EXPECT_EQ(message_of<ConvergenceError>([&] {
+              (void)predict(Tsallis(1.5), FunctionScore([](double t) { return std::sin(1e9 * t * t); }),
+                            Interval(0, 1));
+            }).substr(0, 26),
+            "fenchel::numeric_density: ");
+}
+
+}  // namespace
+}  // namespace fenchel
