@@ -13,6 +13,9 @@
 /// by quadrature to about 1e-11.
 namespace fenchel {
 
+/// Relative error of the derivative in alpha, away from where it changes its sign.
+inline constexpr double kSampleAlphaError = 1e-11;
+
 /// dt/dmu, dt/dsigma2 and dt/dalpha.
 struct SampleDerivatives {
   double mu, sigma2, alpha;

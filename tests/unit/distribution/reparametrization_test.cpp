@@ -6,6 +6,7 @@
 #include <boost/math/special_functions/beta.hpp>
 #include <cmath>
 
+#include "support/golden.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
 
@@ -39,6 +40,17 @@ TEST(SampleDerivatives, AreThoseOfTheQuantiles) {
       EXPECT_NEAR(d.sigma2, difference(0, 1), 1e-9 * std::max(1.0, std::abs(t)));
       EXPECT_NEAR(d.alpha, difference(1, 0), 1e-8 * std::max(1e-3, std::abs(d.alpha)) + 1e-9);
     }
+  }
+}
+
+TEST(SampleGradient, MatchesTheTable) {
+  for (const auto& row : testing::golden_rows("reparametrization.txt")) {
+    const auto n = static_cast<index_t>(row[0]);
+    SCOPED_TRACE(::testing::Message() << "n=" << n << " alpha=" << row[1] << " q=" << row[2]);
+    const MultivariateBetaGaussian p(row[1], VectorXd::Zero(n), MatrixXd::Identity(n, n));
+    const VectorXd t = std::sqrt(row[2]) * VectorXd::Unit(n, 0);
+    const double scale = std::max(std::abs(row[3]), 1e-3 / (row[1] * row[1]));
+    EXPECT_NEAR(sample_gradient(p, t, t / row[2]).alpha, row[3], kSampleAlphaError * scale);
   }
 }
 
