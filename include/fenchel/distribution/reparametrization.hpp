@@ -14,7 +14,7 @@
 namespace fenchel {
 
 /// Relative error of the derivative in alpha, away from where it changes its sign.
-inline constexpr double kSampleAlphaError = 1e-11;
+inline constexpr double kSampleAlphaError = 1e-12;
 
 /// dt/dmu, dt/dsigma2 and dt/dalpha.
 struct SampleDerivatives {
