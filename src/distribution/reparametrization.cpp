@@ -91,7 +91,7 @@ double log_radius_alpha_slope(const BetaGaussianConstants& c, double q) {
 
 /// How the radius goes with log det Sigma: r is proportional to |Sigma|^{-c/2}, c = am1 / (2 + n am1).
 double determinant_exponent(const BetaGaussianConstants& c) {
-  const double n = static_cast<double>(c.dimension);
+  const auto n = static_cast<double>(c.dimension);
   return std::isinf(c.am1) ? 1 / n : c.am1 / (2 + n * c.am1);
 }
 

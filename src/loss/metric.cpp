@@ -87,7 +87,10 @@ double upper_end(const FenchelYoungMetric& metric, double low, double high, doub
       if (left < -kSteepest) return -kInf;
     right = left < -1 ? left / 2 : 0;
   } else {
-    for (right = 1; gap(right) < 0 && right < kSteepest; right *= 2) left = right;
+    for (right = 1; gap(right) < 0; right *= 2) {
+      if (right > kSteepest) throw_domain_error("geodesic", "sigma_max", "must be finite", kInf);
+      left = right;
+    }
   }
   return root_between(gap, left, right);
 }
@@ -176,7 +179,9 @@ Geodesic geodesic_of_diracs(const FenchelYoungMetric& metric, double from, doubl
   if (from == to) throw_domain_error("geodesic_of_diracs", "to", "must differ from the other end", to);
   const double e = 1 + metric.exponent_less_one();
   const double unit = std::sqrt(metric.constant()) * boost::math::beta((1 + e) / 2, 0.5);
-  return {metric, {from, 0}, {to, 0}, std::pow(std::abs(to - from) / unit, 1 / e), -kInf, kInf};
+  const double sigma_max = std::pow(std::abs(to - from) / unit, 1 / e);
+  return {metric, {from, 0}, {to, 0}, detail::checked_positive("geodesic_of_diracs", "sigma_max", sigma_max),
+          -kInf,  kInf};
 }
 
 double distance(const FenchelYoungMetric& metric, LocationScale a, LocationScale b) {

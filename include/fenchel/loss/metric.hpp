@@ -67,7 +67,7 @@ class FENCHEL_EXPORT Geodesic {
 };
 
 /// The one geodesic from one member to another. Throws std::domain_error unless both have finite mu and
-/// positive, finite sigma.
+/// positive, finite sigma; and where sigma_max would overflow, since it goes like width^{(alpha+1)/2}.
 [[nodiscard]] FENCHEL_EXPORT Geodesic geodesic(const FenchelYoungMetric& metric, LocationScale from,
                                                LocationScale to);
 /// The limit for sigma -> 0 at both ends, between two observations. Its length is infinite for alpha >= 1.

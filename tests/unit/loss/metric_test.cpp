@@ -253,6 +253,13 @@ TEST(Metric, BadInputIsNamed) {
             "fenchel::vertical_distance: sigma must be finite and not negative, got -1");
   EXPECT_EQ(message_of<std::domain_error>([&] { (void)vertical_distance(metric, 0, 0); }),
             "fenchel::vertical_distance: the larger sigma must be positive and finite, got 0");
+  const FenchelYoungMetric flat(1e3);
+  EXPECT_EQ(message_of<std::domain_error>([&] {
+              (void)geodesic(flat, {0, 1}, {1, 1});
+            }),
+            "fenchel::geodesic: sigma_max must be finite, got inf");
+  EXPECT_EQ(message_of<std::domain_error>([&] { (void)geodesic_of_diracs(flat, 0, 1); }),
+            "fenchel::geodesic_of_diracs: sigma_max must be positive and finite, got inf");
   EXPECT_TRUE(std::isnan(metric.tensor(-1)[0]));
   EXPECT_TRUE(std::isnan(metric.curvature(0)));
 }
