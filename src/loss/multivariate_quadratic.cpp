@@ -14,6 +14,8 @@ namespace {
 
 using Eigen::MatrixXd, Eigen::VectorXd;
 
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
 MultivariateBetaGaussian regular_prediction(const Tsallis& omega, const MultivariateQuadraticScore& f,
                                             const Euclidean& domain) {
   if (f.rank() < f.dimension())
@@ -54,7 +56,7 @@ VectorXd log_ratios(const MultivariateBetaGaussian& p, const MultivariateBetaGau
 detail::TargetNegentropy target_negentropy(const MultivariateBetaGaussian& q, double alpha) {
   // int q^alpha / (alpha (alpha - 1)) -> 0 only where q <= 1.
   if (std::isinf(alpha) && q.constants().log_peak > 0)
-    return {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()};
+    return {kInf, std::numeric_limits<double>::quiet_NaN()};
   return {-tsallis_entropy(q, alpha), tsallis_negentropy_order_derivative(q.constants(), alpha)};
 }
 
@@ -145,9 +147,11 @@ Loss<MultivariateQuadraticGradient> detail::quadratic_loss(const Tsallis& omega,
   check_target_dimension(f, mean.size());
   const MatrixXd inverse = precision(p);
   const VectorXd d = mean - p.mu(), pull = inverse * d;
+  // A covariance that does not exist is infinite, with entries of either sign.
+  const double square = covariance.allFinite() ? inverse.cwiseProduct(covariance).sum() + d.dot(pull) : kInf;
   return at_temperature(
       omega.temperature(),
-      {conjugate(p.constants()) + target.value + (inverse.cwiseProduct(covariance).sum() + d.dot(pull)) / 2,
+      {std::isinf(square) ? kInf : conjugate(p.constants()) + target.value + square / 2,
        {-pull,
         (p.constants().variance_factor * inverse - inverse * covariance * inverse - pull * pull.transpose()) /
             2,

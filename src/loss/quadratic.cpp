@@ -80,10 +80,11 @@ Loss<QuadraticGradient> quadratic_loss(const Tsallis& omega, const QuadraticScor
                                        double variance, TargetNegentropy target) {
   const BetaGaussian p = predict(omega, f, Line());
   const double d = mean - p.mu(), square = variance + d * d, sigma2 = p.sigma2();
-  return at_temperature(omega.temperature(),
-                        {conjugate(p.constants()) + target.value + square / (2 * sigma2),
-                         {-d / sigma2, (p.constants().variance_factor - square / sigma2) / (2 * sigma2),
-                          conjugate_alpha_derivative(p.constants()) + target.alpha_derivative}});
+  return at_temperature(
+      omega.temperature(),
+      {std::isinf(square) ? kInf : conjugate(p.constants()) + target.value + square / (2 * sigma2),
+       {-d / sigma2, (p.constants().variance_factor - square / sigma2) / (2 * sigma2),
+        conjugate_alpha_derivative(p.constants()) + target.alpha_derivative}});
 }
 
 }  // namespace detail

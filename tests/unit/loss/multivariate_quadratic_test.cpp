@@ -243,6 +243,12 @@ TEST(LossMultivariateQuadratic, InfiniteAlphaMeasuresTheUnitVolume) {
   EXPECT_NEAR(fenchel_young(omega, f, disc(2 / std::numbers::pi)).value, 0.25 / std::numbers::pi, 1e-15);
 }
 
+TEST(LossMultivariateQuadratic, IsInfiniteForATargetWithoutCovariance) {
+  const MultivariateBetaGaussian q(0.4, kMu, kSf);
+  EXPECT_EQ(fenchel_young(Tsallis(1.5), MultivariateQuadraticScore(kMuf, kS), q).value, kInf);
+  EXPECT_EQ(cross_omega(Tsallis(1.5), MultivariateQuadraticScore(kMuf, kS), q).value, kInf);
+}
+
 TEST(LossMultivariateQuadratic, BadInputIsNamed) {
   const MultivariateQuadraticScore f(kMuf, kSf), flat(kMuf, MatrixXd{{1, 0}, {0, 0}});
   const MultivariateDirac q{kMu}, longer{VectorXd::Zero(3)};

@@ -312,6 +312,13 @@ TEST(LossQuadratic, InfiniteAlphaMeasuresTheUnitInterval) {
   EXPECT_NEAR(conjugate(Tsallis(1e12), f, Line()), conjugate(omega, f, Line()), 1e-10);
 }
 
+TEST(LossQuadratic, IsInfiniteForATargetWithoutVariance) {
+  for (const double alpha : {0.4, 1.0, 2.0}) {
+    EXPECT_EQ(fenchel_young(Tsallis(alpha), QuadraticScore(0, 1), BetaGaussian(0.2, 0, 1)).value, kInf);
+    EXPECT_EQ(cross_omega(Tsallis(alpha), QuadraticScore(0, 1), BetaGaussian(0.2, 0, 1)).value, kInf);
+  }
+}
+
 TEST(LossQuadratic, BadAlphaIsNamed) {
   const auto call = [] { (void)cross_omega(Tsallis(0.25), QuadraticScore(0, 1), Dirac{1}); };
   EXPECT_EQ(message_of<std::domain_error>(call),

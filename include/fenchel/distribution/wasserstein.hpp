@@ -1,0 +1,43 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cmath>
+
+#include "fenchel/core/config.hpp"
+#include "fenchel/distribution/beta_gaussian.hpp"
+#include "fenchel/distribution/multivariate_beta_gaussian.hpp"
+
+/// The Wasserstein distance W2 of two beta-Gaussians of the same alpha, and the map t -> matrix t + shift
+/// that carries p to q at this cost [SCD22, Section 6; MATH.md 5.5, E5]. Affine maps join members of one
+/// alpha only: all functions throw std::domain_error for two, and where there is no variance (alpha <= N / (N
+/// + 2)) or where the scale of p is singular.
+namespace fenchel {
+
+struct AffineMap {
+  double slope, shift;
+
+  [[nodiscard]] double operator()(double t) const noexcept { return slope * t + shift; }
+};
+
+struct MultivariateAffineMap {
+  Eigen::MatrixXd matrix;  ///< symmetric, positive semidefinite
+  Eigen::VectorXd shift;
+
+  [[nodiscard]] Eigen::VectorXd operator()(const Eigen::VectorXd& t) const { return matrix * t + shift; }
+};
+
+[[nodiscard]] FENCHEL_EXPORT AffineMap optimal_map(const BetaGaussian& p, const BetaGaussian& q);
+[[nodiscard]] FENCHEL_EXPORT MultivariateAffineMap optimal_map(const MultivariateBetaGaussian& p,
+                                                               const MultivariateBetaGaussian& q);
+
+/// The least E|X - Y|^2 over X from p and Y from q: |mean difference|^2 plus the squared Bures distance of
+/// the covariances, as the cost of the optimal map, which does not cancel as q -> p.
+[[nodiscard]] FENCHEL_EXPORT double wasserstein2_squared(const BetaGaussian& p, const BetaGaussian& q);
+[[nodiscard]] FENCHEL_EXPORT double wasserstein2_squared(const MultivariateBetaGaussian& p,
+                                                         const MultivariateBetaGaussian& q);
+
+template <class P>
+requires requires(const P& p) { wasserstein2_squared(p, p); }
+[[nodiscard]] double wasserstein2(const P& p, const P& q) { return std::sqrt(wasserstein2_squared(p, q)); }
+
+}  // namespace fenchel

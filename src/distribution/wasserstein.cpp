@@ -1,0 +1,69 @@
+#include "fenchel/distribution/wasserstein.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <limits>
+
+#include "fenchel/core/error.hpp"
+
+namespace fenchel {
+namespace {
+
+using Eigen::MatrixXd, Eigen::VectorXd;
+
+template <class P>
+void check_pair(const P& p, const P& q, index_t n) {
+  if (p.alpha() != q.alpha())
+    throw_domain_error("optimal_map", "alpha", "must be the same for both, here " + shortest(p.alpha()),
+                       q.alpha());
+  if (!(p.constants().variance_factor < std::numeric_limits<double>::infinity()))
+    throw_domain_error("optimal_map", "alpha",
+                       "must be above " + shortest(n) + "/" + shortest(n + 2) + " for a finite variance",
+                       p.alpha());
+}
+
+/// The symmetric matrix T with T P T = Q for P = L L^T and Q the covariances: L^-T (L^T Q L)^{1/2} L^-1.
+MatrixXd optimal_matrix(const MultivariateBetaGaussian& p, const MultivariateBetaGaussian& q) {
+  const index_t n = p.dimension();
+  if (q.dimension() != n)
+    throw_invalid_argument("optimal_map", "q.dimension()", "must be p.dimension() = " + shortest(n),
+                           q.dimension());
+  check_pair(p, q, n);
+  if (p.rank() < n)
+    throw_domain_error("optimal_map", "p.rank()", "must be its dimension " + shortest(n),
+                       static_cast<double>(p.rank()));
+  const MatrixXd &factor = p.score().factor(), &white = p.score().whitening();
+  const MatrixXd square = factor.transpose() * q.scale() * factor;
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(square);
+  const MatrixXd root = eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal() *
+                        eigen.eigenvectors().transpose();
+  const double stretch = std::sqrt(q.constants().variance_factor / p.constants().variance_factor);
+  return stretch * (white.transpose() * root * white);
+}
+
+}  // namespace
+
+AffineMap optimal_map(const BetaGaussian& p, const BetaGaussian& q) {
+  check_pair(p, q, 1);
+  const double slope = std::sqrt(variance(q) / variance(p));
+  return {slope, q.mu() - slope * p.mu()};
+}
+
+MultivariateAffineMap optimal_map(const MultivariateBetaGaussian& p, const MultivariateBetaGaussian& q) {
+  MatrixXd matrix = optimal_matrix(p, q);
+  VectorXd shift = q.mu() - matrix * p.mu();
+  return {std::move(matrix), std::move(shift)};
+}
+
+double wasserstein2_squared(const BetaGaussian& p, const BetaGaussian& q) {
+  check_pair(p, q, 1);
+  const double d = q.mu() - p.mu(), spread = standard_deviation(q) - standard_deviation(p);
+  return d * d + spread * spread;
+}
+
+double wasserstein2_squared(const MultivariateBetaGaussian& p, const MultivariateBetaGaussian& q) {
+  const MatrixXd move = optimal_matrix(p, q) - MatrixXd::Identity(p.dimension(), p.dimension());
+  return (q.mu() - p.mu()).squaredNorm() +
+         p.constants().variance_factor * (move * p.score().factor()).squaredNorm();
+}
+
+}  // namespace fenchel
