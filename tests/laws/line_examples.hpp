@@ -79,13 +79,14 @@ inline std::vector<Example<NumericDensity>> examples() {
   const auto waves = [](double t) { return 2 * std::cos(2 * t) + 0.3 * t - t * t / 8; };
   std::vector<Example<NumericDensity>> list;
   for (const double alpha : {1.0, 1 + 1e-8, 1.5, 2.0}) {
-    list.push_back({named("NumericDensity", alpha), predict(Tsallis(alpha), FunctionScore(waves), Line()), alpha,
-                    waves, 1e-8});
+    list.push_back({named("NumericDensity", alpha), predict(Tsallis(alpha), FunctionScore(waves), Line()),
+                    alpha, waves, 1e-8});
   }
   list.push_back({"escort", escort(TruncatedGaussian(2, 0.3, 1), 3), 2, nullptr, 1e-8});
   return list;
 }
 
-using LineFamilies = ::testing::Types<BetaGaussian, BetaLaplace, TruncatedGaussian, LocationScale, NumericDensity>;
+using LineFamilies =
+    ::testing::Types<BetaGaussian, BetaLaplace, TruncatedGaussian, LocationScale, NumericDensity>;
 
 }  // namespace fenchel::testing
