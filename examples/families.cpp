@@ -142,6 +142,22 @@ std::string multivariate_beta_gaussian() {
   return plot.str();
 }
 
+std::string geometry() {
+  Plot plot("Geodesics from (-1, 0.2) to (1, 0.5)", {-1.5, 1.5, 0.5, "&#956;"}, {0, 1.5, 0.5, "&#963;"});
+  const std::vector<std::pair<const char*, double>> members{{"&#945; = 0.6", 0.6},
+                                                            {"&#945; = 1, half-ellipse", 1},
+                                                            {"&#945; = 4/3", 4. / 3},
+                                                            {"&#945; = 2", 2},
+                                                            {"&#945; = 3", 3}};
+  for (const auto& [name, alpha] : members) {
+    const Geodesic path = geodesic(FenchelYoungMetric(alpha), {-1, 0.2}, {1, 0.5});
+    std::vector<std::pair<double, double>> points;
+    for (int i = 0; i <= 200; ++i) points.emplace_back(path.at(i / 200.).mu, path.at(i / 200.).sigma);
+    plot.path(name, points);
+  }
+  return plot.str();
+}
+
 struct Picture {
   const char* name;
   std::function<std::string()> draw;
@@ -153,7 +169,8 @@ const std::vector<Picture> kPictures{{"beta_gaussian", beta_gaussian},
                                      {"location_scale", location_scale},
                                      {"sparse_poisson", sparse_poisson},
                                      {"sparse_integer_gaussian", sparse_integer_gaussian},
-                                     {"any_score", any_score}};
+                                     {"any_score", any_score},
+                                     {"geometry", geometry}};
 
 }  // namespace
 

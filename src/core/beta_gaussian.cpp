@@ -6,7 +6,7 @@
 namespace fenchel {
 
 double tsallis_negentropy(const BetaGaussianConstants& c, double order) {
-  if (std::isinf(order)) return 0;
+  if (std::isinf(order)) return c.log_peak > 0 ? order : 0;
   const double mean_log = c.log_peak + log_power_mass_slope(c.dimension, c.am1, order);
   return deformed_log_of_exp(order - 1, mean_log) / order;
 }

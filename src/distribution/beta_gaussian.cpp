@@ -4,6 +4,7 @@
 #include <limits>
 #include <numbers>
 
+#include "fenchel/core/beta_gaussian_conjugate.hpp"
 #include "fenchel/core/beta_gaussian_tail.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/deformed.hpp"
@@ -156,6 +157,10 @@ double tsallis_entropy(const BetaGaussian& p, double order) {
   if (!(order > 0)) throw_domain_error("tsallis_entropy", "order", "must be positive", order);
   if (2 * order <= -p.constants().am1) return kInf;
   return -tsallis_negentropy(p.constants(), order);
+}
+
+double negentropy_order_derivative(const BetaGaussian& p, double order) {
+  return tsallis_negentropy_order_derivative(p.constants(), order);
 }
 
 BetaGaussian escort(const BetaGaussian& p, double order) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "fenchel/core/beta_gaussian_conjugate.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/gamma_ratio.hpp"
 #include "fenchel/core/parallel.hpp"
@@ -147,6 +148,10 @@ double tsallis_entropy(const MultivariateBetaGaussian& p, double order) {
   const double am1 = p.alpha() - 1, half_rank = static_cast<double>(p.rank()) / 2;
   if (order + half_rank * am1 <= 0) return kInfinity;
   return -tsallis_negentropy(p.constants(), order);
+}
+
+double negentropy_order_derivative(const MultivariateBetaGaussian& p, double order) {
+  return tsallis_negentropy_order_derivative(p.constants(), order);
 }
 
 MultivariateBetaGaussian escort(const MultivariateBetaGaussian& p, double order) {

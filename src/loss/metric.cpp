@@ -95,7 +95,7 @@ double upper_end(const FenchelYoungMetric& metric, double low, double high, doub
   return root_between(gap, left, right);
 }
 
-void check_point(LocationScale a) {
+void check_point(HalfPlanePoint a) {
   detail::checked_finite("geodesic", "mu", a.mu);
   detail::checked_positive("geodesic", "sigma", a.sigma);
 }
@@ -124,7 +124,7 @@ double FenchelYoungMetric::curvature(double sigma) const noexcept {
   return -2 / ((alpha_ + 1) * constant_) * std::pow(sigma, -2 * exponent_less_one());
 }
 
-Geodesic::Geodesic(const FenchelYoungMetric& metric, LocationScale from, LocationScale to, double sigma_max,
+Geodesic::Geodesic(const FenchelYoungMetric& metric, HalfPlanePoint from, HalfPlanePoint to, double sigma_max,
                    double begin, double end)
     : metric_(metric),
       from_(from),
@@ -136,14 +136,14 @@ Geodesic::Geodesic(const FenchelYoungMetric& metric, LocationScale from, Locatio
               : std::isinf(begin)   ? whole_arc(metric, sigma_max)
                                     : arc(metric, sigma_max, begin, end)) {}
 
-LocationScale Geodesic::point(double x) const {
+HalfPlanePoint Geodesic::point(double x) const {
   const double side = to_.mu > from_.mu ? 1 : -1, sigma = sigma_max_ * sech(x);
   if (std::isinf(begin_))
     return {from_.mu + (to_.mu - from_.mu) / 2 + side * travel(metric_, sigma_max_, 0, x), sigma};
   return {from_.mu + side * travel(metric_, sigma_max_, begin_, x), sigma};
 }
 
-LocationScale Geodesic::at(double s) const {
+HalfPlanePoint Geodesic::at(double s) const {
   detail::checked_probability("geodesic", "s", s);
   if (s == 0) return from_;
   if (s == 1) return to_;
@@ -160,7 +160,7 @@ LocationScale Geodesic::at(double s) const {
   return point(root_between(gap, begin_, end_));
 }
 
-Geodesic geodesic(const FenchelYoungMetric& metric, LocationScale from, LocationScale to) {
+Geodesic geodesic(const FenchelYoungMetric& metric, HalfPlanePoint from, HalfPlanePoint to) {
   check_point(from);
   check_point(to);
   const double low = std::min(from.sigma, to.sigma), high = std::max(from.sigma, to.sigma);
@@ -184,7 +184,7 @@ Geodesic geodesic_of_diracs(const FenchelYoungMetric& metric, double from, doubl
           -kInf,  kInf};
 }
 
-double distance(const FenchelYoungMetric& metric, LocationScale a, LocationScale b) {
+double distance(const FenchelYoungMetric& metric, HalfPlanePoint a, HalfPlanePoint b) {
   return geodesic(metric, a, b).length();
 }
 

@@ -53,13 +53,6 @@ VectorXd log_ratios(const MultivariateBetaGaussian& p, const MultivariateBetaGau
   return 2 * Eigen::JacobiSVD<MatrixXd>(ratio).singularValues().array().log().matrix();
 }
 
-detail::TargetNegentropy target_negentropy(const MultivariateBetaGaussian& q, double alpha) {
-  // int q^alpha / (alpha (alpha - 1)) -> 0 only where q <= 1.
-  if (std::isinf(alpha) && q.constants().log_peak > 0)
-    return {kInf, std::numeric_limits<double>::quiet_NaN()};
-  return {-tsallis_entropy(q, alpha), tsallis_negentropy_order_derivative(q.constants(), alpha)};
-}
-
 }  // namespace
 
 MatrixXd cholesky_gradient(const MatrixXd& gradient, const MatrixXd& factor) {
@@ -120,7 +113,7 @@ Loss<MultivariateQuadraticGradient> fenchel_young(const Tsallis& omega, const Mu
   // An infinite alpha predicts ellipsoids of volume one alone.
   if (q.alpha() != p.alpha() || (std::isinf(q.alpha()) && q.constants().log_peak != 0))
     return detail::quadratic_loss(omega, f, domain, mean(q), covariance(q),
-                                  target_negentropy(q, omega.alpha()));
+                                  detail::target_negentropy(q, omega.alpha()));
   const double n = static_cast<double>(p.dimension()), am1 = p.constants().am1,
                v = q.constants().variance_factor;
   const MatrixXd& white = p.score().whitening();

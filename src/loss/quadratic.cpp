@@ -9,7 +9,6 @@ namespace fenchel {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// T loss(f / T) from the loss of f / T, whose sigma2 is T times that of f.
 Loss<QuadraticGradient> at_temperature(double temperature, const Loss<QuadraticGradient>& loss) {
@@ -69,12 +68,6 @@ Loss<QuadraticGradient> fenchel_young(const Tsallis& omega, const QuadraticScore
 }
 
 namespace detail {
-
-TargetNegentropy target_negentropy(const BetaGaussian& q, double alpha) {
-  // int q^alpha / (alpha (alpha - 1)) -> 0 only where q <= 1.
-  if (std::isinf(alpha) && q.constants().log_peak > 0) return {kInf, kNaN};
-  return {-tsallis_entropy(q, alpha), tsallis_negentropy_order_derivative(q.constants(), alpha)};
-}
 
 Loss<QuadraticGradient> quadratic_loss(const Tsallis& omega, const QuadraticScore& f, double mean,
                                        double variance, TargetNegentropy target) {

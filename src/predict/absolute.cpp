@@ -14,10 +14,6 @@ BetaLaplace predict(const Tsallis& omega, const AbsoluteScore& f, Line) {
   return {omega.alpha(), f.mu(), f.b() * omega.temperature()};
 }
 
-BetaLaplace predict(const Shannon& omega, const AbsoluteScore& f, Line domain) {
-  return predict(Tsallis(omega), f, domain);
-}
-
 double conjugate(const Tsallis& omega, const AbsoluteScore& f, Line domain) {
   const BetaLaplace p = predict(omega, f, domain);
   const double am1 = p.alpha() - 1, mean_score = -absolute_moment(p, 1) / p.b();

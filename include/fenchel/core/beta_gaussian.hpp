@@ -52,7 +52,8 @@ FENCHEL_HD inline double log_density(const BetaGaussianConstants& c, double q) n
   return c.log_peak + std::log1p(-y) / c.am1;
 }
 
-/// Omega_order(p) of any order for which the integral of p^order is finite; order 1 is int p log p.
+/// Omega_order(p) of any order for which the integral of p^order is finite; order 1 is int p log p; an
+/// infinite order gives 0 where p <= 1, else infinity.
 [[nodiscard]] FENCHEL_EXPORT double tsallis_negentropy(const BetaGaussianConstants& c, double order);
 
 /// What changes with alpha at fixed mu and Sigma.

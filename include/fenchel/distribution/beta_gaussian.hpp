@@ -98,6 +98,9 @@ class FENCHEL_EXPORT BetaGaussian {
 [[nodiscard]] FENCHEL_EXPORT double entropy(const BetaGaussian& p);
 [[nodiscard]] FENCHEL_EXPORT double tsallis_entropy(const BetaGaussian& p, double order);
 
+/// d Omega_order(p) / d order, to about 1e-12; 0 for an infinite order, NaN where Omega is infinite.
+[[nodiscard]] FENCHEL_EXPORT double negentropy_order_derivative(const BetaGaussian& p, double order);
+
 /// p^order / int p^order: for alpha > 1 the member on the same support with 1 + (alpha - 1) / order. Throws
 /// std::domain_error unless order >= 0 and order > 1 - alpha: other escorts are no members of the family.
 [[nodiscard]] FENCHEL_EXPORT BetaGaussian escort(const BetaGaussian& p, double order);

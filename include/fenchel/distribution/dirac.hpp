@@ -24,4 +24,10 @@ template <std::invocable<double> F>
   return order < 1 ? -1 / (order * (1 - order)) : -std::numeric_limits<double>::infinity();
 }
 
+/// NaN where Omega is infinite.
+[[nodiscard]] inline double negentropy_order_derivative(const Dirac&, double order) noexcept {
+  const double spread = order * (1 - order);
+  return order < 1 ? (2 * order - 1) / (spread * spread) : std::numeric_limits<double>::quiet_NaN();
+}
+
 }  // namespace fenchel

@@ -43,5 +43,8 @@ template <std::invocable<double> F>
 [[nodiscard]] inline double tsallis_entropy(const Empirical&, double order) noexcept {
   return tsallis_entropy(Dirac{0}, order);
 }
+[[nodiscard]] inline double negentropy_order_derivative(const Empirical&, double order) noexcept {
+  return negentropy_order_derivative(Dirac{0}, order);
+}
 
 }  // namespace fenchel

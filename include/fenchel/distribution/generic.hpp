@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "fenchel/core/config.hpp"
+#include "fenchel/core/deformed.hpp"
+#include "fenchel/core/deformed_derivatives.hpp"
 #include "fenchel/core/function_ref.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/core/parallel.hpp"
@@ -65,6 +67,20 @@ requires requires(const P& p) {
   const double scale = survival_quantile(p, 0.25) - quantile(p, 0.25);
   return detail::expectation(
       f, [&p](double t) { return pdf(p, t); }, detail::pieces(support(p)), centre, scale, accuracy);
+}
+
+/// d Omega_order(p) / d order, by quadrature; 0 for an infinite order.
+template <class P>
+requires requires(const P& p) {
+  { log_pdf(p, 0.0) } -> std::convertible_to<double>;
+}
+[[nodiscard]] double negentropy_order_derivative(const P& p, double order) {
+  if (std::isinf(order)) return 0;
+  const double am1 = order - 1;
+  return expectation(p, [&p, am1, order](double t) {
+    const double l = log_pdf(p, t);
+    return (deformed_log_alpha_derivative<1>(am1, l) - deformed_log_of_exp(am1, l) / order) / order;
+  });
 }
 
 /// `count` draws, the k-th from stream k of the seed: the same for every number of threads.

@@ -99,6 +99,9 @@ class FENCHEL_EXPORT MultivariateBetaGaussian {
 /// Shannon entropy, and Tsallis entropy -Omega_order of any order > 0; infinite where the integral is.
 [[nodiscard]] FENCHEL_EXPORT double entropy(const MultivariateBetaGaussian& p);
 [[nodiscard]] FENCHEL_EXPORT double tsallis_entropy(const MultivariateBetaGaussian& p, double order);
+/// d Omega_order(p) / d order, as for BetaGaussian.
+[[nodiscard]] FENCHEL_EXPORT double negentropy_order_derivative(const MultivariateBetaGaussian& p,
+                                                                double order);
 
 /// p^order / int p^order: the member of the same form and support with alpha = 1 + am1 / order; uniform at
 /// order 0 on a bounded support. Throws std::domain_error where there is none, naming the bound.

@@ -20,5 +20,8 @@ struct MultivariateDirac {
 [[nodiscard]] inline double tsallis_entropy(const MultivariateDirac&, double order) noexcept {
   return tsallis_entropy(Dirac{0}, order);
 }
+[[nodiscard]] inline double negentropy_order_derivative(const MultivariateDirac&, double order) noexcept {
+  return negentropy_order_derivative(Dirac{0}, order);
+}
 
 }  // namespace fenchel

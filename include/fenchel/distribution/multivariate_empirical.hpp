@@ -39,5 +39,8 @@ class MultivariateEmpirical {
 [[nodiscard]] inline double tsallis_entropy(const MultivariateEmpirical&, double order) noexcept {
   return tsallis_entropy(Dirac{0}, order);
 }
+[[nodiscard]] inline double negentropy_order_derivative(const MultivariateEmpirical&, double order) noexcept {
+  return negentropy_order_derivative(Dirac{0}, order);
+}
 
 }  // namespace fenchel

@@ -48,8 +48,7 @@ template <class Target>
   const double conjugate_value = conjugate(omega, f, domain) / temperature;
   const double mean_score = conjugate_value - loss.value / temperature;
   loss.value = temperature * detail::fenchel_young_value(alpha, conjugate_value, mean_score, q, p, term);
-  if (!std::isinf(alpha))
-    loss.gradient.alpha += temperature * detail::target_negentropy_alpha_derivative(q, alpha);
+  if (!std::isinf(alpha)) loss.gradient.alpha += temperature * negentropy_order_derivative(q, alpha);
   return loss;
 }
 

@@ -9,8 +9,6 @@
 
 #include <Eigen/Dense>
 
-#include "fenchel/core/deformed.hpp"
-#include "fenchel/core/deformed_derivatives.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/distribution/beta_covariance.hpp"
 #include "fenchel/distribution/dirac.hpp"
@@ -60,24 +58,6 @@ double expected_score(const Target& q, const F& f, const Interval& domain) {
   }
 }
 
-/// d Omega_alpha(q) / d alpha; NaN for atoms where Omega is infinite.
-template <LineDistribution P>
-double negentropy_alpha_gradient(const P& q, double alpha) {
-  const double am1 = alpha - 1;
-  return expectation(q, [&](double t) {
-    const double l = log_pdf(q, t);
-    return (deformed_log_alpha_derivative<1>(am1, l) - deformed_log_of_exp(am1, l) / alpha) / alpha;
-  });
-}
-inline double negentropy_alpha_gradient(const Dirac&, double alpha) {
-  if (alpha >= 1) return std::numeric_limits<double>::quiet_NaN();
-  const double product = alpha * (1 - alpha);
-  return (2 * alpha - 1) / (product * product);
-}
-inline double negentropy_alpha_gradient(const Empirical&, double alpha) {
-  return negentropy_alpha_gradient(Dirac{0}, alpha);
-}
-
 }  // namespace detail
 
 /// Omega*(f) - E_q[f], with its derivatives with respect to alpha and, for a LinearScore, theta: E_p[phi] -
@@ -87,7 +67,7 @@ template <CallableScore Score, LineOrInterval Domain, LossTarget Target>
   const Interval range = detail::as_interval(domain);
   const auto p = detail::predict_numeric(omega, f, range, detail::kNumericAccuracy);
   const double value = detail::conjugate(omega, p, f) - detail::expected_score(q, f, range);
-  const double alpha = -omega.temperature() * detail::negentropy_alpha_gradient(p.density, omega.alpha());
+  const double alpha = -omega.temperature() * negentropy_order_derivative(p.density, omega.alpha());
   if constexpr (std::same_as<Score, LinearScore>) {
     std::vector<double> theta;
     for (const auto& phi : f.phi()) theta.push_back(expectation(p.density, phi) - expectation(q, phi));
@@ -103,7 +83,7 @@ template <CallableScore Score, LineOrInterval Domain, LossTarget Target>
                                  const Target& q) {
   auto loss = cross_omega(omega, f, domain, q);
   loss.value = std::max(0.0, loss.value - omega.temperature() * tsallis_entropy(q, omega.alpha()));
-  loss.gradient.alpha += omega.temperature() * detail::negentropy_alpha_gradient(q, omega.alpha());
+  loss.gradient.alpha += omega.temperature() * negentropy_order_derivative(q, omega.alpha());
   return loss;
 }
 

@@ -5,7 +5,6 @@
 
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/function_ref.hpp"
-#include "fenchel/core/tsallis_term.hpp"
 #include "fenchel/distribution/concept.hpp"
 #include "fenchel/distribution/generic.hpp"
 
@@ -79,20 +78,6 @@ template <class Q>
     return survival(q, mu) - cdf(q, mu);
   } else {
     return expectation(q, [mu](double t) { return static_cast<double>((t > mu) - (t < mu)); });
-  }
-}
-
-/// d Omega_alpha(q) / dalpha; NaN for atoms and alpha >= 1, where Omega is infinite.
-template <class Q>
-[[nodiscard]] double target_negentropy_alpha_derivative(const Q& q, double alpha) {
-  const double am1 = alpha - 1;
-  if constexpr (requires { negentropy_order_derivative(q, alpha); }) {
-    return negentropy_order_derivative(q, alpha);
-  } else if constexpr (LineDistribution<Q>) {
-    return checked_integral([&](double t) { return tsallis_term_alpha_derivative(am1, pdf(q, t)); },
-                            cuts_of(q), scale_of(q));
-  } else {
-    return alpha < 1 ? (2 * alpha - 1) / (alpha * am1 * alpha * am1) : std::nan("");
   }
 }
 

@@ -10,10 +10,11 @@
 /// = 1. sigma^2 is the score's sigma2.
 namespace fenchel {
 
-struct LocationScale {
+/// A member of the family, as a point of the half-plane sigma > 0.
+struct HalfPlanePoint {
   double mu, sigma;
 
-  friend bool operator==(const LocationScale&, const LocationScale&) = default;
+  friend bool operator==(const HalfPlanePoint&, const HalfPlanePoint&) = default;
 };
 
 class FENCHEL_EXPORT FenchelYoungMetric {
@@ -52,32 +53,32 @@ class FENCHEL_EXPORT Geodesic {
   /// The point at the fraction s of the length, the ends at 0 and 1. Where the length is infinite, s is the
   /// fraction of the angle arcsin(sigma / sigma_max) from 0 to pi. Throws std::domain_error unless s is in
   /// [0, 1].
-  [[nodiscard]] LocationScale at(double s) const;
+  [[nodiscard]] HalfPlanePoint at(double s) const;
 
  private:
-  friend FENCHEL_EXPORT Geodesic geodesic(const FenchelYoungMetric&, LocationScale, LocationScale);
+  friend FENCHEL_EXPORT Geodesic geodesic(const FenchelYoungMetric&, HalfPlanePoint, HalfPlanePoint);
   friend FENCHEL_EXPORT Geodesic geodesic_of_diracs(const FenchelYoungMetric&, double, double);
-  Geodesic(const FenchelYoungMetric& metric, LocationScale from, LocationScale to, double sigma_max,
+  Geodesic(const FenchelYoungMetric& metric, HalfPlanePoint from, HalfPlanePoint to, double sigma_max,
            double begin, double end);
-  [[nodiscard]] LocationScale point(double x) const;
+  [[nodiscard]] HalfPlanePoint point(double x) const;
 
   FenchelYoungMetric metric_;
-  LocationScale from_, to_;
+  HalfPlanePoint from_, to_;
   double sigma_max_, begin_, end_, length_;
 };
 
 /// The one geodesic from one member to another. Throws std::domain_error unless both have finite mu and
 /// positive, finite sigma; and where sigma_max would overflow, since it goes like width^{(alpha+1)/2}.
-[[nodiscard]] FENCHEL_EXPORT Geodesic geodesic(const FenchelYoungMetric& metric, LocationScale from,
-                                               LocationScale to);
+[[nodiscard]] FENCHEL_EXPORT Geodesic geodesic(const FenchelYoungMetric& metric, HalfPlanePoint from,
+                                               HalfPlanePoint to);
 /// The limit for sigma -> 0 at both ends, between two observations. Its length is infinite for alpha >= 1.
 /// Throws std::domain_error unless they are finite and differ.
 [[nodiscard]] FENCHEL_EXPORT Geodesic geodesic_of_diracs(const FenchelYoungMetric& metric, double from,
                                                          double to);
 
 /// The length of the geodesic.
-[[nodiscard]] FENCHEL_EXPORT double distance(const FenchelYoungMetric& metric, LocationScale a,
-                                             LocationScale b);
+[[nodiscard]] FENCHEL_EXPORT double distance(const FenchelYoungMetric& metric, HalfPlanePoint a,
+                                             HalfPlanePoint b);
 /// The distance of two members with the same mu, in closed form; to sigma = 0 it is infinite for alpha >= 1.
 /// Throws std::domain_error unless both sigma are finite, not negative, and one of them positive.
 [[nodiscard]] FENCHEL_EXPORT double vertical_distance(const FenchelYoungMetric& metric, double sigma_a,

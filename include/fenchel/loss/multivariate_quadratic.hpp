@@ -76,7 +76,7 @@ requires std::same_as<Q, MultivariateDirac> || std::same_as<Q, MultivariateEmpir
                                                                 const MultivariateQuadraticScore& f,
                                                                 const Euclidean& domain, const Q& q) {
   return detail::quadratic_loss(omega, f, domain, mean(q), covariance(q),
-                                detail::atom_negentropy(omega.alpha()));
+                                detail::target_negentropy(q, omega.alpha()));
 }
 
 /// Omega*(f) - E_q[f].

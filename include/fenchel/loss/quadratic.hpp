@@ -1,12 +1,9 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <concepts>
 
 #include "fenchel/core/config.hpp"
-#include "fenchel/core/deformed.hpp"
-#include "fenchel/core/deformed_derivatives.hpp"
 #include "fenchel/distribution/beta_gaussian.hpp"
 #include "fenchel/distribution/dirac.hpp"
 #include "fenchel/distribution/empirical.hpp"
@@ -49,35 +46,10 @@ concept LineTarget = requires(const Q& q) {
 };
 
 namespace detail {
-
-[[nodiscard]] inline TargetNegentropy target_negentropy(const Dirac&, double alpha) noexcept {
-  return atom_negentropy(alpha);
-}
-[[nodiscard]] inline TargetNegentropy target_negentropy(const Empirical&, double alpha) noexcept {
-  return atom_negentropy(alpha);
-}
-[[nodiscard]] FENCHEL_EXPORT TargetNegentropy target_negentropy(const BetaGaussian& q, double alpha);
-/// By definition, int q log_{2-alpha}(q) / alpha, for the derivative.
-template <class Q>
-requires requires(const Q& q) {
-  { log_pdf(q, 0.0) } -> std::convertible_to<double>;
-}
-[[nodiscard]] TargetNegentropy target_negentropy(const Q& q, double alpha) {
-  const double am1 = alpha - 1;
-  if (std::isinf(alpha)) return {-tsallis_entropy(q, alpha), 0};
-  const auto slope = [&](double t) {
-    const double l = log_pdf(q, t);
-    if (std::isinf(l)) return 0.0;
-    return (deformed_log_alpha_derivative<1>(am1, l) - deformed_log_of_exp(am1, l) / alpha) / alpha;
-  };
-  return {-tsallis_entropy(q, alpha), expectation(q, slope)};
-}
-
 [[nodiscard]] FENCHEL_EXPORT Loss<QuadraticGradient> quadratic_loss(const Tsallis& omega,
                                                                     const QuadraticScore& f, double mean,
                                                                     double variance, TargetNegentropy target);
-
-}  // namespace detail
+}
 
 /// Omega*(f) + Omega(q) - E_q[f]. A beta-Gaussian of the same alpha has a closed form without cancellation:
 /// never negative, and exactly 0 at the prediction.

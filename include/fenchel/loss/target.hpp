@@ -1,7 +1,5 @@
 #pragma once
 
-#include <limits>
-
 namespace fenchel::detail {
 
 /// Omega_alpha(q) of a target and its derivative with respect to alpha.
@@ -9,13 +7,9 @@ struct TargetNegentropy {
   double value, alpha_derivative;
 };
 
-/// That of atoms, where there is a density elsewhere: the limit 1 / (alpha (1 - alpha)) of narrow densities,
-/// infinite for alpha >= 1.
-[[nodiscard]] inline TargetNegentropy atom_negentropy(double alpha) noexcept {
-  constexpr double kInf = std::numeric_limits<double>::infinity();
-  if (!(alpha < 1)) return {kInf, std::numeric_limits<double>::quiet_NaN()};
-  const double spread = alpha * (1 - alpha);
-  return {1 / spread, (2 * alpha - 1) / (spread * spread)};
+template <class Target>
+[[nodiscard]] TargetNegentropy target_negentropy(const Target& q, double alpha) {
+  return {-tsallis_entropy(q, alpha), negentropy_order_derivative(q, alpha)};
 }
 
 }  // namespace fenchel::detail

@@ -4,7 +4,6 @@
 #include "fenchel/distribution/beta_laplace.hpp"
 #include "fenchel/domain/line.hpp"
 #include "fenchel/predict/predict.hpp"
-#include "fenchel/regularizer/shannon.hpp"
 #include "fenchel/regularizer/tsallis.hpp"
 #include "fenchel/score/absolute_score.hpp"
 
@@ -13,7 +12,6 @@ namespace fenchel {
 /// Laplace, triangular, and BetaLaplace for every alpha [SCD22, Section 5.3]. Throws std::domain_error unless
 /// alpha > 1/2: else E_p[f] is -infinity.
 [[nodiscard]] FENCHEL_EXPORT BetaLaplace predict(const Tsallis& omega, const AbsoluteScore& f, Line domain);
-[[nodiscard]] FENCHEL_EXPORT BetaLaplace predict(const Shannon& omega, const AbsoluteScore& f, Line domain);
 
 /// Omega*(f) = max_p E_p[f] - Omega(p) = ((alpha - 1) E_p[f] + A) / alpha at temperature 1.
 [[nodiscard]] FENCHEL_EXPORT double conjugate(const Tsallis& omega, const AbsoluteScore& f, Line domain);

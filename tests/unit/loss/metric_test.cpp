@@ -16,7 +16,7 @@ using testing::kInf, testing::message_of;
 
 const double kMetricAlphas[] = {0.4, 0.6, 0.8, 1 - 1e-8, 1, std::nextafter(1.0, 2.0), 1 + 1e-8, 1.5, 2, 3, 5};
 struct Ends {
-  LocationScale a, b;
+  HalfPlanePoint a, b;
 };
 constexpr Ends kEnds[] = {{{0, 1}, {1, 1}},      {{0, 0.3}, {1, 1.2}},    {{0.5, 2}, {-1, 0.4}},
                           {{0, 1}, {0.01, 1.5}}, {{0, 0.1}, {5, 0.11}},   {{0, 1}, {1e-6, 1.0001}},
@@ -111,7 +111,7 @@ TEST(Geodesic, SolvesItsDifferentialEquation) {
       const Geodesic g = geodesic(metric, a, b);
       EXPECT_EQ(g.at(0), a);
       EXPECT_EQ(g.at(1), b);
-      const LocationScale left = g.at(0.5 - kStep), middle = g.at(0.5), right = g.at(0.5 + kStep);
+      const HalfPlanePoint left = g.at(0.5 - kStep), middle = g.at(0.5), right = g.at(0.5 + kStep);
       std::array<double, 4> y{middle.mu, middle.sigma, (right.mu - left.mu) / (2 * kStep),
                               (right.sigma - left.sigma) / (2 * kStep)};
       const auto t = metric.tensor(middle.sigma);
@@ -130,9 +130,9 @@ template <class Path>
 double length_of(const FenchelYoungMetric& metric, Path path) {
   constexpr int kSteps = 200;
   double sum = 0;
-  LocationScale last = path(0);
+  HalfPlanePoint last = path(0);
   for (int i = 1; i <= kSteps; ++i) {
-    const LocationScale next = path(i / static_cast<double>(kSteps));
+    const HalfPlanePoint next = path(i / static_cast<double>(kSteps));
     const auto t = metric.tensor((last.sigma + next.sigma) / 2);
     sum += std::sqrt(t[0] * std::pow(next.mu - last.mu, 2) + t[1] * std::pow(next.sigma - last.sigma, 2));
     last = next;
@@ -148,9 +148,9 @@ TEST(Geodesic, IsTheShortestPath) {
     EXPECT_NEAR(straight, g.length(), 5e-4 * g.length()) << alpha;
     for (const double bump : {-0.05, 0.05}) {
       const auto bent = [&](double s) {
-        const LocationScale p = g.at(s);
-        return LocationScale{p.mu + bump * std::sin(std::numbers::pi * s),
-                             p.sigma + bump * std::sin(2 * std::numbers::pi * s)};
+        const HalfPlanePoint p = g.at(s);
+        return HalfPlanePoint{p.mu + bump * std::sin(std::numbers::pi * s),
+                              p.sigma + bump * std::sin(2 * std::numbers::pi * s)};
       };
       EXPECT_GT(length_of(metric, bent), straight * (1 + 5e-4)) << alpha;
     }
@@ -165,7 +165,7 @@ TEST(Geodesic, IsADistance) {
       const double d = distance(metric, a, b);
       EXPECT_NEAR(distance(metric, b, a), d, 1e-12 * d);
       EXPECT_EQ(distance(metric, a, a), 0);
-      const LocationScale middle = geodesic(metric, a, b).at(0.3), off{0.3, 0.7};
+      const HalfPlanePoint middle = geodesic(metric, a, b).at(0.3), off{0.3, 0.7};
       EXPECT_NEAR(distance(metric, a, middle), 0.3 * d, 1e-9 * d);
       EXPECT_NEAR(distance(metric, middle, b), 0.7 * d, 1e-9 * d);
       EXPECT_LE(d, distance(metric, a, off) + distance(metric, off, b));
@@ -180,7 +180,7 @@ TEST(Geodesic, VerticalOnesHaveAClosedForm) {
     EXPECT_EQ(distance(metric, {1, 0.5}, {1, 2}), d);
     EXPECT_NEAR(distance(metric, {1, 0.5}, {1 + 1e-9, 2}), d, 1e-12 * d) << alpha;
     EXPECT_EQ(geodesic(metric, {1, 0.5}, {1, 2}).sigma_max(), kInf);
-    const LocationScale middle = geodesic(metric, {1, 0.5}, {1, 2}).at(0.5);
+    const HalfPlanePoint middle = geodesic(metric, {1, 0.5}, {1, 2}).at(0.5);
     EXPECT_NEAR(vertical_distance(metric, 0.5, middle.sigma), d / 2, 1e-14 * d);
     EXPECT_EQ(std::isinf(vertical_distance(metric, 0, 1)), alpha >= 1);
     if (std::abs(alpha - 1) > 1e-3) {
@@ -197,7 +197,7 @@ TEST(Geodesic, E18IsAHalfEllipseAtOne) {
   const Geodesic g = geodesic_of_diracs(metric, -0.5, 0.5);
   double circle = 0;
   for (const double s : {0.05, 0.2, 0.5, 0.7, 0.99}) {
-    const LocationScale p = g.at(s);
+    const HalfPlanePoint p = g.at(s);
     EXPECT_NEAR(p.mu * p.mu / 2 + p.sigma * p.sigma, g.sigma_max() * g.sigma_max(), 1e-14);
     circle = std::max(circle, std::abs(p.mu * p.mu + p.sigma * p.sigma - g.sigma_max() * g.sigma_max()));
   }
@@ -206,7 +206,7 @@ TEST(Geodesic, E18IsAHalfEllipseAtOne) {
   const Geodesic piece = geodesic(metric, {0, 0.3}, {1, 1.2});
   const double centre = 0.5 + (1.2 * 1.2 - 0.3 * 0.3);
   for (const double s : {0.0, 0.2, 0.6, 1.0}) {
-    const LocationScale p = piece.at(s);
+    const HalfPlanePoint p = piece.at(s);
     EXPECT_NEAR(std::pow(p.mu - centre, 2) / 2 + p.sigma * p.sigma, std::pow(piece.sigma_max(), 2), 1e-12);
   }
 }
@@ -216,14 +216,14 @@ TEST(Geodesic, OfDiracsIsTheLimit) {
     SCOPED_TRACE(alpha);
     const FenchelYoungMetric metric(alpha);
     const Geodesic g = geodesic_of_diracs(metric, 2, -1), near = geodesic(metric, {2, 1e-6}, {-1, 1e-6});
-    EXPECT_EQ(g.at(0), (LocationScale{2, 0}));
-    EXPECT_EQ(g.at(1), (LocationScale{-1, 0}));
+    EXPECT_EQ(g.at(0), (HalfPlanePoint{2, 0}));
+    EXPECT_EQ(g.at(1), (HalfPlanePoint{-1, 0}));
     EXPECT_NEAR(g.at(0.5).mu, 0.5, 1e-14);
     EXPECT_NEAR(g.at(0.5).sigma, g.sigma_max(), 1e-14 * g.sigma_max());
     EXPECT_NEAR(near.sigma_max(), g.sigma_max(), 1e-5 * g.sigma_max());
     EXPECT_EQ(std::isinf(g.length()), alpha >= 1);
     if (g.length() > 1e8 && !std::isinf(g.length())) continue;  // nearly all of it is where sigma is 0
-    const LocationScale p = g.at(0.2);
+    const HalfPlanePoint p = g.at(0.2);
     EXPECT_NEAR(geodesic(metric, p, g.at(0.9)).sigma_max(), g.sigma_max(), 1e-9 * g.sigma_max());
     EXPECT_GT(p.mu, 0.5);
   }
