@@ -7,6 +7,7 @@
 #include "fenchel/loss/line_target.hpp"
 #include "fenchel/predict/absolute.hpp"
 #include "support/golden.hpp"
+#include "support/grids.hpp"
 #include "support/messages.hpp"
 
 namespace fenchel {

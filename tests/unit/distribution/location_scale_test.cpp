@@ -4,9 +4,11 @@
 
 #include <cmath>
 
+#include "fenchel/core/quadrature.hpp"
 #include "fenchel/distribution/beta_laplace.hpp"
 #include "fenchel/distribution/truncated_gaussian.hpp"
 #include "support/golden.hpp"
+#include "support/grids.hpp"
 #include "support/messages.hpp"
 #include "unit/distribution/location_scale_examples.hpp"
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "support/golden.hpp"
+#include "support/grids.hpp"
 #include "support/messages.hpp"
 
 namespace fenchel {

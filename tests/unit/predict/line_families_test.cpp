@@ -22,7 +22,6 @@ static_assert(Predictable<Shannon, AbsoluteScore, Line>);
 static_assert(Predictable<Tsallis, ScaledGaussianScore, Line>);
 static_assert(Predictable<Tsallis, LocationScaleScore, Line>);
 static_assert(!Predictable<Tsallis, AbsoluteScore, Finite>);
-static_assert(!Predictable<Shannon, ScaledGaussianScore, Line>, "only alpha = 2");
 
 /// E_p[f] - T Omega_alpha(p) of a density on [lower, upper], cut at the middle.
 template <class F, class Density>
