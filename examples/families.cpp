@@ -51,7 +51,7 @@ std::string beta_laplace() {
 
 std::string truncated_gaussian() {
   Plot plot("Sparsemax of a scaled Gaussian density", {-3, 3, 1, "t"}, {0, 1.2, 0.2, "density"});
-  for (const double kappa : {1.05, 1.5, 2.0, 5.0, 20.0}) {
+  for (const double kappa : {1.05, 1.5, 2.0, 5.0, 9.0}) {
     const TruncatedGaussian p(kappa, 0, 1);
     plot.curve("&#954; = " + svg::number(kappa), [&](double t) { return pdf(p, t); });
   }
@@ -103,7 +103,7 @@ std::string sparse_integer_gaussian() {
 
 std::string any_score() {
   const auto f = [](double t) { return 2 * std::cos(2 * t) + 0.3 * t - t * t / 8; };
-  Plot plot("One score with three modes, four predictions", {-5, 6, 1, "t"}, {0, 0.6, 0.1, "density"});
+  Plot plot("One score with several modes, four predictions", {-5, 8, 1, "t"}, {0, 1, 0.2, "density"});
   for (const double alpha : {1.0, 1.25, 1.5, 2.0}) {
     const auto p = predict(Tsallis(alpha), FunctionScore(f), Line());
     plot.curve("&#945; = " + svg::number(alpha) + ", " + std::to_string(support(p).size()) +
@@ -143,12 +143,9 @@ std::string multivariate_beta_gaussian() {
 }
 
 std::string geometry() {
-  Plot plot("Geodesics from (-1, 0.2) to (1, 0.5)", {-1.5, 1.5, 0.5, "&#956;"}, {0, 1.5, 0.5, "&#963;"});
-  const std::vector<std::pair<const char*, double>> members{{"&#945; = 0.6", 0.6},
-                                                            {"&#945; = 1, half-ellipse", 1},
-                                                            {"&#945; = 4/3", 4. / 3},
-                                                            {"&#945; = 2", 2},
-                                                            {"&#945; = 3", 3}};
+  Plot plot("Geodesics from (-1, 0.2) to (1, 0.5)", {-1.5, 1.5, 0.5, "&#956;"}, {0, 2.5, 0.5, "&#963;"});
+  const std::vector<std::pair<const char*, double>> members{
+      {"&#945; = 0.6", 0.6}, {"&#945; = 1, half-ellipse", 1}, {"&#945; = 4/3", 4. / 3}, {"&#945; = 2", 2}};
   for (const auto& [name, alpha] : members) {
     const Geodesic path = geodesic(FenchelYoungMetric(alpha), {-1, 0.2}, {1, 0.5});
     std::vector<std::pair<double, double>> points;
