@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <functional>
 #include <span>
@@ -12,6 +13,7 @@
 #include "fenchel/core/function_ref.hpp"
 #include "fenchel/distribution/concept.hpp"
 #include "fenchel/distribution/generic.hpp"
+#include "fenchel/distribution/integer_table.hpp"
 #include "fenchel/distribution/numeric_density.hpp"
 #include "fenchel/domain/interval.hpp"
 
@@ -51,6 +53,16 @@ template <LineDistribution P, std::invocable<double> Phi, std::invocable<double>
 [[nodiscard]] double beta_covariance(const P& p, double beta, Phi&& phi, Psi&& psi) {
   const std::function<double(double)> first = phi, second = psi;
   return beta_covariance(p, beta, Callables(&first, 1), Callables(&second, 1))(0, 0);
+}
+
+/// On the integers the integral is a sum, which is exact.
+template <TabulatedIntegers P, std::invocable<double> Phi, std::invocable<double> Psi>
+[[nodiscard]] double beta_covariance(const P& p, double beta, Phi&& phi, Psi&& psi) {
+  const IntegerTable power = escort(p, beta);
+  const double log_mass = beta * log_pmf(p, mode(power)) - log_pmf(power, mode(power));
+  const double phi_mean = expectation(power, phi), psi_mean = expectation(power, psi);
+  return std::exp(log_mass) *
+         expectation(power, [&](double t) { return (phi(t) - phi_mean) * (psi(t) - psi_mean); });
 }
 
 }  // namespace fenchel
