@@ -54,7 +54,7 @@ TEST(Limits, AlphaOneIsApproachedFromBothSides) {
   constexpr double kStep = 1e-7;
   for (const double side : {-kStep, kStep}) {
     for (const double t : {-2.0, 0.1, 1.7, 5.0}) {
-      const double slack = 100 * kStep;  // the derivative in alpha, times the step
+      const double slack = 1000 * kStep;  // the derivative in alpha grows like t^4
       EXPECT_NEAR(log_pdf(BetaGaussian(1 + side, 0.2, 0.9), t), log_pdf(BetaGaussian(1, 0.2, 0.9), t), slack);
       EXPECT_NEAR(log_survival(BetaGaussian(1 + side, 0.2, 0.9), t),
                   log_survival(BetaGaussian(1, 0.2, 0.9), t), slack);
