@@ -171,4 +171,8 @@ NumericDensity escort(const LocationScale& p, double order) {
   return escort(NumericDensity([p](double t) { return log_pdf(p, t); }, {support(p)}, {p.mu()}), order);
 }
 
+std::vector<double> sample(const LocationScale& p, index_t count, std::uint64_t seed) {
+  return detail::sample_on_one_thread(p, count, seed);
+}
+
 }  // namespace fenchel

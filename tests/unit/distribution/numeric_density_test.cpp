@@ -105,6 +105,8 @@ TEST(NumericDensity, TsallisEntropyIsThatOfItsDefinition) {
   }
   EXPECT_NEAR(tsallis_entropy(p, std::nextafter(1.0, 2.0)), entropy(p), 1e-12);
   EXPECT_EQ(tsallis_entropy(p, kInf), 0);
+  const NumericDensity narrow([](double) { return 0.0; }, {Interval(0, 0.5)}, {0.25});
+  EXPECT_EQ(tsallis_entropy(narrow, kInf), -kInf) << "Omega forbids densities above one";
   const NumericDensity cauchy([](double t) { return -std::log1p(t * t); }, {Interval(-kInf, kInf)}, {0});
   EXPECT_EQ(tsallis_entropy(cauchy, 0.4), kInf);
   EXPECT_NEAR(entropy(cauchy), std::log(4 * std::numbers::pi), 1e-10);
