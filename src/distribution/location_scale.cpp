@@ -5,10 +5,10 @@
 #include <limits>
 #include <utility>
 
+#include "distribution/bounded_density.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/quadrature.hpp"
-#include "fenchel/distribution/bounded_density.hpp"
 
 namespace fenchel {
 namespace {

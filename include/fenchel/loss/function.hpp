@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include "fenchel/core/error.hpp"
 #include "fenchel/distribution/beta_covariance.hpp"
