@@ -8,6 +8,7 @@
 #include "fenchel/core/deformed_derivatives.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/quadrature.hpp"
+#include "score/semidefinite_factor.hpp"
 
 namespace fenchel {
 namespace {
@@ -102,9 +103,7 @@ SampleGradient sample_gradient(const MultivariateBetaGaussian& p, const Eigen::V
   if (cotangent.size() != n)
     throw_invalid_argument("sample_gradient", "cotangent.size()", "must be the dimension " + shortest(n),
                            index_t{cotangent.size()});
-  if (p.rank() < n)
-    throw_domain_error("sample_gradient", "p.rank()", "must be its dimension " + shortest(n),
-                       static_cast<double>(p.rank()));
+  detail::check_regular("sample_gradient", "p.rank()", p.rank(), n);
   const double slope = log_radius_alpha_slope(p.constants(), p.score().mahalanobis2(t));
   if (std::isnan(slope)) return {VectorXd::Constant(n, kNaN), MatrixXd::Constant(n, n, kNaN), kNaN};
   const MatrixXd &factor = p.score().factor(), &white = p.score().whitening();
