@@ -1,5 +1,6 @@
 #include "fenchel/distribution/beta_laplace.hpp"
 
+#include <cmath>
 #include <limits>
 #include <numbers>
 

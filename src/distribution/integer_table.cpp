@@ -1,7 +1,9 @@
 #include "fenchel/distribution/integer_table.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <cmath>
+#include <limits>
+#include <utility>
 
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/tsallis_term.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cmath>
 #include <random>
 
 #include "fenchel/core/config.hpp"

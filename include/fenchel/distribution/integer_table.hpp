@@ -3,7 +3,6 @@
 #include <cmath>
 #include <concepts>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <random>
 #include <span>

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <concepts>
 #include <limits>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
