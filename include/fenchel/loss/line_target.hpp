@@ -99,7 +99,7 @@ template <class Q, LineDistribution P, class Term>
           .value;
     }
   }
-  return value > 0 ? value : 0;
+  return value < 0 ? 0 : value;
 }
 
 /// The Fenchel-Young loss of Tsallis(2) from the cross-Omega loss: p = [f - tau]_+ is the prediction, and
