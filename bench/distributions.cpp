@@ -1,8 +1,7 @@
-/// The bulk functions of beta-Gaussians in 1, 2 and 16 dimensions, each beside a baseline in the same run:
-/// densities against a plain loop over log_density, draws against as many numbers from
-/// std::normal_distribution and std::mt19937_64, cdf and quantile against the Gaussian's. Errors are the
-/// largest against long double, relative to 1 + |exact|; for draws it is that of the mean square of the
-/// whitened draws, in its standard deviations (alpha > 1 alone).
+/// The bulk functions of beta-Gaussians, each beside a baseline in the same run: densities against a plain
+/// loop over log_density, draws against std::normal_distribution, cdf and quantile against the Gaussian's.
+/// Errors are the largest against long double, relative to 1 + |exact|; for draws (alpha > 1 alone) that of
+/// the mean square of the whitened draws, in its standard deviations.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Draws one picture a family of distributions, those of the documentation, and prints a line about each.
+// Draws the documentation's pictures, one a family of distributions, and prints where each is.
 #include <Eigen/Cholesky>
 #include <cmath>
 #include <cstdio>

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cmath>
+#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "svg.hpp"
 
-/// A chart with two axes, curves and stems, and a legend in the order of drawing.
+/// A chart with two axes, curves, stems and dots, and a legend in the order of drawing.
 class Plot {
  public:
   struct Axis {

@@ -25,7 +25,6 @@
 #include "fenchel/distribution/beta_covariance.hpp"
 #include "fenchel/distribution/beta_gaussian.hpp"
 #include "fenchel/distribution/beta_laplace.hpp"
-#include "fenchel/distribution/bounded_density.hpp"
 #include "fenchel/distribution/concept.hpp"
 #include "fenchel/distribution/dirac.hpp"
 #include "fenchel/distribution/empirical.hpp"

@@ -7,7 +7,7 @@
 
 #include "core/normal_quantile.hpp"
 #include "core/portable_math.hpp"
-#include "fenchel/core/error.hpp"
+#include "fenchel/core/check.hpp"
 
 namespace fenchel {
 namespace {
@@ -40,11 +40,6 @@ double log_gamma(double shape, BitSource source) {
   return log_of_next - standard_exponential(source.next(source.rng)) / shape;
 }
 
-void check_shape(const char* where, const char* name, double shape) {
-  if (!(shape > 0 && shape <= std::numeric_limits<double>::max()))
-    throw_domain_error(where, name, "must be positive and finite", shape);
-}
-
 }  // namespace
 
 double uniform01(std::uint64_t bits) noexcept {
@@ -71,18 +66,18 @@ double standard_normal(std::uint64_t bits) noexcept {
 }
 
 double detail::standard_gamma(double shape, BitSource source) {
-  check_shape("standard_gamma", "shape", shape);
+  checked_positive("standard_gamma", "shape", shape);
   return shape >= 1 ? gamma_from_one(shape, source) : portable_exp(log_gamma(shape, source));
 }
 
 double detail::standard_log_gamma(double shape, BitSource source) {
-  check_shape("standard_log_gamma", "shape", shape);
+  checked_positive("standard_log_gamma", "shape", shape);
   return log_gamma(shape, source);
 }
 
 double detail::standard_beta(double a, double b, BitSource source) {
-  check_shape("standard_beta", "a", a);
-  check_shape("standard_beta", "b", b);
+  checked_positive("standard_beta", "a", a);
+  checked_positive("standard_beta", "b", b);
   if (a >= 1 && b >= 1) {
     const double x = gamma_from_one(a, source), y = gamma_from_one(b, source);
     return 1 / (1 + y / x);

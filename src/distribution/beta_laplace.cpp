@@ -1,5 +1,6 @@
 #include "fenchel/distribution/beta_laplace.hpp"
 
+#include <cmath>
 #include <limits>
 #include <numbers>
 
@@ -56,14 +57,6 @@ double tail_distance(const BetaLaplace& p, double u) noexcept {
   if (u == 0) return p.half_width();
   const double exponent = std::isinf(am1) ? log_ratio : am1 / p.alpha() * log_ratio;
   return 0 - std::expm1(exponent) / p.rate();
-}
-
-/// (y / (1 + y) - log1p(y)) / y^2 for y > -1, -1/2 at 0: the series where the difference cancels.
-double log1p_quotient_slope(double y) noexcept {
-  if (std::abs(y) > 0.1) return (y / (1 + y) - std::log1p(y)) / (y * y);
-  double sum = 0, power = -1;
-  for (int k = 1; k <= 18; ++k, power *= -y) sum += power * k / (k + 1);
-  return sum;
 }
 
 }  // namespace
@@ -170,7 +163,7 @@ double negentropy_order_derivative(const BetaLaplace& p, double order) {
   // Omega_order = log_{2-order}(e^m) / order, m = log peak - log1p((order - 1) / alpha) / (order - 1).
   const double om1 = order - 1, share = 1 / p.alpha();
   const double mean_log = p.log_peak() - log_deformed_exp(om1, share);
-  const double mean_log_slope = -share * share * log1p_quotient_slope(om1 * share);
+  const double mean_log_slope = -log_deformed_exp_alpha_derivative(om1, share);
   return (deformed_log_alpha_derivative<1>(om1, mean_log) + std::exp(om1 * mean_log) * mean_log_slope -
           deformed_log_of_exp(om1, mean_log) / order) /
          order;

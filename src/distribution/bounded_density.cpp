@@ -1,4 +1,4 @@
-#include "fenchel/distribution/bounded_density.hpp"
+#include "distribution/bounded_density.hpp"
 
 #include <algorithm>
 #include <cmath>

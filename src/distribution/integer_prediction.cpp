@@ -97,7 +97,7 @@ index_t farthest(index_t from, index_t end, const std::function<bool(index_t)>& 
 IntegerPrediction predict_integers(double am1, const IntegerScore& score, std::string_view where,
                                    std::string_view parameter, double got) {
   constexpr index_t kFirstWindow = 16, kGrowth = 8, kMost = IntegerTable::kMostIntegers;
-  const auto level = [am1](double offset) {  // the score where the probability is kSmallest
+  const auto level = [am1](double offset) {  // the score where the log probability is kLogSmallest
     return offset + deformed_log_of_exp(am1, IntegerTable::kLogSmallest);
   };
   const auto refuse = [&] {

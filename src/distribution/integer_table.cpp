@@ -1,7 +1,9 @@
 #include "fenchel/distribution/integer_table.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <cmath>
+#include <limits>
+#include <utility>
 
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/tsallis_term.hpp"
@@ -234,7 +236,7 @@ double IntegerTable::central_moment(int n) const {
 
 double IntegerTable::tsallis_entropy(double order) const {
   if (!(order > 0)) throw_domain_error("tsallis_entropy", "order", "must be positive", order);
-  constexpr double kSmallOrder = 0.1;  // kSmallest^order counts from here on
+  constexpr double kSmallOrder = 0.1;  // below it the terms outside of the window count
   if (order < kSmallOrder && !is_complete()) {
     const double log_sum = order * log_pmf(mode()) - escort(order).log_pmf(mode());  // of p^order
     return std::expm1(log_sum) / (order * (1 - order));

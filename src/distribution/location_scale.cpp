@@ -5,10 +5,10 @@
 #include <limits>
 #include <utility>
 
+#include "distribution/bounded_density.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/quadrature.hpp"
-#include "fenchel/distribution/bounded_density.hpp"
 
 namespace fenchel {
 namespace {
@@ -169,6 +169,10 @@ double tsallis_entropy(const LocationScale& p, double order) {
 
 NumericDensity escort(const LocationScale& p, double order) {
   return escort(NumericDensity([p](double t) { return log_pdf(p, t); }, {support(p)}, {p.mu()}), order);
+}
+
+std::vector<double> sample(const LocationScale& p, index_t count, std::uint64_t seed) {
+  return detail::sample_on_one_thread(p, count, seed);
 }
 
 }  // namespace fenchel

@@ -174,7 +174,7 @@ double entropy(const NumericDensity& p) { return tsallis_entropy(p, 1); }
 
 double tsallis_entropy(const NumericDensity& p, double order) {
   if (!(order > 0)) throw_domain_error("tsallis_entropy", "order", "must be positive", order);
-  if (std::isinf(order)) return 0;
+  if (std::isinf(order)) return log_pdf(p, mode(p)) > 0 ? -kInfinity : 0;
   const double om1 = order - 1;
   const detail::PanelSum sum = p.table().integrate(
       [&](double t) {  // p log_{2-order}(p); p^order is kept where p underflows
@@ -194,13 +194,7 @@ NumericDensity escort(const NumericDensity& p, double order) {
 }
 
 std::vector<double> sample(const NumericDensity& p, index_t count, std::uint64_t seed) {
-  if (count < 0) throw_invalid_argument("sample", "count", "must not be negative", count);
-  std::vector<double> draws(static_cast<std::size_t>(count));
-  for (std::size_t k = 0; k < draws.size(); ++k) {
-    Philox rng(seed, k);
-    draws[k] = sample(p, rng);
-  }
-  return draws;
+  return detail::sample_on_one_thread(p, count, seed);
 }
 
 }  // namespace fenchel

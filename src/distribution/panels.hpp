@@ -31,8 +31,8 @@ struct PanelSum {
 
 /// The integral of f over the pieces: from each centre panels that double outwards, halved where the error
 /// is largest until the sum of the errors, less those that halving shows to be rounding, is at most accuracy
-/// * integral of |f|. A tail ends where the
-/// panels, continued at the ratio of the last two, add less than kTailShare of their side.
+/// times the integral of |f|. A tail ends where the panels, continued at the ratio of the last two, add less
+/// than kTailShare of their side.
 [[nodiscard]] PanelSum integrate_panels(FunctionRef<double(double)> f, std::span<const Interval> pieces,
                                         std::span<const Centre> centres, double accuracy);
 

@@ -115,6 +115,13 @@ double PowerIntegral::operator()(FunctionRef<double(double)> f) const {
   return sum;
 }
 
+std::vector<double> PowerIntegral::means(std::span<const std::function<double(double)>> phi) const {
+  const double mass = (*this)([](double) { return 1.0; });
+  std::vector<double> result;
+  for (const auto& statistic : phi) result.push_back((*this)(statistic) / mass);
+  return result;
+}
+
 double PowerIntegral::finite_part(FunctionRef<double(double)> f, double factor, double share) const {
   double sum = factor == 0 ? 0 : factor * interior(f);
   for (const End& end : ends_) {

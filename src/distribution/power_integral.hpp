@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,9 @@ class PowerIntegral {
   /// Throws std::domain_error where the integral does not exist or F is NaN, ConvergenceError when its
   /// relative error may exceed 1e-8.
   [[nodiscard]] double operator()(FunctionRef<double(double)> f) const;
+
+  /// The means of phi under the escort distribution of order beta.
+  [[nodiscard]] std::vector<double> means(std::span<const std::function<double(double)>> phi) const;
 
   /// `factor` times Hadamard's finite part, for ends of the known exponent, at which factor / (1 + beta s) is
   /// `share`: the limit where 1 + beta s = 0.

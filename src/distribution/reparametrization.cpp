@@ -5,8 +5,10 @@
 #include <limits>
 
 #include "fenchel/core/deformed.hpp"
+#include "fenchel/core/deformed_derivatives.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/quadrature.hpp"
+#include "score/semidefinite_factor.hpp"
 
 namespace fenchel {
 namespace {
@@ -18,15 +20,6 @@ constexpr double kAccuracy = 1e-13;
 /// first does not exist at alpha = 1, the second lets the density's derivative have a pole at the edge.
 constexpr double kFromEdge = 0.5;
 
-/// d/dam1 [log1p(-am1 x) / am1] = -(y / (1 - y) + log1p(-y)) / am1^2, y = am1 x; -x^2 / 2 at am1 = 0.
-double log_fall_slope(double am1, double x) {
-  const double y = am1 * x;
-  if (std::abs(y) > 0.1) return -(y / (1 - y) + std::log1p(-y)) / (am1 * am1);
-  double sum = 0, power = 1;
-  for (int k = 2; k < 20; ++k, power *= y) sum -= (1 - 1. / k) * power;
-  return x * x * sum;
-}
-
 /// d log r / dalpha of r^2 = q at a fixed probability of the ball, with w = r e^{-z/2} of density
 /// proportional to w^{n-1} exp(log1p(-am1 w^2 / 2) / am1).
 double slope_from_centre(const BetaGaussianConstants& c, double q) {
@@ -34,7 +27,7 @@ double slope_from_centre(const BetaGaussianConstants& c, double q) {
   const double n = static_cast<double>(c.dimension), w2 = q / c.peak_power, w = std::sqrt(w2);
   const double room = 1 - c.am1 * w2 / 2;
   const auto slope = [&](double v2) {  // of the log density at v
-    return d.log_peak + n / 2 * d.log_peak_power + log_fall_slope(c.am1, v2 / 2);
+    return d.log_peak + n / 2 * d.log_peak_power + log_deformed_exp_alpha_derivative(c.am1, -v2 / 2);
   };
   double inner;
   if (w2 <= n) {  // less the mass within, relative to the density
@@ -110,9 +103,7 @@ SampleGradient sample_gradient(const MultivariateBetaGaussian& p, const Eigen::V
   if (cotangent.size() != n)
     throw_invalid_argument("sample_gradient", "cotangent.size()", "must be the dimension " + shortest(n),
                            index_t{cotangent.size()});
-  if (p.rank() < n)
-    throw_domain_error("sample_gradient", "p.rank()", "must be its dimension " + shortest(n),
-                       static_cast<double>(p.rank()));
+  detail::check_regular("sample_gradient", "p.rank()", p.rank(), n);
   const double slope = log_radius_alpha_slope(p.constants(), p.score().mahalanobis2(t));
   if (std::isnan(slope)) return {VectorXd::Constant(n, kNaN), MatrixXd::Constant(n, n, kNaN), kNaN};
   const MatrixXd &factor = p.score().factor(), &white = p.score().whitening();

@@ -5,9 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "fenchel/core/error.hpp"
-#include "fenchel/core/parallel.hpp"
-#include "fenchel/core/philox.hpp"
+#include "fenchel/core/check.hpp"
 #include "fenchel/regularizer/tsallis.hpp"
 
 namespace fenchel {
@@ -52,7 +50,7 @@ double cdf(const SparseCategorical& p, index_t i) noexcept {
 }
 
 index_t quantile(const SparseCategorical& p, double u) {
-  if (!(u >= 0 && u <= 1)) throw_domain_error("quantile", "u", "must be in [0, 1]", u);
+  detail::checked_probability("quantile", "u", u);
   const auto at = std::ranges::lower_bound(p.cumulative(), u) - p.cumulative().begin();
   return p.support()[static_cast<std::size_t>(at)];
 }
@@ -66,19 +64,6 @@ double entropy(const SparseCategorical& p) { return tsallis_entropy(p, 1); }
 
 double tsallis_entropy(const SparseCategorical& p, double alpha) {
   return 0.0 - tsallis_negentropy(alpha, p.probabilities());  // 0, not -0, for a certain outcome
-}
-
-std::vector<index_t> sample(const SparseCategorical& p, index_t count, std::uint64_t seed) {
-  if (count < 0) throw_invalid_argument("sample", "count", "must not be negative", count);
-  std::vector<index_t> draws(static_cast<std::size_t>(count));
-  constexpr index_t kWorkPerDraw = 50;
-  parallel_rows(count, workers_for(count, kWorkPerDraw), [&](index_t begin, index_t end, int) noexcept {
-    for (index_t k = begin; k < end; ++k) {
-      Philox rng(seed, static_cast<std::uint64_t>(k));
-      draws[static_cast<std::size_t>(k)] = sample(p, rng);
-    }
-  });
-  return draws;
 }
 
 }  // namespace fenchel

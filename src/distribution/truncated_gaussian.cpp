@@ -7,9 +7,9 @@
 #include <limits>
 #include <numbers>
 
+#include "distribution/bounded_density.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/error.hpp"
-#include "fenchel/distribution/bounded_density.hpp"
 
 namespace fenchel {
 namespace {

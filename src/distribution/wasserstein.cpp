@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "fenchel/core/error.hpp"
+#include "score/semidefinite_factor.hpp"
 
 namespace fenchel {
 namespace {
@@ -28,9 +29,7 @@ MatrixXd optimal_matrix(const MultivariateBetaGaussian& p, const MultivariateBet
     throw_invalid_argument("optimal_map", "q.dimension()", "must be p.dimension() = " + shortest(n),
                            q.dimension());
   check_pair(p, q, n);
-  if (p.rank() < n)
-    throw_domain_error("optimal_map", "p.rank()", "must be its dimension " + shortest(n),
-                       static_cast<double>(p.rank()));
+  detail::check_regular("optimal_map", "p.rank()", p.rank(), n);
   const MatrixXd &factor = p.score().factor(), &white = p.score().whitening();
   const MatrixXd square = factor.transpose() * q.scale() * factor;
   const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(square);

@@ -8,6 +8,7 @@
 #include "fenchel/core/beta_gaussian_conjugate.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/predict/multivariate_quadratic.hpp"
+#include "score/semidefinite_factor.hpp"
 
 namespace fenchel {
 namespace {
@@ -18,9 +19,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 MultivariateBetaGaussian regular_prediction(const Tsallis& omega, const MultivariateQuadraticScore& f,
                                             const Euclidean& domain) {
-  if (f.rank() < f.dimension())
-    throw_domain_error("fenchel_young", "f.rank()", "must be its dimension " + shortest(f.dimension()),
-                       static_cast<double>(f.rank()));
+  detail::check_regular("fenchel_young", "f.rank()", f.rank(), f.dimension());
   return predict(omega, f, domain);
 }
 
@@ -107,9 +106,7 @@ Loss<MultivariateQuadraticGradient> fenchel_young(const Tsallis& omega, const Mu
                                                   const MultivariateBetaGaussian& q) {
   const MultivariateBetaGaussian p = regular_prediction(omega, f, domain);
   check_target_dimension(f, q.dimension());
-  if (q.rank() < q.dimension())
-    throw_domain_error("fenchel_young", "q.rank()", "must be its dimension " + shortest(q.dimension()),
-                       static_cast<double>(q.rank()));
+  detail::check_regular("fenchel_young", "q.rank()", q.rank(), q.dimension());
   // An infinite alpha predicts ellipsoids of volume one alone.
   if (q.alpha() != p.alpha() || (std::isinf(q.alpha()) && q.constants().log_peak != 0))
     return detail::quadratic_loss(omega, f, domain, mean(q), covariance(q),

@@ -1,6 +1,6 @@
 #include "fenchel/loss/scaled_gaussian.hpp"
 
-#include "fenchel/distribution/bounded_density.hpp"
+#include "distribution/bounded_density.hpp"
 
 namespace fenchel {
 

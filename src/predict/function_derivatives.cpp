@@ -12,19 +12,13 @@ namespace {
 /// The s of p ~ d^s at a simple zero of f - tau.
 double edge_exponent(const Tsallis& omega) { return omega.alpha() > 1 ? 1 / (omega.alpha() - 1) : 0; }
 
-std::vector<double> means(const PowerIntegral& escort, const LinearScore& f) {
-  const double mass = escort([](double) { return 1.0; });
-  std::vector<double> mean;
-  for (const auto& phi : f.phi()) mean.push_back(escort(phi) / mass);
-  return mean;
-}
-
 }  // namespace
 
 std::vector<double> normalizer_gradient(const Tsallis& omega, const LinearScore& f, const Interval& domain) {
   const NumericDensity p = predict_numeric(omega, f, domain, kNumericAccuracy).density;
   const auto logarithm = [&p](double t) { return log_pdf(p, t); };
-  return means({logarithm, p.support(), p.modes(), 2 - omega.alpha(), edge_exponent(omega)}, f);
+  return PowerIntegral(logarithm, p.support(), p.modes(), 2 - omega.alpha(), edge_exponent(omega))
+      .means(f.phi());
 }
 
 Eigen::MatrixXd normalizer_hessian(const Tsallis& omega, const LinearScore& f, const Interval& domain) {
@@ -35,7 +29,7 @@ Eigen::MatrixXd normalizer_hessian(const Tsallis& omega, const LinearScore& f, c
   const PowerIntegral curvature(logarithm, p.support(), p.modes(), 3 - 2 * alpha, edge_exponent(omega));
   const double mass = escort([](double) { return 1.0; });
   const auto size = static_cast<Eigen::Index>(f.phi().size());
-  const std::vector<double> mean = means(escort, f);
+  const std::vector<double> mean = escort.means(f.phi());
   const auto centred = [&](Eigen::Index i, double t) {
     const auto k = static_cast<std::size_t>(i);
     return f.phi()[k](t) - mean[k];

@@ -64,6 +64,12 @@ void check_finite(std::string_view where, std::string_view what, const Eigen::Ve
   for (index_t i = 0; i < x.size(); ++i) checked_finite(where, indexed(what, i), x[i]);
 }
 
+void check_regular(std::string_view where, std::string_view what, index_t rank, index_t dimension) {
+  if (rank < dimension)
+    throw_domain_error(where, what, "must be its dimension " + shortest(dimension),
+                       static_cast<double>(rank));
+}
+
 SemidefiniteFactor semidefinite_factor(std::string_view where, std::string_view what, Eigen::MatrixXd matrix,
                                        index_t size) {
   check_square(where, what, matrix, size);

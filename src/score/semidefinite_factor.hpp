@@ -29,4 +29,7 @@ inline constexpr double kSymmetryTolerance = 1e-12;
 /// Throws std::domain_error, naming the element, unless all are finite.
 void check_finite(std::string_view where, std::string_view what, const Eigen::VectorXd& x);
 
+/// Throws std::domain_error unless the rank, which `what` names, is the dimension.
+void check_regular(std::string_view where, std::string_view what, index_t rank, index_t dimension);
+
 }  // namespace fenchel::detail

@@ -90,4 +90,18 @@ inline void expect_golden(const IntegerTable& p, double found_normalizer, double
   logs("log_survival", 1, [](const IntegerTable& q, index_t t) { return log_survival(q, t); });
 }
 
+/// Compares P with all cases of integers.txt that carry this family's number, and counts them.
+template <class P>
+int expect_golden_cases(double family) {
+  int count = 0;
+  for (auto& golden : golden_blocks("integers.txt")) {
+    const auto& c = golden["case"];
+    if (c[0] != family) continue;
+    ++count;
+    const P p(c[1], c[2], c[3]);
+    expect_golden(p.table(), normalizer(p), threshold(p), golden);
+  }
+  return count;
+}
+
 }  // namespace fenchel::testing

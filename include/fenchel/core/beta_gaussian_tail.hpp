@@ -3,11 +3,10 @@
 #include "fenchel/core/beta_gaussian.hpp"
 #include "fenchel/core/config.hpp"
 
-/// Distribution functions of beta-Gaussians on the line, in the standardised variable x = (t - mu) / sigma >=
-/// 0; the rest follows by symmetry. alpha > 1: I_{(1-x/R)/2}(1+s, 1+s), s = 1/am1, R^2 = radius2; alpha < 1:
-/// Student's t with nu = -2/am1 - 1 degrees of freedom (MATH.md 5.6). As alpha -> 1 the parameters grow and
-/// incomplete beta functions lose their digits: there the tail is the density times Mills' ratio, by
-/// quadrature.
+/// Tails of beta-Gaussians on the line at x = (t - mu) / sigma >= 0 (MATH.md 5.6): I_{(1-x/R)/2}(1+s, 1+s), s
+/// = 1/am1, R^2 = radius2, for alpha > 1; Student's t with nu = -2/am1 - 1 degrees of freedom for alpha < 1.
+/// As alpha -> 1 incomplete beta functions lose their digits: there the tail is the density times Mills'
+/// ratio, by quadrature.
 namespace fenchel {
 
 /// P(X > x) for x >= 0, and its logarithm, which goes on where the tail underflows. log_sigma is what the

@@ -5,12 +5,10 @@
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/index.hpp"
 
-/// The ratio of gamma functions in the mass of a beta-Gaussian on R^n, without gamma functions, which would
-/// cancel as alpha -> 1 (MATH.md 5.2):
+/// The ratio of gamma functions in the mass of a beta-Gaussian on R^n, analytic through D_n(0) = 0, without
+/// gamma functions, which would cancel as alpha -> 1 (MATH.md 5.2):
 ///   D_n(am1) = log [ Gamma(n/2 + 1 + 1/am1) am1^{n/2} / Gamma(1 + 1/am1) ]          for am1 > 0,
-///              log [ Gamma(-1/am1) (-am1)^{n/2} / Gamma(-1/am1 - n/2) ]             for -2/n < am1 < 0,
-///              0                                                                    for am1 = 0.
-/// It is analytic through 0.
+///              log [ Gamma(-1/am1) (-am1)^{n/2} / Gamma(-1/am1 - n/2) ]             for -2/n < am1 < 0.
 namespace fenchel {
 
 /// Absolute error of log_gamma_ratio, relative to 1 + |D|, and of its derivative, relative to D', for n <=
@@ -76,10 +74,9 @@ FENCHEL_HD inline double log_gamma_ratio_slope(index_t n, double am1) noexcept {
   return sum;
 }
 
-/// (D_n(am1) - D_n(am1 / order) - (n/2) log order) / (order - 1), of which the order -> 1 limit is am1
-/// D_n'(am1)
-/// - n/2: what the integral of p^order needs. Any order > 0 with am1/order > -2/n; for am1 > 0 also order in
-/// (-am1, 0]. am1 may be infinite.
+/// (D_n(am1) - D_n(am1 / order) - (n/2) log order) / (order - 1), what the integral of p^order needs; am1
+/// D_n'(am1) - n/2 at order 1. Any order > 0 with am1/order > -2/n; for am1 > 0 also order in (-am1, 0]. am1
+/// may be infinite.
 [[nodiscard]] FENCHEL_EXPORT double log_power_mass_slope(index_t n, double am1, double order);
 
 }  // namespace fenchel

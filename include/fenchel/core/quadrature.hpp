@@ -14,11 +14,10 @@ struct Quadrature {
   bool converged = false;
 };
 
-/// The integral of f over [lower, upper], either end infinite, until the estimated error is at most
-/// accuracy * integral of |f|: adaptive 15-point Gauss-Kronrod in the variable of the double exponential
-/// transform [H. Takahasi, M. Mori, Publ. RIMS 9 (1974)], so that algebraic singularities at the ends and
-/// kinks between them are both resolved. An infinite range is scanned at unit scale about 0 (or about its
-/// finite end): shift and scale the integrand to that. A NaN of f makes the value NaN.
+/// The integral of f over [lower, upper], to accuracy * integral of |f| by estimate: adaptive Gauss-Kronrod
+/// in the double exponential variable [H. Takahasi, M. Mori, Publ. RIMS 9 (1974)], which resolves algebraic
+/// singularities at the ends and kinks between them. An end may be infinite: then shift and scale f to unit
+/// scale about 0, or about the other end. A NaN of f makes the value NaN.
 [[nodiscard]] FENCHEL_EXPORT Quadrature integrate(FunctionRef<double(double)> f, double lower, double upper,
                                                   double accuracy = 1e-12);
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/function_ref.hpp"
@@ -37,11 +37,10 @@ std::vector<double> modes(const P& p) {
 
 }  // namespace detail
 
-/// The generalized covariance cov_{p,beta}(phi, psi) = int p^beta (phi - E phi)(psi - E psi)^T, E under the
-/// escort distribution of order beta [SCD22, Section 4.2; MATH.md 2, E19], over the support of p: row i
-/// belongs to phi_i, column j to psi_j. A negative beta must leave p^beta integrable where p reaches 0.
-/// Relative error about 1e-10, or where p ~ d^s at an end 1e-10 / (1 + beta s). Throws std::domain_error
-/// where the integral does not exist or a value is NaN, ConvergenceError when it is not resolved.
+/// cov_{p,beta}(phi, psi) = int p^beta (phi - E phi)(psi - E psi)^T over the support of p, E under the escort
+/// of order beta [SCD22, Section 4.2; MATH.md 2, E19]: a row for each phi, a column for each psi. Relative
+/// error about 1e-10, or where p ~ d^s at an end 1e-10 / (1 + beta s). Throws std::domain_error where the
+/// integral does not exist or a value is NaN, ConvergenceError when it is not resolved.
 template <LineDistribution P>
 [[nodiscard]] Eigen::MatrixXd beta_covariance(const P& p, double beta, Callables phi, Callables psi) {
   return detail::beta_covariance([&p](double t) { return log_pdf(p, t); }, detail::pieces(support(p)),

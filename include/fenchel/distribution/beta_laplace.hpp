@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cmath>
 #include <random>
 
 #include "fenchel/core/config.hpp"
@@ -104,7 +103,7 @@ class FENCHEL_EXPORT BetaLaplace {
 
 [[nodiscard]] inline AbsoluteScore score(const BetaLaplace& p) { return {p.mu(), p.b()}; }
 /// -1 / b, for the score theta |t - mu|.
-[[nodiscard]] inline double canonical_parameters(const BetaLaplace& p) noexcept { return -1 / p.b(); }
+[[nodiscard]] inline double canonical_parameter(const BetaLaplace& p) noexcept { return -1 / p.b(); }
 
 /// One draw, by inversion.
 template <std::uniform_random_bit_generator Generator>

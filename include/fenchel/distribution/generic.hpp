@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/deformed.hpp"
 #include "fenchel/core/deformed_derivatives.hpp"
+#include "fenchel/core/error.hpp"
 #include "fenchel/core/function_ref.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/core/parallel.hpp"
@@ -33,6 +35,24 @@ inline std::vector<Interval> pieces(std::vector<Interval> support) { return supp
 
 /// What one draw costs, in nanoseconds, when parallel_rows decides about threads.
 inline constexpr index_t kDrawCost = 50;
+
+inline std::size_t checked_count(index_t count) {
+  if (count < 0) throw_invalid_argument("sample", "count", "must not be negative", count);
+  return static_cast<std::size_t>(count);
+}
+
+/// The draws of sample(p, count, seed) below on one thread, for families that call functions of their user,
+/// which may throw.
+template <class P>
+[[nodiscard]] std::vector<typename P::value_type> sample_on_one_thread(const P& p, index_t count,
+                                                                       std::uint64_t seed) {
+  std::vector<typename P::value_type> draws(checked_count(count));
+  for (std::size_t k = 0; k < draws.size(); ++k) {
+    Philox rng(seed, k);
+    draws[k] = sample(p, rng);
+  }
+  return draws;
+}
 
 }  // namespace detail
 
@@ -89,8 +109,7 @@ requires requires(const P& p, Philox& rng) {
   { sample(p, rng) } -> std::convertible_to<typename P::value_type>;
 }
 [[nodiscard]] std::vector<typename P::value_type> sample(const P& p, index_t count, std::uint64_t seed) {
-  if (count < 0) throw_invalid_argument("sample", "count", "must not be negative", count);
-  std::vector<typename P::value_type> draws(static_cast<std::size_t>(count));
+  std::vector<typename P::value_type> draws(detail::checked_count(count));
   parallel_rows(count, workers_for(count, detail::kDrawCost), [&](index_t begin, index_t end, int) noexcept {
     for (index_t k = begin; k < end; ++k) {
       Philox rng(seed, static_cast<std::uint64_t>(k));

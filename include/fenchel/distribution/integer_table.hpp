@@ -3,7 +3,6 @@
 #include <cmath>
 #include <concepts>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <random>
 #include <span>
@@ -21,7 +20,7 @@
 namespace fenchel {
 
 /// A distribution on the integers that holds the probabilities of a window, and outside of it, where each is
-/// below kSmallest, knows them by a formula. Copies share the table.
+/// below e^kLogSmallest, knows them by a formula. Copies share the table.
 class FENCHEL_EXPORT IntegerTable {
  public:
   using value_type = index_t;

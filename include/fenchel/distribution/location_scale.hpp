@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <random>
+#include <vector>
 
 #include "fenchel/core/config.hpp"
+#include "fenchel/core/index.hpp"
 #include "fenchel/core/variates.hpp"
 #include "fenchel/distribution/concept.hpp"
 #include "fenchel/distribution/generic.hpp"
@@ -86,6 +89,10 @@ template <std::uniform_random_bit_generator Generator>
 [[nodiscard]] double sample(const LocationScale& p, Generator& rng) {
   return quantile(p, uniform01(rng));
 }
+
+/// As the generic one, on one thread: g is somebody else's and may throw.
+[[nodiscard]] FENCHEL_EXPORT std::vector<double> sample(const LocationScale& p, index_t count,
+                                                        std::uint64_t seed);
 
 static_assert(LineDistribution<LocationScale>);
 

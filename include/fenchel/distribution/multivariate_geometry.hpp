@@ -17,9 +17,8 @@ namespace fenchel {
 [[nodiscard]] FENCHEL_EXPORT double radial_cdf(const MultivariateBetaGaussian& p, double q);
 inline constexpr double kRadialCdfError = 1e-11;
 
-/// The ellipsoid of that mass with the density constant on its boundary, the smallest one: the support for
-/// mass
-/// 1. Throws std::domain_error unless the mass is in [0, 1].
+/// The smallest ellipsoid of that mass, with the density constant on its boundary; the support where the mass
+/// is 1. Throws std::domain_error unless the mass is in [0, 1].
 [[nodiscard]] FENCHEL_EXPORT Ellipsoid mahalanobis_contour(const MultivariateBetaGaussian& p, double mass);
 
 /// Whether t is inside; false for NaN. Throws as MultivariateQuadraticScore does for a bad shape or size.

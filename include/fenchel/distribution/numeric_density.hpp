@@ -25,11 +25,10 @@ class FENCHEL_EXPORT NumericDensity {
  public:
   using value_type = double;
 
-  /// The density exp(log_density) / mass on the support, its pieces in order and apart. `modes` are points
-  /// near which the mass is found: a peak that is narrower than the distance to them may be missed. Throws
-  /// std::invalid_argument for a support that is none, std::domain_error where log_density is NaN or
-  /// +infinity or the mass not positive and finite, ConvergenceError when its relative error may exceed the
-  /// accuracy.
+  /// exp(log_density) / mass on the support, its pieces in order and apart. A peak that is narrower than the
+  /// distance to the `modes` may be missed. Throws std::invalid_argument for a support that is none,
+  /// std::domain_error where log_density is NaN or +infinity or the mass not positive and finite,
+  /// ConvergenceError when its relative error may exceed the accuracy.
   NumericDensity(std::function<double(double)> log_density, std::vector<Interval> support,
                  std::vector<double> modes, double accuracy = 1e-10);
 

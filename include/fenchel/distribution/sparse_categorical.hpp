@@ -8,6 +8,7 @@
 #include "fenchel/core/index.hpp"
 #include "fenchel/core/variates.hpp"
 #include "fenchel/distribution/concept.hpp"
+#include "fenchel/distribution/generic.hpp"
 #include "fenchel/domain/finite.hpp"
 
 namespace fenchel {
@@ -69,10 +70,6 @@ template <std::uniform_random_bit_generator Generator>
 [[nodiscard]] index_t sample(const SparseCategorical& p, Generator& rng) {
   return quantile(p, uniform01(rng));
 }
-
-/// `count` draws, the k-th from stream k of the seed: the same for every number of threads.
-[[nodiscard]] FENCHEL_EXPORT std::vector<index_t> sample(const SparseCategorical& p, index_t count,
-                                                         std::uint64_t seed);
 
 static_assert(DiscreteDistribution<SparseCategorical>);
 

@@ -1,13 +1,12 @@
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <limits>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include "fenchel/core/error.hpp"
 #include "fenchel/distribution/beta_covariance.hpp"
@@ -82,7 +81,8 @@ template <CallableScore Score, LineOrInterval Domain, LossTarget Target>
 [[nodiscard]] auto fenchel_young(const Tsallis& omega, const Score& f, const Domain& domain,
                                  const Target& q) {
   auto loss = cross_omega(omega, f, domain, q);
-  loss.value = std::max(0.0, loss.value - omega.temperature() * tsallis_entropy(q, omega.alpha()));
+  loss.value -= omega.temperature() * tsallis_entropy(q, omega.alpha());
+  if (loss.value < 0) loss.value = 0;
   loss.gradient.alpha += omega.temperature() * negentropy_order_derivative(q, omega.alpha());
   return loss;
 }

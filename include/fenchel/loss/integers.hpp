@@ -13,8 +13,8 @@
 #include "fenchel/loss/loss.hpp"
 #include "fenchel/predict/integers.hpp"
 
-/// Fenchel-Young and cross-Omega losses on the integers [SCD22, Section 5; MATH.md 2, 3], with T = the
-/// temperature times the loss of f / T. All throw std::domain_error for alpha < 1.
+/// Fenchel-Young and cross-Omega losses on the integers [SCD22, Section 5; MATH.md 2, 3]. All throw
+/// std::domain_error for alpha < 1. Temperature T: T loss(f / T; q).
 namespace fenchel {
 
 /// What is to be predicted: an integer, a sample (each value with the same weight, equal ones added up), or a

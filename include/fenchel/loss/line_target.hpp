@@ -7,6 +7,7 @@
 #include "fenchel/core/function_ref.hpp"
 #include "fenchel/distribution/concept.hpp"
 #include "fenchel/distribution/generic.hpp"
+#include "fenchel/domain/interval.hpp"
 
 /// What the losses on the line ask of a target q: a density, of which integrals are cut where either
 /// integrand may have a kink, or anything with expectation(q, f) and tsallis_entropy(q, order).
@@ -98,12 +99,19 @@ template <class Q, LineDistribution P, class Term>
           .value;
     }
   }
-  return value > 0 ? value : 0;
+  return value < 0 ? 0 : value;
 }
 
-/// The integrand of the Fenchel-Young loss of Tsallis(2): excess is f - tau, p = [f - tau]_+ (MATH.md 2).
-inline double sparse_fenchel_young_term(double q, double p, double excess) noexcept {
-  return (q - p) * (q - p) / 2 + (q == 0 ? 0 : q * (p - excess));
+/// The Fenchel-Young loss of Tsallis(2) from the cross-Omega loss: p = [f - tau]_+ is the prediction, and
+/// excess_score(p, t) is f - tau (MATH.md 2).
+template <class Q, LineDistribution P>
+[[nodiscard]] double sparse_fenchel_young_value(double temperature, double cross_omega, const Q& q,
+                                                const P& p) {
+  const auto term = [&p](double q_t, double p_t, double t) {
+    return (q_t - p_t) * (q_t - p_t) / 2 + (q_t == 0 ? 0 : q_t * (p_t - excess_score(p, t)));
+  };
+  const double base = 0.5 + mean_density(p) / 2;
+  return temperature * fenchel_young_value(2, base, base - cross_omega / temperature, q, p, term);
 }
 
 }  // namespace fenchel::detail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <vector>
 
 #include "fenchel/core/config.hpp"
 #include "fenchel/loss/line_target.hpp"
@@ -44,14 +45,8 @@ template <class Target>
 [[nodiscard]] Loss<LocationScaleGradient> fenchel_young(const Tsallis& omega, const LocationScaleScore& f,
                                                         Line domain, const Target& q) {
   const LocationScale p = predict(omega, f, domain);
-  const double temperature = omega.temperature();
   Loss<LocationScaleGradient> loss = cross_omega(omega, f, domain, q);
-  const auto term = [&p](double q_t, double p_t, double t) {
-    return detail::sparse_fenchel_young_term(q_t, p_t, excess_score(p, t));
-  };
-  const double base = 0.5 + mean_density(p) / 2;
-  loss.value =
-      temperature * detail::fenchel_young_value(2, base, base - loss.value / temperature, q, p, term);
+  loss.value = detail::sparse_fenchel_young_value(omega.temperature(), loss.value, q, p);
   return loss;
 }
 

@@ -23,7 +23,7 @@ class FENCHEL_EXPORT FenchelYoungMetric {
   explicit FenchelYoungMetric(double alpha);
 
   [[nodiscard]] double alpha() const noexcept { return alpha_; }
-  /// e, as am1' = e - 1, which is 0 at alpha = 1.
+  /// e - 1, which is 0 at alpha = 1.
   [[nodiscard]] double exponent_less_one() const noexcept { return -(alpha_ - 1) / (alpha_ + 1); }
   /// C: 2 at alpha = 1.
   [[nodiscard]] double constant() const noexcept { return constant_; }

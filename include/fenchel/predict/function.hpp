@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include "fenchel/core/config.hpp"
 #include "fenchel/distribution/numeric_density.hpp"
@@ -15,13 +15,10 @@
 #include "fenchel/score/function_score.hpp"
 #include "fenchel/score/linear_score.hpp"
 
-/// Predictions for any score f on the line or an interval, p = exp_{2-alpha}((f - A) / T) [SCD22, Section
-/// 4.2; MATH.md 2]: A is found so that the mass is one to `accuracy`, and with it the support, a union of
-/// intervals. f may be -infinity (masked). On the line f is scanned geometrically from 0 and about each
-/// maximum, an interval evenly: a bump narrower than that can be missed, so give the interval where it is.
-/// All throw std::domain_error where f is NaN or +infinity, where no distribution exists (f does not fall
-/// enough, or is not bounded), where E_p[f] is infinite and for infinite alpha; ConvergenceError when the
-/// accuracy is not reached.
+/// Predictions p = exp_{2-alpha}((f - A) / T) for any score f on the line or an interval [SCD22, Section 4.2;
+/// MATH.md 2], where f may be -infinity (masked). On the line f is scanned geometrically from 0 and about
+/// each maximum, an interval evenly: a narrower bump can be missed. Throw std::domain_error where f is NaN or
+/// +infinity, for infinite alpha, and where p or E_p[f] does not exist; ConvergenceError short of `accuracy`.
 namespace fenchel {
 
 /// A score that is known by its values alone.

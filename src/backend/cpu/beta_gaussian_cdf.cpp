@@ -8,6 +8,7 @@
 
 #include "backend/cpu/beta_gaussian_checks.hpp"
 #include "backend/cpu/beta_gaussian_kernels.hpp"
+#include "core/boost_policy.hpp"
 #include "fenchel/core/parallel.hpp"
 
 namespace fenchel::cpu {
@@ -32,7 +33,8 @@ std::optional<detail::LineLaw> closed_form(const BetaGaussianParams& p) {
 }
 
 /// Any other alpha: q / (q + |radius2|) for alpha < 1 and q / radius2 above have beta laws of shapes 1/2 and
-/// b = nu/2 or 1 + 1/am1 (MATH.md 5.6). Boost's functions must return, whatever their argument is.
+/// b = nu/2 or 1 + 1/am1 (MATH.md 5.6). core/beta_gaussian_tail.hpp has relative accuracy near alpha = 1, by
+/// a quadrature; here an absolute error is promised, for which one incomplete beta function is enough.
 class GeneralLine {
  public:
   explicit GeneralLine(const BetaGaussianParams& p)
@@ -70,13 +72,7 @@ class GeneralLine {
   }
 
  private:
-  using Ignore = boost::math::policies::policy<
-      boost::math::policies::domain_error<boost::math::policies::ignore_error>,
-      boost::math::policies::overflow_error<boost::math::policies::ignore_error>,
-      boost::math::policies::evaluation_error<boost::math::policies::ignore_error>,
-      boost::math::policies::promote_double<false>>;
-  static constexpr Ignore kQuiet{};
-
+  static constexpr fenchel::detail::BoostPolicy kQuiet{};
   static constexpr double kSmallest = 1e-290;
   /// sqrt(left) where that is so small that outside = left^b / (b B(b, 1/2)).
   [[nodiscard]] double far_root_of(double outside) const noexcept {

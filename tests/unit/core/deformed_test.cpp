@@ -94,5 +94,17 @@ TEST(ExpMoment, JoinsItsTwoBranches) {
   }
 }
 
+TEST(LogDeformedExp, AlphaDerivativeJoinsItsTwoBranches) {
+  for (const double am1 : {-0.5, 0.25, 3.0}) {
+    for (const double y : {-0.9, -0.11, -0.1, -0.09, -1e-3, 1e-3, 0.09, 0.1, 0.11, 0.5, 7.0}) {
+      const long double u = y / am1, exact_y = am1 * u;
+      const auto exact = static_cast<double>((exact_y / (1 + exact_y) - std::log1p(exact_y)) /
+                                             (static_cast<long double>(am1) * am1));
+      EXPECT_NEAR(log_deformed_exp_alpha_derivative(am1, y / am1), exact, 64 * kEps * std::abs(exact)) << y;
+    }
+  }
+  EXPECT_EQ(log_deformed_exp_alpha_derivative(0.0, 3.0), -4.5);
+}
+
 }  // namespace
 }  // namespace fenchel

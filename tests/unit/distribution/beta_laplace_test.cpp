@@ -132,7 +132,7 @@ TEST(BetaLaplace, OtherConstructors) {
   }
   const BetaLaplace p(1.5, 0.5, 2);
   EXPECT_EQ(score(p), AbsoluteScore(0.5, 2));
-  EXPECT_EQ(canonical_parameters(p), -0.5);
+  EXPECT_EQ(canonical_parameter(p), -0.5);
 }
 
 TEST(BetaLaplace, EscortIsThePowerNormalised) {

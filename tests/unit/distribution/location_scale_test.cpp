@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <stdexcept>
 
 #include "fenchel/core/quadrature.hpp"
 #include "fenchel/distribution/beta_laplace.hpp"
@@ -93,6 +94,16 @@ TEST(LocationScale, SteepAndFlatFunctionsAreSolved) {
   const LocationScale wall(LocationScaleScore([](double x) { return std::exp(1e3 * x); },
                                               [](double x) { return 1e3 * std::exp(1e3 * x); }, 0, 1));
   EXPECT_NEAR(wall.a() * wall.edge_slope() - wall.edge_g() + 1, 0.5, 1e-13);
+}
+
+TEST(LocationScale, WhatItsFunctionsThrowReachesTheCaller) {
+  bool throws = false;
+  const LocationScale p(
+      LocationScaleScore([&throws](double x) { return throws ? throw std::runtime_error("g") : x * x / 2; },
+                         [](double x) { return x; }, 0, 1));
+  EXPECT_EQ(sample(p, 100, 1).size(), 100u);
+  throws = true;
+  EXPECT_THROW((void)sample(p, 100, 1), std::runtime_error);
 }
 
 TEST(LocationScale, BadFunctionsAreNamed) {

@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "fenchel/distribution/multivariate_geometry.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
+#include "support/reference_cdf.hpp"
 
 namespace fenchel {
 namespace {
@@ -23,18 +23,8 @@ const Vector3d kMu(0.4, -1, 2);
 const double kAllAlphas[] = {0.45, 0.8, 1 - 1e-8, 1,   std::nextafter(1.0, 2.0), 1 + 1e-8, 4. / 3, 1.5,
                              2,    5,   1e6,      kInf};
 
-/// Kolmogorov's distance of numbers in [0, 1] from uniform, times the root of their count: above 1.95 with
-/// probability 1e-3.
-double kolmogorov(std::vector<double> u) {
-  std::sort(u.begin(), u.end());
-  const double n = static_cast<double>(u.size());
-  double distance = 0;
-  for (std::size_t i = 0; i < u.size(); ++i) {
-    const double below = static_cast<double>(i) / n;
-    distance = std::max({distance, u[i] - below, below + 1 / n - u[i]});
-  }
-  return distance * std::sqrt(n);
-}
+/// That of the uniform distribution on [0, 1].
+long double uniform(long double u) { return u; }
 
 TEST(MultivariateSampling, RadiiFollowTheRadialCdf) {
   for (const double alpha : kAllAlphas) {
@@ -42,7 +32,7 @@ TEST(MultivariateSampling, RadiiFollowTheRadialCdf) {
     const MatrixXd draws = sample(p, kDraws, 20);
     std::vector<double> u;
     for (index_t k = 0; k < kDraws; ++k) u.push_back(radial_cdf(p, p.score().mahalanobis2(draws.col(k))));
-    EXPECT_LT(kolmogorov(u), 1.95) << alpha;
+    EXPECT_LT(reference::kolmogorov_smirnov(u, uniform), 1.95) << alpha;
   }
 }
 
@@ -56,7 +46,7 @@ TEST(MultivariateSampling, DirectionsAreUniform) {
           axis < 3 ? Vector3d(Vector3d::Unit(axis)) : Vector3d(Vector3d::Ones() / std::sqrt(3.0));
       std::vector<double> u;
       for (index_t k = 0; k < kDraws; ++k) u.push_back((1 + direction.dot(white.col(k).normalized())) / 2);
-      EXPECT_LT(kolmogorov(u), 1.95) << alpha << " axis " << axis;
+      EXPECT_LT(reference::kolmogorov_smirnov(u, uniform), 1.95) << alpha << " axis " << axis;
     }
   }
 }

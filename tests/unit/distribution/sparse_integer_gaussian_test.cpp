@@ -30,15 +30,7 @@ TEST(SparseIntegerGaussian, Row64OfTheGoldenValues) {
 
 /// mpmath, scripts/golden/integers.py.
 TEST(SparseIntegerGaussian, AgreesWithTheTable) {
-  int count = 0;
-  for (auto& golden : testing::golden_blocks("integers.txt")) {
-    const auto& c = golden["case"];
-    if (c[0] != 1) continue;
-    ++count;
-    const SparseIntegerGaussian p(c[1], c[2], c[3]);
-    testing::expect_golden(p.table(), normalizer(p), threshold(p), golden);
-  }
-  EXPECT_EQ(count, 29);
+  EXPECT_EQ(testing::expect_golden_cases<SparseIntegerGaussian>(1), 29);
 }
 
 /// Sums over the integers of a smooth bump are integrals: at alpha = 1 to exp(-2 pi^2 sigma2).

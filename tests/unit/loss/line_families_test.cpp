@@ -8,6 +8,7 @@
 #include "fenchel/loss/absolute.hpp"
 #include "fenchel/loss/location_scale.hpp"
 #include "fenchel/loss/scaled_gaussian.hpp"
+#include "support/differences.hpp"
 #include "support/golden.hpp"
 #include "support/grids.hpp"
 #include "unit/distribution/location_scale_examples.hpp"
@@ -17,12 +18,7 @@ namespace {
 
 using testing::kInf;
 using testing::location_scale_example;
-
-/// The derivative by central differences of order 4.
-template <class F>
-double slope_of(F f, double x, double step) {
-  return (8 * (f(x + step) - f(x - step)) - (f(x + 2 * step) - f(x - 2 * step))) / (12 * step);
-}
+using testing::slope_of;
 
 const std::vector<double> kValues = {-0.7, 0.1, 0.55, 0.55, 1.9};
 

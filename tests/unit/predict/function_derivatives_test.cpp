@@ -4,23 +4,17 @@
 #include <vector>
 
 #include "fenchel/predict/function.hpp"
+#include "support/differences.hpp"
 #include "support/grids.hpp"
 
 namespace fenchel {
 namespace {
 
-using testing::kInf;
+using testing::kInf, testing::slope_of;
 
 LinearScore linear(std::vector<double> theta) {
   return LinearScore(std::move(theta), {[](double t) { return t; }, [](double t) { return t * t; },
                                         [](double t) { return std::pow(t, 4); }});
-}
-
-/// Richardson's central difference.
-template <class F>
-double slope(F f, double h) {
-  const auto central = [&](double step) { return (f(step) - f(-step)) / (2 * step); };
-  return (4 * central(h / 2) - central(h)) / 3;
 }
 
 TEST(FunctionDerivatives, GradientOfANormalizerIsTheEscortMean) {
@@ -31,13 +25,13 @@ TEST(FunctionDerivatives, GradientOfANormalizerIsTheEscortMean) {
       const std::vector<double> gradient = normalizer_gradient(omega, linear(theta), Line{});
       ASSERT_EQ(gradient.size(), 3u);
       for (std::size_t i = 0; i < 3; ++i) {
-        const double numeric = slope(
+        const double numeric = slope_of(
             [&](double step) {
               std::vector<double> moved = theta;
               moved[i] += step;
               return normalizer(omega, linear(moved), Line{});
             },
-            1e-2);
+            0, 5e-3);
         EXPECT_NEAR(gradient[i], numeric, 2e-6) << alpha << " " << temperature << " " << i;
       }
     }
@@ -52,13 +46,13 @@ TEST(FunctionDerivatives, HessianOfANormalizerIsTheSlopeOfItsGradient) {
       const Eigen::MatrixXd hessian = normalizer_hessian(omega, linear(theta), domain);
       for (std::size_t i = 0; i < 3; ++i) {
         for (std::size_t j = 0; j < 3; ++j) {
-          const double numeric = slope(
+          const double numeric = slope_of(
               [&](double step) {
                 std::vector<double> moved = theta;
                 moved[i] += step;
                 return normalizer_gradient(omega, linear(moved), domain)[j];
               },
-              2e-3);
+              0, 1e-3);
           EXPECT_NEAR(hessian(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)), numeric,
                       1e-5 * hessian.norm())
               << alpha << " " << i << j << " " << domain.lower();
@@ -77,12 +71,12 @@ TEST(Errata, E15_BoundaryTermOfTheNormalizerHessian) {
   EXPECT_NEAR(normalizer_hessian(Tsallis(2), f, Line{})(0, 0), boundary, 1e-9);
   EXPECT_NEAR(normalizer_hessian(Tsallis(2 - 1e-9), f, Line{})(0, 0), boundary, 1e-8);
   EXPECT_NEAR(normalizer_hessian(Tsallis(2 + 1e-9), f, Line{})(0, 0), boundary, 1e-8);
-  const double numeric = slope(
+  const double numeric = slope_of(
       [](double step) {
         return normalizer_gradient(Tsallis(2), LinearScore({-0.5 + step}, {[](double t) { return t * t; }}),
                                    Line{})[0];
       },
-      1e-2);
+      0, 5e-3);
   EXPECT_NEAR(numeric, boundary, 1e-6);
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "fenchel/core/config.hpp"
 #include "fenchel/core/function_ref.hpp"
 #include "fenchel/domain/interval.hpp"
 
@@ -14,14 +13,12 @@ inline constexpr double kBoundedAccepted = 1e-7;
 
 /// int f over the interval, in two parts if `cut` is in it. Throws ConvergenceError when the estimated error
 /// exceeds kBoundedAccepted times int |f|.
-[[nodiscard]] FENCHEL_EXPORT double bounded_integral(FunctionRef<double(double)> f, const Interval& interval,
-                                                     double cut);
+[[nodiscard]] double bounded_integral(FunctionRef<double(double)> f, const Interval& interval, double cut);
 
 /// -Omega_order of a density that is given by its logarithm and is largest at `centre`. Throws
 /// std::domain_error unless order > 0, and as bounded_integral does.
-[[nodiscard]] FENCHEL_EXPORT double bounded_tsallis_entropy(FunctionRef<double(double)> log_pdf,
-                                                            const Interval& support, double centre,
-                                                            double order);
+[[nodiscard]] double bounded_tsallis_entropy(FunctionRef<double(double)> log_pdf, const Interval& support,
+                                             double centre, double order);
 
 struct ValueAndSlope {
   double value, slope;
@@ -29,7 +26,7 @@ struct ValueAndSlope {
 
 /// The root of an increasing f in [lower, upper], by Newton steps from `start` that fall back to bisection;
 /// the end where f has the wrong sign if there is none.
-[[nodiscard]] FENCHEL_EXPORT double increasing_root(FunctionRef<ValueAndSlope(double)> f, double lower,
-                                                    double upper, double start);
+[[nodiscard]] double increasing_root(FunctionRef<ValueAndSlope(double)> f, double lower, double upper,
+                                     double start);
 
 }  // namespace fenchel::detail
