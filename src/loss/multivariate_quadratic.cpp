@@ -7,7 +7,6 @@
 
 #include "fenchel/core/beta_gaussian_conjugate.hpp"
 #include "fenchel/core/error.hpp"
-#include "fenchel/predict/multivariate_quadratic.hpp"
 #include "score/semidefinite_factor.hpp"
 
 namespace fenchel {
@@ -56,21 +55,6 @@ VectorXd log_ratios(const MultivariateBetaGaussian& p, const MultivariateBetaGau
 
 MatrixXd cholesky_gradient(const MatrixXd& gradient, const MatrixXd& factor) {
   return (2 * gradient * factor).triangularView<Eigen::Lower>();
-}
-
-double conjugate(const Tsallis& omega, const MultivariateQuadraticScore& f, const Euclidean& domain) {
-  return omega.temperature() * conjugate(regular_prediction(omega, f, domain).constants());
-}
-
-double normalizer(const Tsallis& omega, const MultivariateQuadraticScore& f, const Euclidean& domain) {
-  return omega.temperature() * regular_prediction(omega, f, domain).constants().normalizer;
-}
-
-CanonicalParameters normalizer_gradient(const Tsallis& omega, const MultivariateQuadraticScore& f,
-                                        const Euclidean& domain) {
-  const MultivariateBetaGaussian p = regular_prediction(omega, f, domain);
-  const double factor = escort_moments(p.constants()).q_mean / static_cast<double>(p.dimension());
-  return {p.mu(), p.mu() * p.mu().transpose() + factor * p.scale()};
 }
 
 MatrixXd fenchel_young_hessian(const Tsallis& omega, const MultivariateQuadraticScore& f,

@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "fenchel/core/beta_gaussian_conjugate.hpp"
-#include "fenchel/predict/quadratic.hpp"
 
 namespace fenchel {
 namespace {
@@ -24,19 +23,6 @@ double log_ratio(double a, double b) {
 }
 
 }  // namespace
-
-double conjugate(const Tsallis& omega, const QuadraticScore& f, Line) {
-  return omega.temperature() * conjugate(predict(omega, f, Line()).constants());
-}
-
-double normalizer(const Tsallis& omega, const QuadraticScore& f, Line) {
-  return omega.temperature() * predict(omega, f, Line()).constants().normalizer;
-}
-
-std::array<double, 2> normalizer_gradient(const Tsallis& omega, const QuadraticScore& f, Line) {
-  const BetaGaussian p = predict(omega, f, Line());
-  return {p.mu(), p.mu() * p.mu() + p.sigma2() * escort_moments(p.constants()).q_mean};
-}
 
 std::array<std::array<double, 2>, 2> fenchel_young_hessian(const Tsallis& omega, const QuadraticScore& f,
                                                            Line) {

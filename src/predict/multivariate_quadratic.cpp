@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "fenchel/core/beta_gaussian_conjugate.hpp"
 #include "fenchel/core/error.hpp"
 
 namespace fenchel {
@@ -19,6 +20,21 @@ MultivariateBetaGaussian predict(const Tsallis& omega, const MultivariateQuadrat
                            " for a score of rank " + shortest(rank),
                        omega.alpha());
   return {omega.alpha(), f.mu(), omega.temperature() * f.scale()};
+}
+
+double conjugate(const Tsallis& omega, const MultivariateQuadraticScore& f, const Euclidean& domain) {
+  return omega.temperature() * conjugate(predict(omega, f, domain).constants());
+}
+
+double normalizer(const Tsallis& omega, const MultivariateQuadraticScore& f, const Euclidean& domain) {
+  return omega.temperature() * predict(omega, f, domain).constants().normalizer;
+}
+
+CanonicalParameters normalizer_gradient(const Tsallis& omega, const MultivariateQuadraticScore& f,
+                                        const Euclidean& domain) {
+  const MultivariateBetaGaussian p = predict(omega, f, domain);
+  const double factor = escort_moments(p.constants()).q_mean / static_cast<double>(p.rank());
+  return {p.mu(), p.mu() * p.mu().transpose() + factor * p.scale()};
 }
 
 }  // namespace fenchel

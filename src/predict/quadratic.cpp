@@ -1,5 +1,6 @@
 #include "fenchel/predict/quadratic.hpp"
 
+#include "fenchel/core/beta_gaussian_conjugate.hpp"
 #include "fenchel/core/error.hpp"
 
 namespace fenchel {
@@ -9,6 +10,19 @@ BetaGaussian predict(const Tsallis& omega, const QuadraticScore& f, Line) {
     throw_domain_error("predict", "alpha", "must be above 1/3 for a quadratic score on the line",
                        omega.alpha());
   return {omega.alpha(), f.mu(), omega.temperature() * f.sigma2()};
+}
+
+double conjugate(const Tsallis& omega, const QuadraticScore& f, Line) {
+  return omega.temperature() * conjugate(predict(omega, f, Line()).constants());
+}
+
+double normalizer(const Tsallis& omega, const QuadraticScore& f, Line) {
+  return omega.temperature() * predict(omega, f, Line()).constants().normalizer;
+}
+
+std::array<double, 2> normalizer_gradient(const Tsallis& omega, const QuadraticScore& f, Line) {
+  const BetaGaussian p = predict(omega, f, Line());
+  return {p.mu(), p.mu() * p.mu() + p.sigma2() * escort_moments(p.constants()).q_mean};
 }
 
 }  // namespace fenchel

@@ -10,6 +10,7 @@
 #include "fenchel/domain/euclidean.hpp"
 #include "fenchel/loss/loss.hpp"
 #include "fenchel/loss/target.hpp"
+#include "fenchel/predict/multivariate_quadratic.hpp"
 #include "fenchel/regularizer/tsallis.hpp"
 #include "fenchel/score/multivariate_quadratic_score.hpp"
 
@@ -30,19 +31,6 @@ struct MultivariateQuadraticGradient {
 /// gradient with respect to Sigma: the lower triangle of 2 gradient factor.
 [[nodiscard]] FENCHEL_EXPORT Eigen::MatrixXd cholesky_gradient(const Eigen::MatrixXd& gradient,
                                                                const Eigen::MatrixXd& factor);
-
-/// Omega*(f) = max_p E_p[f] - Omega(p).
-[[nodiscard]] FENCHEL_EXPORT double conjugate(const Tsallis& omega, const MultivariateQuadraticScore& f,
-                                              const Euclidean& domain);
-
-/// A of the prediction exp_{2-alpha}((f - A) / T), and the gradient of A + mu^T Sigma^-1 mu / 2 with respect
-/// to the canonical parameters (Sigma^-1 mu, -Sigma^-1 / 2): the mean of (t, t t^T) under the escort of order
-/// 2 - alpha.
-[[nodiscard]] FENCHEL_EXPORT double normalizer(const Tsallis& omega, const MultivariateQuadraticScore& f,
-                                               const Euclidean& domain);
-[[nodiscard]] FENCHEL_EXPORT CanonicalParameters normalizer_gradient(const Tsallis& omega,
-                                                                     const MultivariateQuadraticScore& f,
-                                                                     const Euclidean& domain);
 
 /// The Hessian of both losses with respect to the canonical parameters, N + N^2 square: cov_{p, 2-alpha} of
 /// (t, vec(t t^T)) under the prediction p (E11), in closed form.

@@ -10,6 +10,7 @@
 #include "fenchel/domain/line.hpp"
 #include "fenchel/loss/loss.hpp"
 #include "fenchel/loss/target.hpp"
+#include "fenchel/predict/quadratic.hpp"
 #include "fenchel/regularizer/tsallis.hpp"
 #include "fenchel/score/quadratic_score.hpp"
 
@@ -21,16 +22,6 @@ namespace fenchel {
 struct QuadraticGradient {
   double mu, sigma2, alpha;
 };
-
-/// Omega*(f) = max_p E_p[f] - Omega(p).
-[[nodiscard]] FENCHEL_EXPORT double conjugate(const Tsallis& omega, const QuadraticScore& f, Line domain);
-
-/// A of the prediction exp_{2-alpha}((f - A) / T), and the gradient of A + mu^2 / (2 sigma2) with respect to
-/// the canonical parameters theta = (mu / sigma2, -1 / (2 sigma2)): the mean of (t, t^2) under the escort of
-/// order 2 - alpha.
-[[nodiscard]] FENCHEL_EXPORT double normalizer(const Tsallis& omega, const QuadraticScore& f, Line domain);
-[[nodiscard]] FENCHEL_EXPORT std::array<double, 2> normalizer_gradient(const Tsallis& omega,
-                                                                       const QuadraticScore& f, Line domain);
 
 /// The Hessian of both losses with respect to the canonical parameters: cov_{p, 2-alpha} of (t, t^2) under
 /// the prediction p (E11), in closed form.

@@ -16,4 +16,17 @@ namespace fenchel {
                                                               const MultivariateQuadraticScore& f,
                                                               const Euclidean& domain);
 
+/// Omega*(f) = max_p E_p[f] - Omega(p).
+[[nodiscard]] FENCHEL_EXPORT double conjugate(const Tsallis& omega, const MultivariateQuadraticScore& f,
+                                              const Euclidean& domain);
+
+/// A of the prediction exp_{2-alpha}((f - A) / T), and the gradient of A + mu^T Sigma^-1 mu / 2 with respect
+/// to the canonical parameters (Sigma^-1 mu, -Sigma^-1 / 2): the mean of (t, t t^T) under the escort of order
+/// 2 - alpha.
+[[nodiscard]] FENCHEL_EXPORT double normalizer(const Tsallis& omega, const MultivariateQuadraticScore& f,
+                                               const Euclidean& domain);
+[[nodiscard]] FENCHEL_EXPORT CanonicalParameters normalizer_gradient(const Tsallis& omega,
+                                                                     const MultivariateQuadraticScore& f,
+                                                                     const Euclidean& domain);
+
 }  // namespace fenchel
