@@ -178,4 +178,14 @@ NumericDensity escort(const LocationScale& p, double order) {
   return escort(NumericDensity([p](double t) { return log_pdf(p, t); }, {support(p)}, {p.mu()}), order);
 }
 
+std::vector<double> sample(const LocationScale& p, index_t count, std::uint64_t seed) {
+  if (count < 0) throw_invalid_argument("sample", "count", "must not be negative", count);
+  std::vector<double> draws(static_cast<std::size_t>(count));
+  for (std::size_t k = 0; k < draws.size(); ++k) {
+    Philox rng(seed, k);
+    draws[k] = sample(p, rng);
+  }
+  return draws;
+}
+
 }  // namespace fenchel

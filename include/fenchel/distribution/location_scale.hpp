@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <random>
+#include <vector>
 
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/variates.hpp"
@@ -86,6 +88,10 @@ template <std::uniform_random_bit_generator Generator>
 [[nodiscard]] double sample(const LocationScale& p, Generator& rng) {
   return quantile(p, uniform01(rng));
 }
+/// `count` draws, the k-th from stream k of the seed; on one thread, since g and g' may throw or not be safe
+/// to call from many.
+[[nodiscard]] FENCHEL_EXPORT std::vector<double> sample(const LocationScale& p, index_t count,
+                                                        std::uint64_t seed);
 
 static_assert(LineDistribution<LocationScale>);
 

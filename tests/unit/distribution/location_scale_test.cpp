@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <stdexcept>
 
 #include "fenchel/core/quadrature.hpp"
 #include "fenchel/distribution/beta_laplace.hpp"
@@ -125,6 +126,19 @@ TEST(LocationScale, EntropiesDoNotDependOnMuNorKurtosisOnSigma) {
   EXPECT_EQ(entropy(member(1e300, 1)), entropy(member(0, 1)));
   EXPECT_EQ(kurtosis(member(0, 1e-150)), kurtosis(member(0, 1)));
   EXPECT_EQ(kurtosis(member(0, 1e150)), kurtosis(member(0, 1)));
+}
+
+TEST(LocationScale, AnErrorOfTheCallableWhileDrawingArrives) {
+  bool broken = false;
+  const LocationScale p(LocationScaleScore([](double x) { return x * x * x / 6; },
+                                           [&broken](double x) {
+                                             if (broken) throw std::runtime_error("broken");
+                                             return x * x / 2;
+                                           },
+                                           0, 1));
+  EXPECT_EQ(sample(p, 3, 1).size(), 3u);
+  broken = true;
+  EXPECT_THROW((void)sample(p, 3, 1), std::runtime_error);
 }
 
 }  // namespace
