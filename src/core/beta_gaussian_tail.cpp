@@ -1,5 +1,6 @@
 #include "fenchel/core/beta_gaussian_tail.hpp"
 
+#include <algorithm>
 #include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/erf.hpp>
 #include <cmath>
@@ -46,14 +47,24 @@ double log_standard_density(const BetaGaussianConstants& c, double log_sigma, do
   return log_density(c, x * x) + log_sigma;
 }
 
+/// log P(X > x) of a Student where x^2 may overflow and its power law is exact to rounding.
+double log_power_tail(const BetaGaussianConstants& c, double log_sigma, double x) {
+  const double nu = degrees(c);
+  return c.log_peak + log_sigma - std::log(-c.radius2) / c.am1 - nu * std::log(x) - std::log(nu);
+}
+bool in_power_tail(const BetaGaussianConstants& c, double x) {
+  return c.am1 < 0 && x > 1e20 * std::sqrt(-c.radius2);
+}
+
 }  // namespace
 
 double upper_tail(const BetaGaussianConstants& c, double log_sigma, double x) {
   if (c.am1 == 0) return std::erfc(x / std::numbers::sqrt2) / 2;
   if (x >= radius(c)) return 0;
+  if (in_power_tail(c, x)) return std::exp(log_power_tail(c, log_sigma, x));
   if (std::isinf(c.am1)) return (1 - x / radius(c)) / 2;
   if (near_gaussian(c)) {
-    return x == 0 ? 0.5 : std::exp(log_standard_density(c, log_sigma, x)) * mills_ratio(c, x);
+    return x == 0 ? 0.5 : std::min(0.5, std::exp(log_standard_density(c, log_sigma, x)) * mills_ratio(c, x));
   }
   if (c.am1 > 0) {
     const double shape = 1 + 1 / c.am1;
@@ -61,10 +72,13 @@ double upper_tail(const BetaGaussianConstants& c, double log_sigma, double x) {
   }
   const double nu = degrees(c), x2 = x * x / student_scale2(c);
   if (x2 > nu) return boost::math::ibeta(nu / 2, 0.5, nu / (nu + x2), Policy()) / 2;
+  // Boost's complement is an arcsine next to 1 at nu = 1, with half of its digits.
+  if (x2 < 0.01) return 0.5 - boost::math::ibeta(0.5, nu / 2, x2 / (nu + x2), Policy()) / 2;
   return boost::math::ibetac(0.5, nu / 2, x2 / (nu + x2), Policy()) / 2;
 }
 
 double log_upper_tail(const BetaGaussianConstants& c, double log_sigma, double x) {
+  if (in_power_tail(c, x)) return log_power_tail(c, log_sigma, x);
   const double tail = upper_tail(c, log_sigma, x);
   if (tail > std::numeric_limits<double>::min() || x >= radius(c) || std::isinf(x)) return std::log(tail);
   return log_standard_density(c, log_sigma, x) + std::log(mills_ratio(c, x));
@@ -88,6 +102,58 @@ double search_upper_tail(const BetaGaussianConstants& c, double log_sigma, doubl
   return x;
 }
 
+/// Newton's iteration from a start from which it moves one way, until it no longer does.
+template <class Step>
+double newton_one_way(double x, Step step) {
+  for (int i = 0; i < 100; ++i) {
+    const double next = x + step(x);
+    if (!(std::abs(next - x) > 2 * std::numeric_limits<double>::epsilon() * std::abs(x))) break;
+    x = next;
+  }
+  return x;
+}
+
+/// The x with P(|X| < x) = mass <= 1/2, in r = x / sqrt|radius2|: that is concave in r, and its tangent at 0
+/// starts below the root.
+double centre_quantile(const BetaGaussianConstants& c, double mass) {
+  const double other = c.am1 > 0 ? 1 + 1 / c.am1 : degrees(c) / 2,
+               beta = boost::math::beta(0.5, other, Policy());
+  const auto step = [&](double r) {
+    const double y = c.am1 > 0 ? r * r : r * r / (1 + r * r);
+    const double slope = 2 / beta * std::exp(std::log1p(c.am1 > 0 ? -r * r : r * r) / c.am1);
+    return (mass - boost::math::ibeta(0.5, other, y, Policy())) / slope;
+  };
+  return std::sqrt(std::abs(c.radius2)) * newton_one_way(mass * beta / 2, step);
+}
+
+/// log(tail / u), whose rounding does not grow with the logarithms.
+double log_excess(double tail, double u) {
+  return tail / u > 0 && tail / u < kInf ? std::log(tail / u) : std::log(tail) - std::log(u);
+}
+
+/// alpha > 1: log P is concave in log d of d = (1 - x/R) / 2, and d^a / (a B) bounds P.
+double edge_quantile(const BetaGaussianConstants& c, double u) {
+  const double a = 1 + 1 / c.am1, log_beta = std::log(boost::math::beta(a, a, Policy()));
+  const auto step = [&](double d) {
+    const double tail = boost::math::ibeta(a, a, d, Policy());
+    const double inverse_slope =
+        std::exp(std::log(tail) - a * std::log(d) - (a - 1) * std::log1p(-d) + log_beta);
+    return d * std::expm1(-log_excess(tail, u) * inverse_slope);
+  };
+  return radius(c) * (1 - 2 * newton_one_way(std::exp((std::log(u) + std::log(a) + log_beta) / a), step));
+}
+
+/// alpha < 1: log P is concave in log x, and the power law bounds P.
+double student_quantile(const BetaGaussianConstants& c, double log_sigma, double u) {
+  const double start = std::exp((log_power_tail(c, log_sigma, 1) - std::log(u)) / degrees(c));
+  if (in_power_tail(c, start)) return start;
+  return newton_one_way(start, [&](double x) {
+    const double tail = upper_tail(c, log_sigma, x);
+    const double inverse_slope = tail / (x * std::exp(log_standard_density(c, log_sigma, x)));
+    return x * std::expm1(log_excess(tail, u) * inverse_slope);
+  });
+}
+
 }  // namespace
 
 double upper_tail_quantile(const BetaGaussianConstants& c, double log_sigma, double u) {
@@ -96,22 +162,8 @@ double upper_tail_quantile(const BetaGaussianConstants& c, double log_sigma, dou
   if (c.am1 == 0) return std::numbers::sqrt2 * boost::math::erfc_inv(2 * u, Policy());
   if (std::isinf(c.am1)) return radius(c) * (1 - 2 * u);
   if (near_gaussian(c)) return search_upper_tail(c, log_sigma, u);
-  double other = 0;
-  if (c.am1 > 0) {
-    // x^2 / R^2 ~ Beta(1/2, 1 + s) keeps its digits at the centre, (1 - x/R)/2 ~ Beta(1 + s, 1 + s) at the
-    // edge.
-    const double shape = 1 + 1 / c.am1;
-    if (u > 0.25)
-      return radius(c) * std::sqrt(boost::math::ibeta_inv(0.5, shape, 1 - 2 * u, &other, Policy()));
-    return radius(c) * (1 - 2 * boost::math::ibeta_inv(shape, shape, u, &other, Policy()));
-  }
-  const double nu = degrees(c);
-  if (u > 0.25) {
-    const double y = boost::math::ibeta_inv(0.5, nu / 2, 1 - 2 * u, &other, Policy());
-    return std::sqrt(student_scale2(c) * nu * y / other);
-  }
-  const double y = boost::math::ibeta_inv(nu / 2, 0.5, 2 * u, &other, Policy());
-  return std::sqrt(student_scale2(c) * nu * other / y);
+  if (u > 0.25) return centre_quantile(c, 1 - 2 * u);
+  return c.am1 > 0 ? edge_quantile(c, u) : student_quantile(c, log_sigma, u);
 }
 
 }  // namespace fenchel

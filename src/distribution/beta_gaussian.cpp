@@ -21,12 +21,13 @@ double checked_alpha(double alpha, double bound, const char* constraint) {
   return alpha;
 }
 
-/// sigma2 of the member with -1 / (log p)''(mu) = sigma2 e^z equal to `curvature_radius`; finite alpha. With
-/// c = am1 / (2 + am1), log sigma2 (1 - c) = log(curvature_radius) + c (log 2 pi - 2 D_1).
-double sigma2_from_curvature(double alpha, double curvature_radius) {
+/// sigma2 of the member with -1 / (log p)''(mu) = sigma2 e^z equal to the exponential of
+/// `log_curvature_radius`; finite alpha. With c = am1 / (2 + am1), log sigma2 (1 - c) = log_curvature_radius
+/// + c (log 2 pi - 2 D_1).
+double sigma2_from_curvature(double alpha, double log_curvature_radius) {
   const double am1 = alpha - 1;
   const double shift = am1 / (2 + am1) * (std::log(2 * std::numbers::pi) - 2 * log_gamma_ratio(1, am1));
-  return std::exp((2 + am1) / 2 * (std::log(curvature_radius) + shift));
+  return std::exp((2 + am1) / 2 * (log_curvature_radius + shift));
 }
 
 double log_sigma(const BetaGaussian& p) { return std::log(p.sigma2()) / 2; }
@@ -57,7 +58,7 @@ BetaGaussian BetaGaussian::student(double nu, double mu, double scale) {
   if (!(nu > 1 && nu < kInf)) throw_domain_error(kWhere, "nu", "must be above 1 and finite", nu);
   detail::checked_positive(kWhere, "scale", scale);
   const double alpha = (nu - 1) / (nu + 1);  // -1 / (log p)'' = scale^2 nu / (nu + 1)
-  return {alpha, mu, sigma2_from_curvature(alpha, scale * scale * nu / (nu + 1))};
+  return {alpha, mu, sigma2_from_curvature(alpha, 2 * std::log(scale) + std::log(nu / (nu + 1)))};
 }
 
 BetaGaussian BetaGaussian::uniform(double lower, double upper) {
@@ -65,6 +66,8 @@ BetaGaussian BetaGaussian::uniform(double lower, double upper) {
   detail::checked_finite(kWhere, "upper", upper);
   if (!(lower < upper)) throw_domain_error(kWhere, "upper", "must be above lower", upper);
   const double length = upper - lower, radius2 = 0.25;
+  if (!(length * length >= std::numeric_limits<double>::min() && length * length < kInf))
+    throw_domain_error(kWhere, "upper - lower", "must have a square within the range of doubles", length);
   return {kInf,
           lower + length / 2,
           length * length,
@@ -75,14 +78,14 @@ BetaGaussian BetaGaussian::from_variance(double alpha, double mu, double varianc
   checked_alpha(alpha, 1. / 3, "must be above 1/3 for a finite variance");
   detail::checked_positive(kWhere, "variance", variance);
   if (std::isinf(alpha)) return from_half_width(alpha, mu, std::sqrt(3 * variance));
-  return {alpha, mu, sigma2_from_curvature(alpha, variance * (3 * alpha - 1) / 2)};
+  return {alpha, mu, sigma2_from_curvature(alpha, std::log(variance) + std::log((3 * alpha - 1) / 2))};
 }
 
 BetaGaussian BetaGaussian::from_half_width(double alpha, double mu, double half_width) {
   checked_alpha(alpha, 1, "must be above 1 for a bounded support");
   detail::checked_positive(kWhere, "half_width", half_width);
   if (std::isinf(alpha)) return uniform(mu - half_width, mu + half_width);
-  return {alpha, mu, sigma2_from_curvature(alpha, half_width * half_width * (alpha - 1) / 2)};
+  return {alpha, mu, sigma2_from_curvature(alpha, 2 * std::log(half_width) + std::log((alpha - 1) / 2))};
 }
 
 BetaGaussian BetaGaussian::from_canonical(double alpha, std::array<double, 2> theta) {
@@ -101,8 +104,11 @@ Interval support(const BetaGaussian& p) noexcept {
 }
 
 double log_pdf(const BetaGaussian& p, double t) noexcept {
-  const double x = t - p.mu();
-  return log_density(p.constants(), x * (x / p.sigma2()));
+  const BetaGaussianConstants& c = p.constants();
+  const double x = t - p.mu(), q = x * (x / p.sigma2());
+  if (std::isinf(q) && c.am1 < 0)  // far out in a power law
+    return c.log_peak + (2 * std::log(std::abs(x)) - std::log(p.sigma2()) - std::log(-c.radius2)) / c.am1;
+  return log_density(c, q);
 }
 
 double pdf(const BetaGaussian& p, double t) noexcept { return std::exp(log_pdf(p, t)); }
@@ -139,13 +145,13 @@ double central_moment(const BetaGaussian& p, int n) {
   if (n < 0) throw_domain_error("central_moment", "n", "must not be negative", n);
   const BetaGaussianConstants& c = p.constants();
   // The n-th moment exists where the tail |t|^{-2/(1-alpha)} allows it.
-  const bool exists = c.am1 >= 0 || -c.am1 * (n + 1) < 2;
+  const bool exists = c.am1 >= 0 || -c.am1 * (n + 1.) < 2;
   if (n % 2 == 1) return exists ? 0 : kNaN;
   if (!exists) return kInf;
   double product = 1;
   for (int j = 0; 2 * j < n; ++j) {  // E[q^{j+1}] / E[q^j] of y = q / radius2 ~ Beta(1/2, 1 + 1/am1)
-    const double ratio = std::isinf(c.am1) ? c.radius2 * (1 + 2 * j) / (3 + 2 * j)
-                                           : c.peak_power * (1 + 2 * j) / (1 + (1.5 + j) * c.am1);
+    const double ratio = std::isinf(c.peak_power) ? c.radius2 * (1 + 2. * j) / (2 / c.am1 + 3 + 2. * j)
+                                                  : c.peak_power * (1 + 2. * j) / (1 + (1.5 + j) * c.am1);
     product *= p.sigma2() * ratio;
   }
   return product;
@@ -172,8 +178,12 @@ BetaGaussian escort(const BetaGaussian& p, double order) {
   if (std::isinf(am1)) return p;
   if (order == 0) return BetaGaussian::uniform(support(p).lower(), support(p).upper());
   // p^order has order times the curvature of log p, and am1 / order in the place of am1.
-  const double alpha = 1 + am1 / order;
-  return {alpha, p.mu(), sigma2_from_curvature(alpha, p.sigma2() * p.constants().peak_power / order)};
+  const double alpha = 1 + am1 / order, z = am1 * p.constants().log_peak;
+  const double sigma2 = sigma2_from_curvature(alpha, std::log(p.sigma2()) + z - std::log(order));
+  if (!(sigma2 > 0 && sigma2 < kInf))
+    throw_domain_error("escort", "order", "must be such that the escort's sigma2 is positive and finite",
+                       order);
+  return {alpha, p.mu(), sigma2};
 }
 
 std::array<double, 2> canonical_parameters(const BetaGaussian& p) noexcept {

@@ -26,17 +26,22 @@ double b_of_spread(double alpha, double spread) {
   return spread * std::exp((alpha - 1) * std::log(2 * spread / alpha));
 }
 
+/// rate x, where the rate may be subnormal.
+double relative(const BetaLaplace& p, double x) noexcept {
+  return std::isinf(p.alpha()) ? p.rate() * x : (p.alpha() - 1) * (x / p.spread());
+}
+
 /// log1p(-rate x) / (alpha - 1) = log (p / peak) at distance x >= 0.
 double log_shape(const BetaLaplace& p, double x) noexcept {
   if (p.alpha() == 1) return -x / p.spread();
-  const double y = p.rate() * x;
+  const double y = relative(p, x);
   return y >= 1 ? -kInf : std::log1p(-y) / (p.alpha() - 1);
 }
 
 /// log P(X > mu + x) for x >= 0. 1 + 1 / (alpha - 1) is alpha / (alpha - 1), also at infinity.
 double log_tail(const BetaLaplace& p, double x) noexcept {
   if (p.alpha() == 1) return -x / p.spread() - std::numbers::ln2;
-  const double y = p.rate() * x;
+  const double y = relative(p, x);
   return y >= 1 ? -kInf : (1 + 1 / (p.alpha() - 1)) * std::log1p(-y) - std::numbers::ln2;
 }
 
@@ -55,8 +60,8 @@ double tail_distance(const BetaLaplace& p, double u) noexcept {
   const double am1 = p.alpha() - 1, log_ratio = std::log(2 * u);
   if (am1 == 0) return 0 - p.spread() * log_ratio;
   if (u == 0) return p.half_width();
-  const double exponent = std::isinf(am1) ? log_ratio : am1 / p.alpha() * log_ratio;
-  return 0 - std::expm1(exponent) / p.rate();
+  if (std::isinf(am1)) return 0 - std::expm1(log_ratio) / p.rate();
+  return 0 - std::expm1(am1 / p.alpha() * log_ratio) / am1 * p.spread();
 }
 
 }  // namespace
@@ -126,7 +131,7 @@ double absolute_moment(const BetaLaplace& p, int n) {
 }
 
 double mean_deviation(const BetaLaplace& p, double t) noexcept {
-  const double am1 = p.alpha() - 1, x = std::abs(t - p.mu()), y = p.rate() * x;
+  const double am1 = p.alpha() - 1, x = std::abs(t - p.mu()), y = relative(p, x);
   const double scale = std::isinf(am1) ? p.half_width() / 2 : p.spread() / (1 + 2 * am1);
   if (am1 == 0) return x + scale * std::exp(-x / p.spread());
   return y >= 1 ? x : x + scale * std::exp((2 + 1 / am1) * std::log1p(-y));

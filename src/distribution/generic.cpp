@@ -31,6 +31,9 @@ double expectation(FunctionRef<double(double)> f, FunctionRef<double(double)> pd
     if (std::isnan(value)) bad = t;
     return density * value;
   };
+  if (!(scale > 0))
+    throw ConvergenceError(error_message("expectation", "the interquartile range",
+                                         "must be resolved by doubles near the median", scale));
   double sum = 0, error = 0, size = 0;
   bool converged = true;
   const auto add = [&](double lower, double upper) {

@@ -155,8 +155,11 @@ double central_moment(const LocationScale& p, int n) {
 }
 double variance(const LocationScale& p) { return central_moment(p, 2); }
 double kurtosis(const LocationScale& p) {
-  const double v = variance(p);
-  return central_moment(p, 4) / (v * v);
+  const auto unit_moment = [&p](int n) {  // of sigma = 1
+    return both_sides(p, [n](double y, double d) { return std::pow(y, n) * d; });
+  };
+  const double v = unit_moment(2);
+  return unit_moment(4) / (v * v);
 }
 
 double mean_density(const LocationScale& p) {
@@ -164,7 +167,11 @@ double mean_density(const LocationScale& p) {
 }
 double entropy(const LocationScale& p) { return tsallis_entropy(p, 1); }
 double tsallis_entropy(const LocationScale& p, double order) {
-  return detail::bounded_tsallis_entropy([&p](double t) { return log_pdf(p, t); }, support(p), p.mu(), order);
+  // About 0: about a large mu doubles are too coarse.
+  const auto log_density = [&p](double x) {
+    return std::log(std::max(0.0, p.edge_slope() - p.score().slope(std::abs(x) / p.sigma())) / p.sigma());
+  };
+  return detail::bounded_tsallis_entropy(log_density, {-p.half_width(), p.half_width()}, 0, order);
 }
 
 NumericDensity escort(const LocationScale& p, double order) {

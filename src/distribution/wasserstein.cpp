@@ -43,7 +43,7 @@ MatrixXd optimal_matrix(const MultivariateBetaGaussian& p, const MultivariateBet
 
 AffineMap optimal_map(const BetaGaussian& p, const BetaGaussian& q) {
   check_pair(p, q, 1);
-  const double slope = std::sqrt(variance(q) / variance(p));
+  const double slope = standard_deviation(q) / standard_deviation(p);
   return {slope, q.mu() - slope * p.mu()};
 }
 

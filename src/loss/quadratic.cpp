@@ -1,5 +1,6 @@
 #include "fenchel/loss/quadratic.hpp"
 
+#include <cmath>
 #include <limits>
 
 #include "fenchel/core/beta_gaussian_conjugate.hpp"
@@ -19,7 +20,8 @@ Loss<QuadraticGradient> at_temperature(double temperature, const Loss<QuadraticG
 /// log(a / b), with its own relative accuracy as a -> b.
 double log_ratio(double a, double b) {
   const double ratio = a / b;
-  return ratio > 0.5 && ratio < 2 ? std::log1p((a - b) / b) : std::log(ratio);
+  if (ratio > 0.5 && ratio < 2) return std::log1p((a - b) / b);
+  return std::isnormal(ratio) ? std::log(ratio) : std::log(a) - std::log(b);
 }
 
 }  // namespace
@@ -45,7 +47,7 @@ Loss<QuadraticGradient> fenchel_young(const Tsallis& omega, const QuadraticScore
   const double am1 = p.constants().am1, d = q.mu() - p.mu(), v = q.constants().variance_factor;
   const double s = log_ratio(q.sigma2(), p.sigma2());
   const double c = std::isinf(am1) ? 1 : am1 / (2 + am1);  // v_p = v_q e^{c s}
-  const double distance2 = d * d / p.sigma2(), scale_gap = std::expm1(c * s) - std::expm1(s);
+  const double distance2 = d * (d / p.sigma2()), scale_gap = std::expm1(c * s) - std::expm1(s);
   return at_temperature(
       omega.temperature(),
       {(distance2 + v * scale_divergence(1, am1, s)) / 2,
@@ -58,12 +60,11 @@ namespace detail {
 Loss<QuadraticGradient> quadratic_loss(const Tsallis& omega, const QuadraticScore& f, double mean,
                                        double variance, TargetNegentropy target) {
   const BetaGaussian p = predict(omega, f, Line());
-  const double d = mean - p.mu(), square = variance + d * d, sigma2 = p.sigma2();
-  return at_temperature(
-      omega.temperature(),
-      {std::isinf(square) ? kInf : conjugate(p.constants()) + target.value + square / (2 * sigma2),
-       {-d / sigma2, (p.constants().variance_factor - square / sigma2) / (2 * sigma2),
-        conjugate_alpha_derivative(p.constants()) + target.alpha_derivative}});
+  const double d = mean - p.mu(), sigma2 = p.sigma2(), square = variance / sigma2 + d * (d / sigma2);
+  return at_temperature(omega.temperature(),
+                        {std::isinf(square) ? kInf : conjugate(p.constants()) + target.value + square / 2,
+                         {-d / sigma2, (p.constants().variance_factor - square) / (2 * sigma2),
+                          conjugate_alpha_derivative(p.constants()) + target.alpha_derivative}});
 }
 
 }  // namespace detail

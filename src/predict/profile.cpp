@@ -16,6 +16,7 @@ constexpr double kDepth = 1e40;     // below the top, in temperatures, where the
 constexpr int kStepsPerOctave = 8;  // of the geometric scans
 constexpr int kEvenSteps = 2048;
 constexpr std::size_t kMostCentres = 64;  // of geometric scans
+constexpr std::size_t kMostMaxima = 300;  // on an infinite range, where no scan would find them all
 
 bool is_near(const std::vector<double>& sorted, double t, double distance) {
   const auto at = std::lower_bound(sorted.begin(), sorted.end(), t - distance);
@@ -161,6 +162,10 @@ void Profile::find_turns() {
       }
     }
     if (rising && high > -kInfinity) maxima_.push_back(high_at);
+    if (std::isinf(range_.width()) && maxima_.size() > kMostMaxima)
+      throw ConvergenceError(error_message("predict", "the number of maxima of f on an infinite domain",
+                                           "must be at most " + shortest(static_cast<index_t>(kMostMaxima)),
+                                           static_cast<index_t>(maxima_.size())));
 
     bool found = false;
     const auto search = [&](double t, double sign) {

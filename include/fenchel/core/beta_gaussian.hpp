@@ -41,6 +41,10 @@ FENCHEL_HD inline BetaGaussianConstants beta_gaussian_constants(index_t n, doubl
   const double variance_factor = spread > 0 ? 2 * power / spread : kInf;
   const double log_peak = -2 * ell / (2 + size * am1);
   if (am1 == 0) return {n, am1, log_peak, power, kInf, ell, -kInf, variance_factor};
+  if (std::isinf(power) && am1 > 0) {  // e^z overflows before e^z / am1
+    const double half = std::exp(z - std::log(am1));
+    return {n, am1, log_peak, power, 2 * half, -half, -half, 2 * half / (2 / am1 + size + 2)};
+  }
   return {n, am1, log_peak, power, 2 * power / am1, -std::expm1(z) / am1, -power / am1, variance_factor};
 }
 
@@ -75,6 +79,10 @@ FENCHEL_HD inline BetaGaussianEscortMoments escort_moments(const BetaGaussianCon
   const auto n = static_cast<double>(c.dimension);
   if (std::isinf(c.am1)) {  // all of the escort's mass is on the boundary q = radius2, and infinite
     return {std::numeric_limits<double>::infinity(), c.radius2, c.radius2 * c.radius2};
+  }
+  if (std::isinf(c.peak_power) && c.am1 > 0) {  // the same over am1
+    const double near = 2 / c.am1 + n, r2 = c.radius2;
+    return {near / r2, n * r2 / near, n * (n + 2) * r2 * r2 / (near * (near + 2))};
   }
   const double near = 2 + n * c.am1, far = near + 2 * c.am1, power = c.peak_power;
   return {near / (2 * power), 2 * n * power / near, 4 * n * (n + 2) * power * power / (near * far)};

@@ -41,7 +41,10 @@ FENCHEL_HD inline double scale_divergence(index_t n, double am1, double s) noexc
   const double delta = std::isinf(am1) ? 0 : 2 / (2 + width),
                gamma = std::isinf(am1) ? 1 : width / (2 + width);
   if (gamma == 0) return expm1_less_linear(s);
+  if (delta == 0) return 0;
   if (gamma < 0.5) return expm1_less_linear(s) - expm1_less_linear(gamma * s) / gamma;
+  if (s < -700)  // where e^-s overflows
+    return (delta * (s * std::exp(s) - std::expm1(s)) - std::exp(s) * expm1_less_linear(-delta * s)) / gamma;
   return std::exp(s) * (delta * expm1_less_linear(-s) - expm1_less_linear(-delta * s)) / gamma;
 }
 

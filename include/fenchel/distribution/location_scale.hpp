@@ -89,7 +89,6 @@ template <std::uniform_random_bit_generator Generator>
 [[nodiscard]] double sample(const LocationScale& p, Generator& rng) {
   return quantile(p, uniform01(rng));
 }
-
 /// As the generic one, on one thread: g is somebody else's and may throw.
 [[nodiscard]] FENCHEL_EXPORT std::vector<double> sample(const LocationScale& p, index_t count,
                                                         std::uint64_t seed);

@@ -9,6 +9,7 @@
 #include "backend/cpu/beta_gaussian_checks.hpp"
 #include "backend/cpu/beta_gaussian_kernels.hpp"
 #include "core/boost_policy.hpp"
+#include "fenchel/core/beta_gaussian_tail.hpp"
 #include "fenchel/core/parallel.hpp"
 
 namespace fenchel::cpu {
@@ -38,10 +39,12 @@ std::optional<detail::LineLaw> closed_form(const BetaGaussianParams& p) {
 class GeneralLine {
  public:
   explicit GeneralLine(const BetaGaussianParams& p)
-      : heavy_(p.constants.am1 < 0),
+      : constants_(p.constants),
+        heavy_(p.constants.am1 < 0),
         b_(heavy_ ? -1 / p.constants.am1 - 0.5 : 1 + 1 / p.constants.am1),
         mu_(p.mu[0]),
-        width_(std::abs(p.factor.row(0)[0]) * std::sqrt(std::abs(p.constants.radius2))) {}
+        sigma_(std::abs(p.factor.row(0)[0])),
+        width_(sigma_ * std::sqrt(std::abs(p.constants.radius2))) {}
 
   [[nodiscard]] double cdf(double t) const noexcept {
     if (std::isnan(t)) return t;
@@ -49,6 +52,8 @@ class GeneralLine {
     double outside;  // P(|X - mu| > |t - mu|)
     if (!heavy_) {
       outside = y < 1 ? boost::math::ibetac(0.5, b_, y, kQuiet) : 0;
+    } else if (y < 1e-4) {  // the complement has half of its digits at b = 1/2
+      outside = 1 - boost::math::ibeta(0.5, b_, y / (1 + y), kQuiet);
     } else if (y < 1) {
       outside = boost::math::ibetac(0.5, b_, y / (1 + y), kQuiet);
     } else {
@@ -60,6 +65,8 @@ class GeneralLine {
   [[nodiscard]] double quantile(double u) const noexcept {
     if (!(u >= 0 && u <= 1)) return std::numeric_limits<double>::quiet_NaN();
     const double outside = 2 * std::min(u, 1 - u);
+    if (outside > 0 && outside < kSmallest)
+      return mu_ - sigma_ * upper_tail_quantile(constants_, std::log(sigma_), u);
     double y = 1, left = 0;
     try {
       if (outside > 0) y = boost::math::ibetac_inv(0.5, b_, outside, &left, kQuiet);
@@ -79,8 +86,9 @@ class GeneralLine {
     return std::pow(outside * b_ * boost::math::beta(b_, 0.5, kQuiet), 0.5 / b_);
   }
 
+  BetaGaussianConstants constants_;
   bool heavy_;
-  double b_, mu_, width_;
+  double b_, mu_, sigma_, width_;
 };
 
 /// vector(law, from, n, to) where there is a closed form, element(line, x) otherwise.

@@ -184,5 +184,14 @@ TEST(BetaGaussianRows, CdfOfSpecialValuesIsTotal) {
   }
 }
 
+TEST(BetaGaussianRows, TheCauchyIsExactNextToItsCentre) {
+  const BetaGaussianCase p(1e-20, 1);
+  const double scale = std::abs(p.params().factor.row(0)[0]) * std::sqrt(-p.params().constants.radius2);
+  for (const double x : {1e-9, 1e-6, 1e-3})
+    EXPECT_NEAR(cdf<double>(p, {scale * x + p.mu(0)})[0], 0.5 + std::atan(x) / std::numbers::pi,
+                4e-16 * (1 + 1 / scale))
+        << x;
+}
+
 }  // namespace
 }  // namespace fenchel

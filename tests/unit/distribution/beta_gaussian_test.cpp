@@ -254,5 +254,70 @@ TEST(PredictQuadratic, ErrataE16AlphaZeroAndBelowAThirdHasNoPrediction) {
             "fenchel::predict: alpha must be above 1/3 for a quadratic score on the line, got 0.3");
 }
 
+// The first value by mpmath.
+TEST(BetaGaussian, QuantilesKeepTheirDigitsWhereBoostsInverseDoesNot) {
+  EXPECT_NEAR(quantile(BetaGaussian(2, 0, 1), 0.4999999999), -1.5262857830232173e-10, 1e-24);
+  EXPECT_NEAR(quantile(BetaGaussian(1.5, 0, 1), 5e-324), -BetaGaussian(1.5, 0, 1).half_width(), 1e-15);
+  const BetaGaussian heavy(0.1, 0, 1);
+  for (const double u : {1e-300, 1e-200, 1e-20, 0.01, 0.25, 0.4999999999})
+    EXPECT_NEAR(log_cdf(heavy, quantile(heavy, u)), std::log(u), 1e-13 * (1 - std::log(u))) << u;
+}
+
+TEST(BetaGaussian, StudentTailsGoOnWhereTheSquareOverflows) {
+  for (const double alpha : {1e-20, 0.1, 0.5, 0.97, 0.99, 1 - 1e-10}) {
+    const BetaGaussian p(alpha, 0, 1);
+    const double nu = (1 + alpha) / (1 - alpha);  // of the power law
+    EXPECT_NEAR(log_cdf(p, -1e200), log_cdf(p, -1e140) - nu * 60 * std::numbers::ln10, 1e-12 * nu * 500)
+        << alpha;
+    EXPECT_NEAR(log_pdf(p, -1e200), log_pdf(p, -1e140) - (nu + 1) * 60 * std::numbers::ln10, 1e-12 * nu * 500)
+        << alpha;
+    EXPECT_EQ(cdf(p, 1e200), 1) << alpha;
+    EXPECT_EQ(log_cdf(p, -kInf), -kInf) << alpha;
+  }
+}
+
+TEST(BetaGaussian, TheCauchyIsExactNextToItsCentre) {
+  const BetaGaussian p(1e-20, 0, 1);  // of scale 2 pi
+  for (const double x : {1e-9, 1e-6, 1e-3})
+    EXPECT_NEAR(cdf(p, x), 0.5 + std::atan(x / (2 * std::numbers::pi)) / std::numbers::pi, 2e-16) << x;
+}
+
+TEST(BetaGaussian, HugeAlphaAndTinyScaleIsNearlyTheUniform) {
+  const BetaGaussian p(1e15, 0, 1e-300);
+  EXPECT_NEAR(p.half_width(), 0.5, 1e-12);
+  EXPECT_NEAR(variance(p), 1. / 12, 1e-12);
+  EXPECT_NEAR(central_moment(p, 4), 1. / 80, 1e-12);
+  EXPECT_NEAR(quantile(p, 0.25), -0.25, 1e-12);
+}
+
+TEST(BetaGaussian, EntropiesOfSmallOrderAreDifferentiable) {
+  for (const double alpha : {0.99, 1.0, 1.02}) {
+    const BetaGaussian p(alpha, 0, 1);
+    for (const double order : {0.03, 0.1, 0.5}) {
+      const double h = 1e-4 * order;
+      const double slope = (tsallis_entropy(p, order - h) - tsallis_entropy(p, order + h)) / (2 * h);
+      EXPECT_NEAR(negentropy_order_derivative(p, order), slope, 1e-6 * std::abs(slope))
+          << alpha << ' ' << order;
+    }
+  }
+}
+
+TEST(BetaGaussian, ParametersThatLeaveTheDoublesAreNamed) {
+  EXPECT_EQ(
+      message_of<std::domain_error>([] { (void)BetaGaussian::uniform(0, 1e200); }),
+      "fenchel::beta_gaussian: upper - lower must have a square within the range of doubles, got 1e+200");
+  EXPECT_EQ(
+      message_of<std::domain_error>([] { (void)BetaGaussian::uniform(0, 1e-200); }),
+      "fenchel::beta_gaussian: upper - lower must have a square within the range of doubles, got 1e-200");
+  EXPECT_EQ(message_of<std::domain_error>([] { (void)escort(BetaGaussian(2, 0, 1), 1e-5); }),
+            "fenchel::escort: order must be such that the escort's sigma2 is positive and finite, got 1e-05");
+  EXPECT_EQ(
+      message_of<ConvergenceError>(
+          [] { (void)expectation(BetaGaussian(2, 1e300, 1), [](double) { return 1.0; }); }),
+      "fenchel::expectation: the interquartile range must be resolved by doubles near the median, got 0");
+  const BetaGaussian wide = BetaGaussian::student(1.01, 0, 1e200);
+  EXPECT_NEAR(quantile(wide, 0.25) / 1e200, quantile(BetaGaussian::student(1.01, 0, 1), 0.25), 1e-12);
+}
+
 }  // namespace
 }  // namespace fenchel

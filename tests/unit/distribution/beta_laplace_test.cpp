@@ -169,5 +169,12 @@ TEST(BetaLaplace, BadParametersAreNamed) {
             "fenchel::tsallis_entropy: order must be positive, got 0");
 }
 
+TEST(BetaLaplace, WhereTheRateIsSubnormalItIsNearlyLaplace) {
+  const BetaLaplace p(std::nextafter(1.0, 2.0), 0, 1e300), laplace(1, 0, 1e300);
+  EXPECT_NEAR(log_pdf(p, 3e300), log_pdf(laplace, 3e300), 1e-12);
+  EXPECT_NEAR(log_cdf(p, -3e300), log_cdf(laplace, -3e300), 1e-12);
+  EXPECT_NEAR(quantile(p, 0.1) / quantile(laplace, 0.1), 1, 1e-12);
+}
+
 }  // namespace
 }  // namespace fenchel

@@ -128,5 +128,15 @@ TEST(LocationScale, BadFunctionsAreNamed) {
       "fenchel::location_scale: a g'(a) - g(a) + g(0) must reach 1/2 before it is lost in rounding, got 0");
 }
 
+TEST(LocationScale, EntropiesDoNotDependOnMuNorKurtosisOnSigma) {
+  const auto member = [](double mu, double sigma) {
+    return LocationScale(LocationScaleScore([](double x) { return x * x * x / 6; },
+                                            [](double x) { return x * x / 2; }, mu, sigma));
+  };
+  EXPECT_EQ(entropy(member(1e300, 1)), entropy(member(0, 1)));
+  EXPECT_EQ(kurtosis(member(0, 1e-150)), kurtosis(member(0, 1)));
+  EXPECT_EQ(kurtosis(member(0, 1e150)), kurtosis(member(0, 1)));
+}
+
 }  // namespace
 }  // namespace fenchel

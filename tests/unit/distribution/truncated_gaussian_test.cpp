@@ -97,5 +97,11 @@ TEST(TruncatedGaussian, EqualParametersAreEqual) {
   EXPECT_EQ(score(TruncatedGaussian(2, 1, 3)), ScaledGaussianScore(2, 1, 3));
 }
 
+TEST(TruncatedGaussian, EntropiesDoNotDependOnMu) {
+  for (const double order : {0.5, 1.0, 2.0})
+    EXPECT_EQ(tsallis_entropy(TruncatedGaussian(2, 1e300, 1), order),
+              tsallis_entropy(TruncatedGaussian(2, 0, 1), order));
+}
+
 }  // namespace
 }  // namespace fenchel

@@ -95,5 +95,9 @@ TEST(Wasserstein, BadInputIsNamed) {
             "fenchel::optimal_map: q.dimension() must be p.dimension() = 2, got 3");
 }
 
+TEST(Wasserstein, TheRatioOfVariancesMayUnderflow) {
+  EXPECT_NEAR(optimal_map(BetaGaussian(1, 0, 1e300), BetaGaussian(1, 0, 1e-300)).slope * 1e300, 1, 1e-14);
+}
+
 }  // namespace
 }  // namespace fenchel

@@ -193,6 +193,13 @@ TEST(PredictFunction, IsTheMaximum) {
   }
 }
 
+TEST(PredictFunction, EndlessWavesAreRefused) {
+  const auto message = message_of<ConvergenceError>(
+      [] { (void)predict(Tsallis(2), FunctionScore([](double t) { return std::cos(t); }), Line()); });
+  EXPECT_EQ(message.substr(0, 82),
+            "fenchel::predict: the number of maxima of f on an infinite domain must be at most ");
+}
+
 TEST(PredictFunction, ErrorsSayWhy) {
   const auto predicted = [](double alpha, std::function<double(double)> f, auto domain) {
     return message_of<std::domain_error>([&] { (void)predict(Tsallis(alpha), FunctionScore(f), domain); });
