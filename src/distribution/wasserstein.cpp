@@ -14,10 +14,10 @@ using Eigen::MatrixXd, Eigen::VectorXd;
 template <class P>
 void check_pair(const P& p, const P& q, index_t n) {
   if (p.alpha() != q.alpha())
-    throw_domain_error("optimal_map", "alpha", "must be the same for both, here " + shortest(p.alpha()),
+    throw_domain_error("wasserstein", "alpha", "must be the same for both, here " + shortest(p.alpha()),
                        q.alpha());
   if (!(p.constants().variance_factor < std::numeric_limits<double>::infinity()))
-    throw_domain_error("optimal_map", "alpha",
+    throw_domain_error("wasserstein", "alpha",
                        "must be above " + shortest(n) + "/" + shortest(n + 2) + " for a finite variance",
                        p.alpha());
 }
@@ -26,10 +26,10 @@ void check_pair(const P& p, const P& q, index_t n) {
 MatrixXd optimal_matrix(const MultivariateBetaGaussian& p, const MultivariateBetaGaussian& q) {
   const index_t n = p.dimension();
   if (q.dimension() != n)
-    throw_invalid_argument("optimal_map", "q.dimension()", "must be p.dimension() = " + shortest(n),
+    throw_invalid_argument("wasserstein", "q.dimension()", "must be p.dimension() = " + shortest(n),
                            q.dimension());
   check_pair(p, q, n);
-  detail::check_regular("optimal_map", "p.rank()", p.rank(), n);
+  detail::check_regular("wasserstein", "p.rank()", p.rank(), n);
   const MatrixXd &factor = p.score().factor(), &white = p.score().whitening();
   const MatrixXd square = factor.transpose() * q.scale() * factor;
   const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(square);

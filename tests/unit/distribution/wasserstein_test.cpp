@@ -83,16 +83,16 @@ TEST(Wasserstein, E5UniformLimitHasTheRadiusOfUnitVolume) {
 TEST(Wasserstein, BadInputIsNamed) {
   EXPECT_EQ(message_of<std::domain_error>(
                 [] { (void)wasserstein2(BetaGaussian(2, 0, 1), BetaGaussian(1.5, 0, 1)); }),
-            "fenchel::optimal_map: alpha must be the same for both, here 2, got 1.5");
+            "fenchel::wasserstein: alpha must be the same for both, here 2, got 1.5");
   EXPECT_EQ(message_of<std::domain_error>(
                 [] { (void)optimal_map(BetaGaussian(0.3, 0, 1), BetaGaussian(0.3, 0, 2)); }),
-            "fenchel::optimal_map: alpha must be above 1/3 for a finite variance, got 0.3");
+            "fenchel::wasserstein: alpha must be above 1/3 for a finite variance, got 0.3");
   const MultivariateBetaGaussian plane(2, kMu, kS), flat(2, kMu, MatrixXd{{1, 0}, {0, 0}}),
       space(2, VectorXd::Zero(3), MatrixXd::Identity(3, 3));
   EXPECT_EQ(message_of<std::domain_error>([&] { (void)optimal_map(flat, plane); }),
-            "fenchel::optimal_map: p.rank() must be its dimension 2, got 1");
+            "fenchel::wasserstein: p.rank() must be its dimension 2, got 1");
   EXPECT_EQ(message_of<std::invalid_argument>([&] { (void)optimal_map(plane, space); }),
-            "fenchel::optimal_map: q.dimension() must be p.dimension() = 2, got 3");
+            "fenchel::wasserstein: q.dimension() must be p.dimension() = 2, got 3");
 }
 
 TEST(Wasserstein, TheRatioOfVariancesMayUnderflow) {
