@@ -21,7 +21,7 @@ class Transform {
   /// Beyond it the weight of a bounded integrand is below 1e-30, or |t| past 1e55.
   [[nodiscard]] double reach() const { return std::isinf(lower_) || std::isinf(upper_) ? 5.1 : 3.8; }
 
-  double weighted(FunctionRef<double(double)> f, double u) const {
+  [[nodiscard]] double weighted(FunctionRef<double(double)> f, double u) const {
     const double half_pi = std::numbers::pi / 2, inner = half_pi * std::sinh(u),
                  slope = half_pi * std::cosh(u);
     if (std::isinf(lower_) && std::isinf(upper_)) return times(f(std::sinh(inner)), std::cosh(inner) * slope);

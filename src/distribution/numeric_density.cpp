@@ -189,8 +189,8 @@ double tsallis_entropy(const NumericDensity& p, double order) {
 
 NumericDensity escort(const NumericDensity& p, double order) {
   detail::checked_finite("escort", "order", order);
-  return NumericDensity([p, order](double t) { return order == 0 ? 0 : order * log_pdf(p, t); }, p.support(),
-                        p.modes(), p.table().accuracy);
+  return {[p, order](double t) { return order == 0 ? 0 : order * log_pdf(p, t); }, p.support(), p.modes(),
+          p.table().accuracy};
 }
 
 std::vector<double> sample(const NumericDensity& p, index_t count, std::uint64_t seed) {

@@ -40,7 +40,7 @@ class PowerIntegral {
     bool zero;  // p goes to 0 like d^s with the known s
     [[nodiscard]] double log_smooth(double z) const;
   };
-  End make_end(double at, double direction, double room, double exponent) const;
+  [[nodiscard]] End make_end(double at, double direction, double room, double exponent) const;
   [[nodiscard]] double interior(FunctionRef<double(double)> f) const;
   [[nodiscard]] double smooth(const End& end, FunctionRef<double(double)> f, double z) const;
 

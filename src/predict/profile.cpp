@@ -26,7 +26,7 @@ bool is_near(const std::vector<double>& sorted, double t, double distance) {
 }  // namespace
 
 Profile::Profile(std::function<double(double)> f, const Interval& range, double temperature)
-    : f_(std::move(f)), range_(range), temperature_(temperature), top_(-kInfinity), argmax_(0) {
+    : f_(std::move(f)), range_(range), temperature_(temperature), top_(-kInfinity) {
   const bool bounded = !std::isinf(range.lower()) && !std::isinf(range.upper());
   if (!std::isinf(range.lower())) add(range.lower());
   if (!std::isinf(range.upper())) add(range.upper());

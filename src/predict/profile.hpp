@@ -43,7 +43,7 @@ class Profile {
 
   std::function<double(double)> f_;
   Interval range_;
-  double temperature_, top_, argmax_;
+  double temperature_, top_, argmax_ = 0;
   std::map<double, double> points_;
   std::vector<double> maxima_, minima_, searched_;
 };

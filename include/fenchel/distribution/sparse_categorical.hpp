@@ -40,7 +40,7 @@ class FENCHEL_EXPORT SparseCategorical {
   std::vector<double> probabilities_, cumulative_;
 };
 
-[[nodiscard]] inline Finite domain(const SparseCategorical&) { return Finite(); }
+[[nodiscard]] inline Finite domain(const SparseCategorical&) { return {}; }
 [[nodiscard]] inline std::span<const index_t> support(const SparseCategorical& p) noexcept {
   return p.support();
 }
