@@ -4,6 +4,7 @@
 #include <limits>
 #include <numbers>
 
+#include "distribution/symmetric.hpp"
 #include "fenchel/core/beta_gaussian_conjugate.hpp"
 #include "fenchel/core/beta_gaussian_tail.hpp"
 #include "fenchel/core/check.hpp"
@@ -44,6 +45,12 @@ double log_tail(const BetaGaussian& p, double x) {
   if (std::isnan(x)) return x;
   return x >= 0 ? log_upper_tail(p.constants(), log_sigma(p), x)
                 : std::log1p(-upper_tail(p.constants(), log_sigma(p), -x));
+}
+
+/// The x >= 0 with P(X > mu + x) = u <= 1/2.
+double tail_distance(const BetaGaussian& p, double u) {
+  if (u == 0) return p.half_width();
+  return std::sqrt(p.sigma2()) * upper_tail_quantile(p.constants(), log_sigma(p), u);
 }
 
 }  // namespace
@@ -119,17 +126,11 @@ double log_survival(const BetaGaussian& p, double t) noexcept { return log_tail(
 double log_cdf(const BetaGaussian& p, double t) noexcept { return log_tail(p, -standardised(p, t)); }
 
 double survival_quantile(const BetaGaussian& p, double u) {
-  detail::checked_probability("survival_quantile", "u", u);
-  if (u > 0.5) return quantile(p, 1 - u);
-  if (u == 0) return support(p).upper();
-  return p.mu() + std::sqrt(p.sigma2()) * upper_tail_quantile(p.constants(), log_sigma(p), u);
+  return detail::symmetric_survival_quantile(p, u, [&p](double v) { return tail_distance(p, v); });
 }
 
 double quantile(const BetaGaussian& p, double u) {
-  detail::checked_probability("quantile", "u", u);
-  if (u > 0.5) return survival_quantile(p, 1 - u);
-  if (u == 0) return support(p).lower();
-  return p.mu() - std::sqrt(p.sigma2()) * upper_tail_quantile(p.constants(), log_sigma(p), u);
+  return detail::symmetric_quantile(p, u, [&p](double v) { return tail_distance(p, v); });
 }
 
 double variance(const BetaGaussian& p) noexcept { return p.constants().variance_factor * p.sigma2(); }

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numbers>
 
+#include "distribution/symmetric.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/deformed.hpp"
 #include "fenchel/core/deformed_derivatives.hpp"
@@ -109,12 +110,10 @@ double log_cdf(const BetaLaplace& p, double t) noexcept { return log_beyond(p, p
 double cdf(const BetaLaplace& p, double t) noexcept { return beyond(p, p.mu() - t); }
 
 double quantile(const BetaLaplace& p, double u) {
-  detail::checked_probability("quantile", "u", u);
-  return u <= 0.5 ? p.mu() - tail_distance(p, u) : p.mu() + tail_distance(p, 1 - u);
+  return detail::symmetric_quantile(p, u, [&p](double v) { return tail_distance(p, v); });
 }
 double survival_quantile(const BetaLaplace& p, double u) {
-  detail::checked_probability("survival_quantile", "u", u);
-  return u <= 0.5 ? p.mu() + tail_distance(p, u) : p.mu() - tail_distance(p, 1 - u);
+  return detail::symmetric_survival_quantile(p, u, [&p](double v) { return tail_distance(p, v); });
 }
 
 double absolute_moment(const BetaLaplace& p, int n) {

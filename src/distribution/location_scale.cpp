@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "distribution/bounded_density.hpp"
+#include "distribution/symmetric.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/quadrature.hpp"
@@ -140,12 +141,10 @@ double cdf(const LocationScale& p, double t) { return beyond(p, p.mu() - t); }
 double log_cdf(const LocationScale& p, double t) { return log_beyond(p, p.mu() - t); }
 
 double quantile(const LocationScale& p, double u) {
-  detail::checked_probability("quantile", "u", u);
-  return u <= 0.5 ? p.mu() - tail_distance(p, u) : p.mu() + tail_distance(p, 1 - u);
+  return detail::symmetric_quantile(p, u, [&p](double v) { return tail_distance(p, v); });
 }
 double survival_quantile(const LocationScale& p, double u) {
-  detail::checked_probability("survival_quantile", "u", u);
-  return u <= 0.5 ? p.mu() + tail_distance(p, u) : p.mu() - tail_distance(p, 1 - u);
+  return detail::symmetric_survival_quantile(p, u, [&p](double v) { return tail_distance(p, v); });
 }
 
 double central_moment(const LocationScale& p, int n) {

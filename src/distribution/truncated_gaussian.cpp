@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "distribution/bounded_density.hpp"
+#include "distribution/symmetric.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/error.hpp"
 
@@ -123,12 +124,10 @@ double cdf(const TruncatedGaussian& p, double t) noexcept { return beyond(p, p.m
 double log_cdf(const TruncatedGaussian& p, double t) noexcept { return log_beyond(p, p.mu() - t); }
 
 double quantile(const TruncatedGaussian& p, double u) {
-  detail::checked_probability("quantile", "u", u);
-  return u <= 0.5 ? p.mu() - tail_distance(p, u) : p.mu() + tail_distance(p, 1 - u);
+  return detail::symmetric_quantile(p, u, [&p](double v) { return tail_distance(p, v); });
 }
 double survival_quantile(const TruncatedGaussian& p, double u) {
-  detail::checked_probability("survival_quantile", "u", u);
-  return u <= 0.5 ? p.mu() + tail_distance(p, u) : p.mu() - tail_distance(p, 1 - u);
+  return detail::symmetric_survival_quantile(p, u, [&p](double v) { return tail_distance(p, v); });
 }
 
 double central_moment(const TruncatedGaussian& p, int n) {
