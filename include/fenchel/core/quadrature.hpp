@@ -15,9 +15,9 @@ struct Quadrature {
 };
 
 /// The integral of f over [lower, upper], to accuracy * integral of |f| by estimate: adaptive Gauss-Kronrod
-/// in the double exponential variable [H. Takahasi, M. Mori, Publ. RIMS 9 (1974)], which resolves algebraic
-/// singularities at the ends and kinks between them. An end may be infinite: then shift and scale f to unit
-/// scale about 0, or about the other end. A NaN of f makes the value NaN.
+/// in the double exponential variable [H. Takahasi, M. Mori, Publ. RIMS 9 (1974)], for singular ends. A kink
+/// may hide beside a panel's edge: cut where you know one. An end may be infinite: then bring f to unit scale
+/// about 0, or about the other end. A NaN of f makes the value NaN.
 [[nodiscard]] FENCHEL_EXPORT Quadrature integrate(FunctionRef<double(double)> f, double lower, double upper,
                                                   double accuracy = 1e-12);
 
