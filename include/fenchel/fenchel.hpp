@@ -1,6 +1,7 @@
 #pragma once
 
 #include "fenchel/backend/beta_gaussian.hpp"
+#include "fenchel/backend/chain.hpp"
 #include "fenchel/backend/entmax.hpp"
 #include "fenchel/backend/entmax_derivatives.hpp"
 #include "fenchel/backend/fenchel_young.hpp"
@@ -19,6 +20,7 @@
 #include "fenchel/core/philox.hpp"
 #include "fenchel/core/quadrature.hpp"
 #include "fenchel/core/rows.hpp"
+#include "fenchel/core/taut_string.hpp"
 #include "fenchel/core/variates.hpp"
 #include "fenchel/core/vector_math.hpp"
 #include "fenchel/core/version.hpp"
@@ -29,6 +31,7 @@
 #include "fenchel/distribution/dirac.hpp"
 #include "fenchel/distribution/empirical.hpp"
 #include "fenchel/distribution/escort.hpp"
+#include "fenchel/distribution/gamma_gradient.hpp"
 #include "fenchel/distribution/generic.hpp"
 #include "fenchel/distribution/integer_prediction.hpp"
 #include "fenchel/distribution/integer_table.hpp"
@@ -72,6 +75,8 @@
 #include "fenchel/predict/quadratic.hpp"
 #include "fenchel/predict/scaled_gaussian.hpp"
 #include "fenchel/regularizer/shannon.hpp"
+#include "fenchel/regularizer/sobolev.hpp"
+#include "fenchel/regularizer/total_variation.hpp"
 #include "fenchel/regularizer/tsallis.hpp"
 #include "fenchel/score/absolute_score.hpp"
 #include "fenchel/score/function_score.hpp"

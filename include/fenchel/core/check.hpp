@@ -20,6 +20,12 @@ inline double checked_positive(std::string_view where, std::string_view what, do
   return x;
 }
 
+inline double checked_nonnegative(std::string_view where, std::string_view what, double x) {
+  if (!(x >= 0 && x <= std::numeric_limits<double>::max()))
+    throw_domain_error(where, what, "must be finite and not negative", x);
+  return x;
+}
+
 inline double checked_probability(std::string_view where, std::string_view what, double u) {
   if (!(u >= 0 && u <= 1)) throw_domain_error(where, what, "must be in [0, 1]", u);
   return u;

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "backend/cpu/checks.hpp"
+#include "fenchel/backend/chain.hpp"
+#include "fenchel/core/check.hpp"
+
+/// What operations on chains ask of gamma, lengths and weights.
+namespace fenchel::detail {
+
+inline void check_gamma(std::string_view where, PerRow gamma, index_t rows) {
+  if (gamma.per_row()) check_count(where, "gamma", gamma.size(), rows);
+  for (index_t i = 0; i < gamma.size(); ++i) {
+    checked_nonnegative(where, gamma.per_row() ? indexed("gamma", i) : "gamma", gamma[i]);
+  }
+}
+
+inline void check_chain(std::string_view where, const cpu::Chain& chain, index_t rows, index_t cols) {
+  if (!chain.lengths.empty()) {
+    check_count(where, "lengths", static_cast<index_t>(chain.lengths.size()), rows);
+    for (index_t i = 0; i < rows; ++i) {
+      const index_t length = chain.lengths[static_cast<std::size_t>(i)];
+      if (length >= 1 && length <= cols) continue;
+      throw_invalid_argument(where, indexed("lengths", i), "must be in [1, " + std::to_string(cols) + "]",
+                             length);
+    }
+  }
+  if (chain.weights.data == nullptr || rows == 0) return;
+  const auto require = [&](std::string_view part, index_t got, index_t expected) {
+    if (got == expected) return;
+    throw_invalid_argument(where, std::string("weights").append(part), "must be " + std::to_string(expected),
+                           got);
+  };
+  require(".rows", chain.weights.rows, rows);
+  require(".cols", chain.weights.cols, cols - 1);
+  const index_t distinct = chain.weights.stride == 0 ? 1 : rows;
+  for (index_t i = 0; i < distinct; ++i) {
+    for (index_t j = 0; j < cols - 1; ++j) {
+      const double weight = chain.weights.row(i)[j];
+      if (weight > 0 && weight <= std::numeric_limits<double>::max()) continue;
+      throw_domain_error(where, indexed(indexed("weights", i), j), "must be positive and finite", weight);
+    }
+  }
+}
+
+/// How many columns of row i there are.
+inline index_t chain_length(const cpu::Chain& chain, index_t i, index_t cols) noexcept {
+  return chain.lengths.empty() ? cols : chain.lengths[static_cast<std::size_t>(i)];
+}
+
+/// gamma times the weight of the edge between columns j and j + 1.
+class EdgeGammas {
+ public:
+  EdgeGammas(double gamma, const cpu::Chain& chain, index_t i) noexcept
+      : gamma_(gamma), weights_(chain.weights.data == nullptr ? nullptr : chain.weights.row(i)) {}
+  [[nodiscard]] double operator[](index_t j) const noexcept {
+    return weights_ == nullptr ? gamma_ : gamma_ * weights_[j];
+  }
+  [[nodiscard]] double weight(index_t j) const noexcept { return weights_ == nullptr ? 1.0 : weights_[j]; }
+
+ private:
+  double gamma_;
+  const double* weights_;
+};
+
+}  // namespace fenchel::detail
