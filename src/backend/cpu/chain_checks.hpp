@@ -55,6 +55,7 @@ class EdgeGammas {
   [[nodiscard]] double operator[](index_t j) const noexcept {
     return weights_ == nullptr ? gamma_ : gamma_ * weights_[j];
   }
+  [[nodiscard]] bool constant() const noexcept { return weights_ == nullptr; }
   [[nodiscard]] double weight(index_t j) const noexcept { return weights_ == nullptr ? 1.0 : weights_[j]; }
 
  private:

@@ -1,0 +1,293 @@
+#include "backend/cpu/fusedmax_row.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "backend/cpu/row_lanes.hpp"
+
+/// One row of fusedmax by level sets. With x = prox(z), E = {x > level} maximises
+///   gain(E) = sum_E (z - level) - gammas of the edges that leave E,
+/// and the largest gain is sum [x - level]_+ (the dual is saturated where E ends, A. Chambolle, J. Math.
+/// Imaging 20 (2004)). So tau, where it is 1, is the largest (sum_E z - edges(E) - 1) / |E| over all E: any E
+/// gives a bound from below, and Newton's steps lead from bound to bound through sets each within the last.
+/// Only on the last one, the support, x itself is needed: most of a row is passed over by vector loops.
+namespace fenchel::detail {
+namespace {
+
+/// gamma is the same for all edges: a column below the level next to the outside is outside, too.
+struct ConstantGamma {
+  static constexpr bool kConstant = true;
+  double gamma;
+  FENCHEL_INLINE double operator[](index_t) const noexcept { return gamma; }
+};
+
+struct AnyGammas {
+  static constexpr bool kConstant = false;
+  const EdgeGammas& gammas;
+  FENCHEL_INLINE double operator[](index_t k) const noexcept { return gammas[k]; }
+};
+
+template <class Real>
+constexpr index_t kSumBlock = 8 * kLanes<Real>;
+
+template <class Real>
+struct RowSums {
+  Real top;
+  bool valid;  ///< no NaN, no +inf, and a finite score
+};
+
+/// The maximum, and the sum of each block of columns, all less the pivot.
+template <class Real>
+FENCHEL_INLINE RowSums<Real> sum_blocks(const Real* z, index_t n, Real pivot, double* sums) noexcept {
+  Lanes<Real> top = -kInfinity<Real> - Lanes<Real>{};
+  IntLanes<Real> bad{};
+  for (index_t first = 0, block = 0; first < n; first += kSumBlock<Real>, ++block) {
+    Lanes<Real> sum{};
+    for_each_vector<Real>(
+        std::min(kSumBlock<Real>, n - first), [&](index_t i, index_t count) FENCHEL_INLINE_LAMBDA {
+          const Lanes<Real> x = load_up_to(z + first + i, count, -kInfinity<Real>);
+          for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA {
+            top[j] = x[j] > top[j] ? x[j] : top[j];
+            bad[j] |= !(x[j] < kInfinity<Real>);
+          });
+          sum += (count == kLanes<Real> ? x : load_some(z + first + i, count, pivot)) - pivot;
+        });
+    sums[block] = sum_of<Real>(sum);
+  }
+  const Real largest = largest_of<Real>(top);
+  return {largest, !any_of<Real>(bad) && largest > -kInfinity<Real>};
+}
+
+/// The first i in [begin, end) with hit(z[i]), or end.
+template <class Real, class Hit>
+FENCHEL_INLINE index_t find_first(const Real* z, index_t begin, index_t end, Hit hit) noexcept {
+  for (; begin + kLanes<Real> <= end; begin += kLanes<Real>) {
+    const Lanes<Real> x = load(z + begin);
+    IntLanes<Real> hits;
+    for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA { hits[j] = hit(x[j]); });
+    if (any_of<Real>(hits)) break;
+  }
+  while (begin < end && !hit(z[begin])) ++begin;
+  return begin;
+}
+
+/// sum of z - top over a run, in double.
+template <class Real>
+FENCHEL_INLINE double sum_of_run(const Real* z, Run run, double top) noexcept {
+  constexpr index_t kParts = 8;
+  double parts[kParts] = {};
+  index_t i = run.begin;
+  for (; i + kParts <= run.end; i += kParts) {
+    for (index_t j = 0; j < kParts; ++j) parts[j] += double{z[i + j]} - top;
+  }
+  for (; i < run.end; ++i) parts[0] += double{z[i]} - top;
+  double sum = 0;
+  for (const double part : parts) sum += part;
+  return sum;
+}
+
+/// A set of columns, and the lower bound of tau, less top, that it gives.
+struct Bound {
+  Run run;
+  double level;
+};
+
+/// The best bound of the largest score, blocks of columns, and twice, four times ... as many. A little is
+/// taken off for rounding of the sums.
+template <class Real, class Gammas>
+FENCHEL_INLINE Bound best_bound(const Real* z, index_t n, Real top, Real pivot, const Gammas& gammas,
+                                double* sums) noexcept {
+  const auto edges = [&](index_t begin, index_t end) FENCHEL_INLINE_LAMBDA {
+    return (begin > 0 ? gammas[begin - 1] : 0.0) + (end < n ? gammas[end - 1] : 0.0);
+  };
+  const index_t peak = find_first(z, 0, n, [top](Real x) FENCHEL_INLINE_LAMBDA { return x == top; });
+  const index_t around = peak / kSumBlock<Real> * kSumBlock<Real>;
+  Bound best{{around, std::min(around + kSumBlock<Real>, n)}, -1 - edges(peak, peak + 1)};
+  const double above_pivot = double{top} - double{pivot};
+  index_t blocks = (n + kSumBlock<Real> - 1) / kSumBlock<Real>;
+  for (index_t length = kSumBlock<Real>;; length *= 2) {
+    for (index_t k = 0; k < blocks; ++k) {
+      const index_t begin = k * length, end = std::min(begin + length, n);
+      const double level = (sums[k] - edges(begin, end) - 1) / static_cast<double>(end - begin) - above_pivot;
+      if (level > best.level) best = {{begin, end}, level};
+    }
+    if (blocks == 1) break;
+    for (index_t k = 0; k < blocks / 2; ++k) sums[k] = sums[2 * k] + sums[2 * k + 1];
+    if (blocks % 2 != 0) sums[blocks / 2] = sums[blocks - 1];
+    blocks = (blocks + 1) / 2;
+  }
+  constexpr double kRounding = 64 * double{std::numeric_limits<Real>::epsilon()};
+  best.level -= kRounding * (std::abs(best.level) + std::abs(above_pivot));
+  return best;
+}
+
+/// The runs of {x > level} within `within`, where that is a level set of a lower level, or the row. The best
+/// gain of the columns so far with the last one inside, less that with it outside, is d; the edge limits what
+/// it can carry on, and where it does, the last columns are decided: all since the last decision alike.
+template <class Real, class Gammas>
+FENCHEL_INLINE index_t level_runs(const Real* z, index_t n, Run within, Real top, double level,
+                                  const Gammas& gammas, Run* found) noexcept {
+  // Scores on either side of these are so of top + level, whichever way that was rounded.
+  const auto height = static_cast<Real>(double{top} + level);
+  const Real below = std::nextafter(height, -kInfinity<Real>),
+             above = std::nextafter(height, kInfinity<Real>);
+  index_t count = 0, undecided = within.begin, run_begin = within.begin;
+  bool inside = false;
+  double carry = within.begin > 0 ? -gammas[within.begin - 1] : 0.0;
+  for (index_t i = within.begin; i < within.end; ++i) {
+    const double limit = i + 1 < n ? gammas[i] : 0.0;
+    const double d = carry + ((double{z[i]} - double{top}) - level);
+    if (d > limit) {
+      if (!inside) run_begin = undecided;
+      inside = true;
+      carry = limit;
+      if constexpr (Gammas::kConstant) {
+        const auto lower = [above](Real x) FENCHEL_INLINE_LAMBDA { return x <= above; };
+        i = find_first(z, i + 1, within.end, lower) - 1;
+      }
+      undecided = i + 1;
+    } else if (d <= -limit) {
+      if (inside) found[count++] = {run_begin, undecided};
+      inside = false;
+      carry = -limit;
+      if constexpr (Gammas::kConstant) {
+        const auto higher = [below](Real x) FENCHEL_INLINE_LAMBDA { return x > below; };
+        i = find_first(z, i + 1, within.end, higher) - 1;
+      }
+      undecided = i + 1;
+    } else {
+      carry = d;
+    }
+  }
+  if (inside) found[count++] = {run_begin, undecided};
+  return count;
+}
+
+struct LevelSet {
+  Run* runs;
+  index_t run_count;
+  double size, threshold;
+};
+
+/// {x > tau} and tau less top, where the columns outside of `within` are kept out and `bound` is a lower
+/// bound.
+template <class Real, class Gammas>
+FENCHEL_INLINE LevelSet climb(const Real* z, index_t n, Real top, Run within, double bound,
+                              const Gammas& gammas, const FusedScratch& scratch) noexcept {
+  LevelSet last{scratch.runs, 1, 0, bound};
+  Run* runs = scratch.subruns;
+  last.runs[0] = within;
+  for (;;) {
+    index_t count = 0;
+    for (index_t k = 0; k < last.run_count; ++k) {
+      count += level_runs(z, n, last.runs[k], top, last.threshold, gammas, runs + count);
+    }
+    double size = 0, sum = -1;
+    for (index_t k = 0; k < count; ++k) {
+      size += static_cast<double>(runs[k].end - runs[k].begin);
+      sum += sum_of_run(z, runs[k], top);
+      if (runs[k].begin > 0) sum -= gammas[runs[k].begin - 1];
+      if (runs[k].end < n) sum -= gammas[runs[k].end - 1];
+    }
+    if (size == last.size || size == 0) return last;
+    std::swap(runs, last.runs);
+    last = {last.runs, count, size, sum / size};
+  }
+}
+
+/// A long row is climbed on the columns of the best bound first, which brings the bound so near to tau that
+/// little of the row reaches above it.
+template <class Real, class Gammas>
+FENCHEL_INLINE LevelSet find_support(const Real* z, index_t n, Real top, Real pivot, const Gammas& gammas,
+                                     const FusedScratch& scratch) noexcept {
+  const auto [part, bound] = best_bound(z, n, top, pivot, gammas, scratch.sums);
+  const double level =
+      part.end - part.begin <= n / 4 ? climb(z, n, top, part, bound, gammas, scratch).threshold : bound;
+  constexpr double kRounding = 1e-13;
+  return climb(z, n, top, {0, n}, level - kRounding * (1 - level), gammas, scratch);
+}
+
+/// x of a run on its own: the mean if the sums stay in the tube, else the taut string.
+template <class Gammas, class Block>
+FENCHEL_INLINE void prox_of_run(double* x, index_t size, index_t first, const Gammas& gammas,
+                                const StringScratch& scratch, const Block& block) noexcept {
+  double sum = 0, excess = 0;
+  for (index_t i = 0; i < size; ++i) sum += x[i];
+  const double mean = sum / static_cast<double>(size);
+  index_t k = 0;
+  for (; k + 1 < size; ++k) {
+    excess += x[k] - mean;
+    if (!(std::abs(excess) <= gammas[first + k])) break;
+  }
+  if (k + 1 == size) return block(0, size, mean);
+  taut_string(
+      size, [x](index_t i) FENCHEL_INLINE_LAMBDA { return x[i]; },
+      [](index_t) FENCHEL_INLINE_LAMBDA { return 1.0; },
+      [&](index_t i) FENCHEL_INLINE_LAMBDA { return gammas[first + i]; }, scratch, block);
+}
+
+/// The prox on the runs of the support, less top and relative to the row outside of them, then p = x - tau;
+/// what rounding leaves of the mass goes to tau.
+template <class Real, class Gammas>
+FENCHEL_INLINE double write_support(const Real* z, index_t n, Real top, const Gammas& gammas,
+                                    const LevelSet& support, const FusedScratch& scratch, Real* p) noexcept {
+  double mass = 0;
+  double* x = scratch.x;
+  for (index_t k = 0; k < support.run_count; ++k) {
+    const Run run = support.runs[k];
+    const index_t size = run.end - run.begin;
+    for (index_t i = 0; i < size; ++i) x[i] = double{z[run.begin + i]} - double{top};
+    if (run.begin > 0) x[0] -= gammas[run.begin - 1];
+    if (run.end < n) x[size - 1] -= gammas[run.end - 1];
+    prox_of_run(x, size, run.begin, gammas, scratch.string,
+                [&](index_t begin, index_t end, double value) FENCHEL_INLINE_LAMBDA {
+                  mass += static_cast<double>(end - begin) * (value - support.threshold);
+                  std::fill(x + begin, x + end, value);
+                });
+    x += size;
+  }
+  const double threshold = support.threshold + (mass - 1) / support.size;
+  fill(p, n, Real(0));
+  x = scratch.x;
+  for (index_t k = 0; k < support.run_count; ++k) {
+    const Run run = support.runs[k];
+    for (index_t i = run.begin; i < run.end; ++i, ++x)
+      p[i] = static_cast<Real>(std::max(*x - threshold, 0.0));
+  }
+  return threshold;
+}
+
+template <class Real, class Gammas>
+FENCHEL_INLINE double valid_row(const Real* z, index_t n, Real top, Real pivot, const Gammas& gammas,
+                                const FusedScratch& scratch, Real* p) noexcept {
+  const LevelSet support = find_support(z, n, top, pivot, gammas, scratch);
+  return write_support(z, n, top, gammas, support, scratch, p);
+}
+
+template <class Real>
+FENCHEL_INLINE FusedRow any_row(const Real* z, index_t n, const EdgeGammas& gammas,
+                                const FusedScratch& scratch, Real* p) noexcept {
+  const Real pivot = std::abs(z[0]) < kInfinity<Real> ? z[0] : Real(0);
+  const auto [top, valid] = sum_blocks(z, n, pivot, scratch.sums);
+  if (!valid) {
+    fill(p, n, std::numeric_limits<Real>::quiet_NaN());
+    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+    return {kNaN, kNaN};
+  }
+  if (gammas.constant()) return {top, valid_row(z, n, top, pivot, ConstantGamma{gammas[0]}, scratch, p)};
+  return {top, valid_row(z, n, top, pivot, AnyGammas{gammas}, scratch, p)};
+}
+
+}  // namespace
+
+FENCHEL_CLONES FusedRow fusedmax_row(const float* z, index_t n, const EdgeGammas& gammas,
+                                     const FusedScratch& scratch, float* p) noexcept {
+  return any_row(z, n, gammas, scratch, p);
+}
+
+FENCHEL_CLONES FusedRow fusedmax_row(const double* z, index_t n, const EdgeGammas& gammas,
+                                     const FusedScratch& scratch, double* p) noexcept {
+  return any_row(z, n, gammas, scratch, p);
+}
+
+}  // namespace fenchel::detail
