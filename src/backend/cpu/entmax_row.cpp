@@ -78,8 +78,8 @@ FENCHEL_INLINE index_t find_candidates(const Real* z, index_t n, const Real* top
     IntLanes<Real> reaches{};
     for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA { reaches[j] = tops[j] > cut; });
     if (!any_of<Real>(reaches)) continue;
-    const auto above = [cut](Real x) FENCHEL_INLINE_LAMBDA { return x > cut; };
-    found = append_places(z, first, std::min(kBlock<Real>, n - first), above, places, found);
+    const auto above = [z, cut](index_t i) FENCHEL_INLINE_LAMBDA { return z[i] > cut; };
+    found = append_places(first, std::min(kBlock<Real>, n - first), above, places, found);
     if (found > most) return -1;
   }
   return found;

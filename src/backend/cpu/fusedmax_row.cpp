@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "backend/cpu/row_lanes.hpp"
+#include "fenchel/core/compensated_sum.hpp"
 
 /// One row of fusedmax by level sets. With x = prox(z), E = {x > level} maximises
 ///   gain(E) = sum_E (z - level) - gammas of the edges that leave E,
@@ -69,21 +70,6 @@ FENCHEL_INLINE index_t find_first(const Real* z, index_t begin, index_t end, Hit
   }
   while (begin < end && !hit(z[begin])) ++begin;
   return begin;
-}
-
-/// sum of z - top over a run, in double.
-template <class Real>
-FENCHEL_INLINE double sum_of_run(const Real* z, Run run, double top) noexcept {
-  constexpr index_t kParts = 8;
-  double parts[kParts] = {};
-  index_t i = run.begin;
-  for (; i + kParts <= run.end; i += kParts) {
-    for (index_t j = 0; j < kParts; ++j) parts[j] += double{z[i + j]} - top;
-  }
-  for (; i < run.end; ++i) parts[0] += double{z[i]} - top;
-  double sum = 0;
-  for (const double part : parts) sum += part;
-  return sum;
 }
 
 /// A set of columns, and the lower bound of tau, less top, that it gives.
@@ -185,7 +171,7 @@ FENCHEL_INLINE LevelSet climb(const Real* z, index_t n, Real top, Run within, do
     double size = 0, sum = -1;
     for (index_t k = 0; k < count; ++k) {
       size += static_cast<double>(runs[k].end - runs[k].begin);
-      sum += sum_of_run(z, runs[k], top);
+      sum += sum_in_double(z + runs[k].begin, runs[k].end - runs[k].begin, double{top});
       if (runs[k].begin > 0) sum -= gammas[runs[k].begin - 1];
       if (runs[k].end < n) sum -= gammas[runs[k].end - 1];
     }
@@ -226,12 +212,12 @@ FENCHEL_INLINE void prox_of_run(double* x, index_t size, index_t first, const Ga
       [&](index_t i) FENCHEL_INLINE_LAMBDA { return gammas[first + i]; }, scratch, block);
 }
 
-/// The prox on the runs of the support, less top and relative to the row outside of them, then p = x - tau;
-/// what rounding leaves of the mass goes to tau.
+/// p = x - tau on the runs of the support, x relative to the row outside of them. What rounding of tau, which
+/// every column shares, leaves of the mass, is taken from the differences.
 template <class Real, class Gammas>
 FENCHEL_INLINE double write_support(const Real* z, index_t n, Real top, const Gammas& gammas,
                                     const LevelSet& support, const FusedScratch& scratch, Real* p) noexcept {
-  double mass = 0;
+  CompensatedSum mass;
   double* x = scratch.x;
   for (index_t k = 0; k < support.run_count; ++k) {
     const Run run = support.runs[k];
@@ -241,20 +227,20 @@ FENCHEL_INLINE double write_support(const Real* z, index_t n, Real top, const Ga
     if (run.end < n) x[size - 1] -= gammas[run.end - 1];
     prox_of_run(x, size, run.begin, gammas, scratch.string,
                 [&](index_t begin, index_t end, double value) FENCHEL_INLINE_LAMBDA {
-                  mass += static_cast<double>(end - begin) * (value - support.threshold);
-                  std::fill(x + begin, x + end, value);
+                  const double above = value - support.threshold;
+                  mass.add(static_cast<double>(end - begin) * above);
+                  std::fill(x + begin, x + end, above);
                 });
     x += size;
   }
-  const double threshold = support.threshold + (mass - 1) / support.size;
+  const double excess = (mass.total() - 1) / support.size;
   fill(p, n, Real(0));
   x = scratch.x;
   for (index_t k = 0; k < support.run_count; ++k) {
     const Run run = support.runs[k];
-    for (index_t i = run.begin; i < run.end; ++i, ++x)
-      p[i] = static_cast<Real>(std::max(*x - threshold, 0.0));
+    for (index_t i = run.begin; i < run.end; ++i, ++x) p[i] = static_cast<Real>(std::max(*x - excess, 0.0));
   }
-  return threshold;
+  return support.threshold + excess;
 }
 
 template <class Real, class Gammas>

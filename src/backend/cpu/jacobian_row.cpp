@@ -91,11 +91,11 @@ template <class Real, class Multiply>
 FENCHEL_INLINE void sparse_product(const Real* p, index_t n, const Real* v,
                                    const JacobianScratch<Real>& scratch, Real* out,
                                    Multiply multiply) noexcept {
-  const auto nonzero = [](Real x) FENCHEL_INLINE_LAMBDA { return x != 0; };
+  const auto nonzero = [p](index_t i) FENCHEL_INLINE_LAMBDA { return p[i] != 0; };
   const index_t most = n / 4;
   index_t found = 0;
   for (index_t first = 0; first < n && found <= most; first += kPlaceBlock) {
-    found = append_places(p, first, std::min(kPlaceBlock, n - first), nonzero, scratch.places, found);
+    found = append_places(first, std::min(kPlaceBlock, n - first), nonzero, scratch.places, found);
   }
   if (found > most) return multiply(p, n, v, out);
   for (index_t k = 0; k < found; ++k) {

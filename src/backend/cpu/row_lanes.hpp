@@ -109,16 +109,15 @@ class RunningSum {
   int count_ = 0;
 };
 
-/// Appends to `places` the i in [first, first + size) with x[i] != 0 or x[i] > cut, as `hit` says of a value;
-/// size is at most kPlaceBlock. Flags are made for the whole block in vectors and looked at eight at a time:
-/// few are set.
+/// Appends to `places` the i in [first, first + size) with hit(i); size is at most kPlaceBlock. Flags are
+/// made for the whole block in vectors and looked at eight at a time: few are set.
 inline constexpr index_t kPlaceBlock = 128;
-template <class Real, class Hit>
-FENCHEL_INLINE index_t append_places(const Real* x, index_t first, index_t size, Hit hit, index_t* places,
+template <class Hit>
+FENCHEL_INLINE index_t append_places(index_t first, index_t size, Hit hit, index_t* places,
                                      index_t found) noexcept {
   constexpr index_t kWord = 8;
   std::uint8_t flags[kPlaceBlock];
-  for (index_t i = 0; i < size; ++i) flags[i] = hit(x[first + i]);
+  for (index_t i = 0; i < size; ++i) flags[i] = hit(first + i);
   for (index_t i = size; i % kWord != 0; ++i) flags[i] = 0;
   index_t words[kPlaceBlock / kWord];
   index_t word_count = 0;
@@ -135,6 +134,21 @@ FENCHEL_INLINE index_t append_places(const Real* x, index_t first, index_t size,
     }
   }
   return found;
+}
+
+/// The sum of x - offset, in double.
+template <class Real>
+FENCHEL_INLINE double sum_in_double(const Real* x, index_t n, double offset) noexcept {
+  constexpr index_t kParts = 8;
+  double parts[kParts] = {};
+  index_t i = 0;
+  for (; i + kParts <= n; i += kParts) {
+    for (index_t j = 0; j < kParts; ++j) parts[j] += double{x[i + j]} - offset;
+  }
+  for (; i < n; ++i) parts[0] += double{x[i]} - offset;
+  double sum = 0;
+  for (const double part : parts) sum += part;
+  return sum;
 }
 
 template <class Real>
