@@ -10,13 +10,17 @@
 
 namespace fenchel {
 
-FiniteDensity predict_density(const Tsallis& omega, const VectorScore& f, const Finite& domain) {
+void detail::check_weights(const VectorScore& f, const Finite& domain) {
   const auto weights = domain.weights();
   if (!weights.empty() && weights.size() != f.size()) {
     throw_invalid_argument("predict", "domain.weights().size()",
                            "must be 0 or f.size() = " + std::to_string(f.size()),
                            static_cast<index_t>(weights.size()));
   }
+}
+
+FiniteDensity predict_density(const Tsallis& omega, const VectorScore& f, const Finite& domain) {
+  detail::check_weights(f, domain);
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double top = -kInfinity;
   for (std::size_t i = 0; i < f.size(); ++i) {
@@ -30,7 +34,7 @@ FiniteDensity predict_density(const Tsallis& omega, const VectorScore& f, const 
   for (std::size_t i = 0; i < f.size(); ++i) {
     density[i] = domain.weight(i) > 0 ? (f.values()[i] - top) / temperature : -kInfinity;
   }
-  const Normalization found = normalize(am1, density, weights);
+  const Normalization found = normalize(am1, density, domain.weights());
   return {std::move(density), top, temperature * found.offset, temperature * found.threshold};
 }
 

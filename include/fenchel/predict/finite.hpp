@@ -17,6 +17,11 @@
 /// no score of positive weight is finite.
 namespace fenchel {
 
+namespace detail {
+/// Throws std::invalid_argument when the domain has weights and not one for each score.
+FENCHEL_EXPORT void check_weights(const VectorScore& f, const Finite& domain);
+}  // namespace detail
+
 /// softmax, and entmax for every alpha > 0.
 [[nodiscard]] FENCHEL_EXPORT SparseCategorical predict(const Tsallis& omega, const VectorScore& f,
                                                        const Finite& domain);
