@@ -107,6 +107,79 @@ FENCHEL_INLINE Bound best_bound(const Real* z, index_t n, Real top, Real pivot, 
   return best;
 }
 
+/// Eight sums from the first on: sum_{j <= i} x_j.
+FENCHEL_INLINE Lanes<double> running_sums(Lanes<double> x) noexcept {
+  const Lanes<double> zero{};
+  x += __builtin_shufflevector(zero, x, 0, 8, 9, 10, 11, 12, 13, 14);
+  x += __builtin_shufflevector(zero, x, 0, 1, 8, 9, 10, 11, 12, 13);
+  return x + __builtin_shufflevector(zero, x, 0, 1, 2, 3, 8, 9, 10, 11);
+}
+
+FENCHEL_INLINE Lanes<double> lesser(Lanes<double> x, Lanes<double> y) noexcept {
+  Lanes<double> least;
+  for_each_lane<double>([&](index_t j) FENCHEL_INLINE_LAMBDA { least[j] = y[j] < x[j] ? y[j] : x[j]; });
+  return least;
+}
+
+/// Eight minima from the first on: min_{j <= i} x_j.
+FENCHEL_INLINE Lanes<double> running_minima(Lanes<double> x) noexcept {
+  const Lanes<double> most = std::numeric_limits<double>::max() - Lanes<double>{};
+  x = lesser(x, __builtin_shufflevector(most, x, 0, 8, 9, 10, 11, 12, 13, 14));
+  x = lesser(x, __builtin_shufflevector(most, x, 0, 1, 8, 9, 10, 11, 12, 13));
+  return lesser(x, __builtin_shufflevector(most, x, 0, 1, 2, 3, 8, 9, 10, 11));
+}
+
+/// sign (z - top - level) of eight columns.
+template <class Real>
+FENCHEL_INLINE Lanes<double> signed_heights(const Real* z, double sign, Real top, double level) noexcept {
+  typedef Real Eight __attribute__((vector_size(8 * sizeof(Real))));
+  Eight eight;
+  std::memcpy(&eight, z, sizeof eight);
+  return sign * ((__builtin_convertvector(eight, Lanes<double>) - double{top}) - level);
+}
+
+/// Where a scan may go on, one column at a time, with the d that it carries there.
+struct Checkpoint {
+  index_t at;
+  double carry;
+};
+
+/// Passes over columns that stay outside (sign = 1), or inside (-1), eight at a time, after one that is: with
+/// s the sums of sign (z - level) and -gamma the least that is carried, sign d = s + max(carry, -gamma - min
+/// s). Stops before eight of which one may reach gamma, at `stop`; the way from the checkpoint to there is
+/// undecided.
+template <class Real>
+FENCHEL_INLINE Checkpoint pass_over(const Real* z, index_t begin, index_t end, double sign, Real top,
+                                    double level, Real edge, double gamma, index_t& stop) noexcept {
+  const auto leaves = [sign, edge](Real x) FENCHEL_INLINE_LAMBDA { return sign > 0 ? x > edge : x <= edge; };
+  const double reach = gamma * (1 - 1e-12);
+  Checkpoint last{begin, -gamma};
+  double carry = -gamma;
+  index_t i = begin;
+  for (;;) {
+    if (carry == -gamma) {
+      i = find_first(z, i, end, leaves);
+      last = {i, -gamma};
+    }
+    if (i + kLanes < double >> end) break;
+    const Lanes<double> s = running_sums(signed_heights(z + i, sign, top, level));
+    const Lanes<double> least = running_minima(s);
+    Lanes<double> d;
+    IntLanes<double> reaches;
+    for_each_lane<double>([&](index_t j) FENCHEL_INLINE_LAMBDA {
+      const double lift = -gamma - least[j];
+      d[j] = s[j] + (lift > carry ? lift : carry);
+      reaches[j] = d[j] >= reach;
+    });
+    if (any_of<double>(reaches)) break;
+    if (-gamma - least[7] >= carry) last = {i, carry};
+    carry = d[7];
+    i += kLanes<double>;
+  }
+  stop = i;
+  return {last.at, sign * last.carry};
+}
+
 /// The runs of {x > level} within `within`, where that is a level set of a lower level, or the row. The best
 /// gain of the columns so far with the last one inside, less that with it outside, is d; the edge limits what
 /// it can carry on, and where it does, the last columns are decided: all since the last decision alike.
@@ -117,33 +190,34 @@ FENCHEL_INLINE index_t level_runs(const Real* z, index_t n, Run within, Real top
   const auto height = static_cast<Real>(double{top} + level);
   const Real below = std::nextafter(height, -kInfinity<Real>),
              above = std::nextafter(height, kInfinity<Real>);
-  index_t count = 0, undecided = within.begin, run_begin = within.begin;
+  const index_t last_edge = std::min(within.end, n - 1);
+  index_t count = 0, undecided = within.begin, run_begin = within.begin, scanned = within.begin;
   bool inside = false;
   double carry = within.begin > 0 ? -gammas[within.begin - 1] : 0.0;
   for (index_t i = within.begin; i < within.end; ++i) {
     const double limit = i + 1 < n ? gammas[i] : 0.0;
     const double d = carry + ((double{z[i]} - double{top}) - level);
+    carry = d;
     if (d > limit) {
       if (!inside) run_begin = undecided;
       inside = true;
-      carry = limit;
-      if constexpr (Gammas::kConstant) {
-        const auto lower = [above](Real x) FENCHEL_INLINE_LAMBDA { return x <= above; };
-        i = find_first(z, i + 1, within.end, lower) - 1;
-      }
-      undecided = i + 1;
     } else if (d <= -limit) {
       if (inside) found[count++] = {run_begin, undecided};
       inside = false;
-      carry = -limit;
-      if constexpr (Gammas::kConstant) {
-        const auto higher = [below](Real x) FENCHEL_INLINE_LAMBDA { return x > below; };
-        i = find_first(z, i + 1, within.end, higher) - 1;
-      }
-      undecided = i + 1;
     } else {
-      carry = d;
+      continue;
     }
+    carry = inside ? limit : -limit;
+    if constexpr (Gammas::kConstant) {
+      if (i >= scanned && i + 1 < last_edge) {
+        const Checkpoint next = pass_over(z, i + 1, last_edge, inside ? -1.0 : 1.0, top, level,
+                                          inside ? above : below, limit, scanned);
+        i = next.at - 1;
+        carry = next.carry;
+        scanned += kLanes<double>;  // one of these may decide otherwise
+      }
+    }
+    undecided = i + 1;
   }
   if (inside) found[count++] = {run_begin, undecided};
   return count;
