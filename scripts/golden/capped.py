@@ -24,7 +24,7 @@ def block(k, gamma, s):
 
     def at(d):
         """The density at distance d from an edge."""
-        return (b**k - (b - d) ** k) / (k * s)
+        return d / s if k == 1 else d * (2 * b - d) / (2 * s)
 
     def tail(d):
         """The mass beyond that distance, d <= slope."""

@@ -199,7 +199,9 @@ double CappedShape::tsallis_entropy(double order) const {
 }
 
 double CappedShape::expectation(FunctionRef<double(double)> f, double mu, double accuracy) const {
-  PieceSum mean(f, mu, accuracy);
+  // f may be a function of the density: t is rounded, and may lie on the edge.
+  const auto inside = [&](double t) { return density(t - mu) == 0 ? 0 : f(t); };
+  PieceSum mean(inside, mu, accuracy);
   const double x = slope_share_, level = height(x) * plateau_share_;
   for (const double side : {-1.0, 1.0}) {
     mean.add(side * half_width_, -side * x * half_width_, [&](double z) { return x * height(x * z); });
@@ -208,8 +210,9 @@ double CappedShape::expectation(FunctionRef<double(double)> f, double mu, double
   return mean.value();
 }
 
-/// dp/dmu = -p', dp/dlog s = U - p, dp/dgamma = 2 U - 2 U_plateau, U the uniform densities (MATH.md 6.1),
-/// with U - p = (peak - p) - U int (peak - p): nothing cancels where p is nearly uniform.
+/// dp/dmu = -p', dp/dgamma = 2 U - 2 U_plateau, U the uniform densities (MATH.md 6.1), and from its JVP
+/// dp/dlog s = U - p + gamma dp/dgamma, where U - p = (peak - p) - U int (peak - p): nothing cancels where p
+/// is nearly uniform.
 CappedShape::Gradient CappedShape::expectation_gradient(FunctionRef<double(double)> psi, double mu,
                                                         double accuracy) const {
   PieceSum left(psi, mu, accuracy), right = left, slopes = left, plateau = left, missing = left;
@@ -225,8 +228,9 @@ CappedShape::Gradient CappedShape::expectation_gradient(FunctionRef<double(doubl
   }
   const double mean = x * slopes.value() + plateau_share_ * plateau.value();
   const double missing_mass = 2 * (x * peak - tail(x));
-  return {(right.value() - left.value()) * (width / scale_), (missing.value() - missing_mass * mean) / scale_,
-          2 * x * (slopes.value() - plateau.value())};
+  const double in_gamma = 2 * x * (slopes.value() - plateau.value());
+  return {(right.value() - left.value()) * (width / scale_),
+          (missing.value() - missing_mass * mean + gamma_ * in_gamma) / scale_, in_gamma};
 }
 
 double capped_quantile(const CappedShape& shape, double mu, double u) {

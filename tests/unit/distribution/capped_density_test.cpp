@@ -73,11 +73,12 @@ void expect_golden(const testing::GoldenBlock& block) {
     EXPECT_NEAR(survival_quantile(p, tail), t, 1e-15 * shape[1]) << where << " tail " << tail;
     EXPECT_NEAR(quantile(p, tail), -t, 1e-15 * shape[1]) << where << " tail " << tail;
     if (t > shape[0]) expect_ratio(p.shape().tail_depth(tail) * shape[1], depth, 4e-15, where);
-    // t knows the depth to its own rounding only
-    const double blur = 4 * 2.3e-16 * shape[1] / depth;
-    expect_ratio(survival(p, t), tail < 1e-31 ? survival(p, t) : tail, 1e-14 + 2 * blur, where);
+    const double blur = 1e-15 * shape[1] / depth;  // t knows the depth to its own rounding only
+    if (blur < 0.1) {
+      expect_ratio(survival(p, t), tail, 1e-14 + 2 * blur, where);
+      EXPECT_NEAR(log_survival(p, t), std::log(tail), 1e-14 * (1 - std::log(tail)) + 2 * blur) << where;
+    }
     EXPECT_EQ(cdf(p, -t), survival(p, t));
-    if (tail > 1e-31) EXPECT_NEAR(log_survival(p, t), std::log(tail), 1e-13 + 2 * blur) << where;
     EXPECT_NEAR(log_cdf(p, t), std::log1p(-tail), 1e-14) << where;
     EXPECT_NEAR(cdf(p, t) + survival(p, t), 1, 2e-16) << where;
   }
@@ -202,7 +203,7 @@ TYPED_TEST(Capped, ItIsAScaleFamily) {  // lengths grow like s^{1/(k+1)} at fixe
 }
 
 TYPED_TEST(Capped, FromVariance) {
-  for (const double gamma : {0.0, 1e-8, 0.3, 1.0, 1e8, 1e300}) {
+  for (const double gamma : {0.0, 1e-8, 0.3, 1.0, 1e8, 1e200}) {
     for (const double v : {1e-12, 0.44, 3e7}) {
       const auto p = TypeParam::from_variance(gamma, 0.5, v);
       EXPECT_NEAR(variance(p) / v, 1, 1e-14) << gamma;
@@ -236,7 +237,9 @@ TYPED_TEST(Capped, GradientsOfExpectationsAgreeWithDifferences) {
     const auto in_gamma = [&](double x) { return mean_at<TypeParam>(x, kMu, kScale, psi); };
     EXPECT_NEAR(gradient.mu, slope_of(in_mu, kMu, kStep), 1e-9);
     EXPECT_NEAR(derivative_in_scale(gradient), slope_of(in_scale, kScale, kStep), 1e-9);
-    if (gamma > 0.1) EXPECT_NEAR(gradient.gamma, slope_of(in_gamma, gamma, kStep), 1e-9);
+    if (gamma > 0.1) {
+      EXPECT_NEAR(gradient.gamma, slope_of(in_gamma, gamma, kStep), 1e-9);
+    }
     // the pathwise form
     EXPECT_NEAR(gradient.mu, expectation(p, psi_prime, 1e-12), 1e-11);
     const auto stretch = [&](double t) { return (t - kMu) * psi_prime(t); };
@@ -289,7 +292,7 @@ TEST(CappedDensity, BadInput) {
   EXPECT_EQ(parabola(kInf, 0, 1), "fenchel::capped_parabola: gamma must be finite and not negative, got inf");
   EXPECT_EQ(parabola(1, kNaN, 1), "fenchel::capped_parabola: mu must be finite, got nan");
   EXPECT_EQ(parabola(1, 0, -2), "fenchel::capped_parabola: sigma2 must be positive and finite, got -2");
-  EXPECT_EQ(parabola(1e308, 0, 1e-306), "fenchel::capped_parabola: the threshold must be finite, got -inf");
+  EXPECT_EQ(parabola(1e308, 0, 1e-320), "fenchel::capped_parabola: the threshold must be finite, got -inf");
   const auto from_variance = [](double gamma, double v) {
     return message_of<std::domain_error>(
         [&] { static_cast<void>(CappedParabola::from_variance(gamma, 0, v)); });

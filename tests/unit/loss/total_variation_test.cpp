@@ -86,7 +86,9 @@ TYPED_TEST(TotalVariationLoss, IsZeroAtThePredictionAlone) {  // fails with the 
       EXPECT_EQ(loss.gradient.gamma, 0);
       EXPECT_GT(fenchel_young(omega, TypeParam(0.3 + 1e-3 * p.half_width(), 0.9), p).value, 0);
       EXPECT_GT(fenchel_young(omega, TypeParam(0.3, 0.9001), p).value, 0);
-      if (gamma > 1e-3) EXPECT_GT(fenchel_young(TotalVariation(1.001 * gamma, temperature), f, p).value, 0);
+      if (gamma > 1e-3) {
+        EXPECT_GT(fenchel_young(TotalVariation(1.001 * gamma, temperature), f, p).value, 0);
+      }
     }
   }
 }
