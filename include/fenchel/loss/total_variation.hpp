@@ -50,17 +50,17 @@ template <VariationTarget Q>
   const CappedTriangular p = predict(omega, f, domain);
   const double b = f.b(), mu = f.mu(), deviation = detail::target_deviation(q, mu);
   return {conjugate(omega, f, domain) + deviation / b,
-          {-detail::target_sign(q, mu) / b, (absolute_moment(p, 1) - deviation) / b / b,
+          {-detail::target_sign(q, mu) / b, (absolute_moment(p, 1) / b - deviation / b) / b,
            -omega.temperature() * total_variation(p)}};
 }
 template <VariationTarget Q>
 [[nodiscard]] Loss<QuadraticGammaGradient> cross_omega(const TotalVariation& omega, const QuadraticScore& f,
                                                        Line domain, const Q& q) {
   const CappedParabola p = predict(omega, f, domain);
-  const double sigma2 = f.sigma2(), d = mean(q) - f.mu(), square = variance(q) + d * d;
-  return {
-      conjugate(omega, f, domain) + square / sigma2 / 2,
-      {-d / sigma2, (variance(p) - square) / sigma2 / sigma2 / 2, -omega.temperature() * total_variation(p)}};
+  const double sigma2 = f.sigma2(), d = mean(q) - f.mu(), square = variance(q) / sigma2 + d * (d / sigma2);
+  return {conjugate(omega, f, domain) + square / 2,
+          {-d / sigma2, (variance(p) / sigma2 - square) / (2 * sigma2),
+           -omega.temperature() * total_variation(p)}};
 }
 
 /// Omega*(f) + Omega(q) - E_q[f]: never negative, 0 exactly where q is the prediction, +inf for atoms, as is

@@ -260,7 +260,7 @@ TYPED_TEST(Capped, GradientsNeedNoDerivativeAndKeepTheirDigits) {
     // in units of the half width, which is proportional to s^{1/(k+1)}
     const auto square = expectation_gradient(p, [](double t) { return (t - 0.2) * (t - 0.2); });
     const double order = std::is_same_v<TypeParam, CappedTriangular> ? 1 : 2. / 3;
-    EXPECT_NEAR(derivative_in_scale(square) / (order * variance(p) / 1.3), 1, 1e-8);
+    EXPECT_NEAR(derivative_in_scale(square) / (order * variance(p) / 1.3), 1, 1e-14);
   }
 }
 
@@ -269,7 +269,42 @@ TYPED_TEST(Capped, TheVarianceGrowsWithGamma) {  // dVar/dgamma = (2/3) (b^2 - a
     const TypeParam p(gamma, 0, 1.3);
     const auto gradient = expectation_gradient(p, [](double t) { return t * t; });
     const double a = p.plateau(), b = p.half_width();
-    EXPECT_NEAR(gradient.gamma / (2. / 3 * b * p.shape().slope_share() * (b + a)), 1, 1e-7) << gamma;
+    EXPECT_NEAR(gradient.gamma / (2. / 3 * b * p.shape().slope_share() * (b + a)), 1, 1e-14) << gamma;
+  }
+}
+
+TYPED_TEST(Capped, ExtremeParameters) {
+  for (const double gamma : {0.0, 5e-324, 1e-300, 1e150, 1e300}) {
+    for (const double scale : {1e-300, 1.0, 1e300}) {
+      if (gamma / scale > 1e300) continue;
+      SCOPED_TRACE("gamma " + shortest(gamma) + " scale " + shortest(scale));
+      const TypeParam p(gamma, 0, scale);
+      const double b = p.half_width();
+      EXPECT_EQ(cdf(p, 0), 0.5);
+      EXPECT_NEAR(survival(p, survival_quantile(p, 0.1)), 0.1, 1e-15);
+      EXPECT_EQ(quantile(p, 1), b);
+      EXPECT_NEAR(expectation(
+                      p, [](double) { return 1.0; }, 1e-13),
+                  1, 1e-14);
+      EXPECT_NEAR(mean_density(p) * b, expectation(p, [&](double t) { return pdf(p, t); }) * b, 1e-9);
+      EXPECT_NEAR(absolute_moment(p, 1) / b, expectation(p, [&](double t) { return std::abs(t) / b; }),
+                  1e-12);
+      EXPECT_NEAR(mean_deviation(p, 0) / b, absolute_moment(p, 1) / b, 1e-14);
+      EXPECT_NEAR(
+          entropy(p),
+          std::log(b) + entropy(TypeParam(gamma, 0, 1)) - std::log(TypeParam(gamma, 0, 1).half_width()),
+          1e-11);
+    }
+  }
+}
+
+TYPED_TEST(Capped, OrderDerivativeOfTheNegentropy) {
+  for (const double gamma : {0.0, 0.3, 5.0}) {
+    const TypeParam p(gamma, 0.3, 0.64);
+    for (const double order : {0.7, 1.0, 1.5, 2.0}) {
+      const auto negentropy = [&](double x) { return -tsallis_entropy(p, x); };
+      EXPECT_NEAR(negentropy_order_derivative(p, order), slope_of(negentropy, order, 1e-3), 1e-9) << order;
+    }
   }
 }
 

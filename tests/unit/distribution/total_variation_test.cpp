@@ -62,6 +62,17 @@ TEST(TotalVariationOfADensity, NumericDensitiesAreWalkedFromModeToMode) {
   EXPECT_NEAR(total_variation(same), total_variation(TruncatedGaussian(2, 0.3, 1)), 1e-9);
 }
 
+TEST(TotalVariationOfADensity, NumericAndClosedFormsAgree) {
+  const AbsoluteScore tent(0.3, 0.7);
+  const QuadraticScore bowl(0.3, 0.7);
+  EXPECT_NEAR(total_variation(predict(Tsallis(2), FunctionScore(tent), Line())),
+              total_variation(BetaLaplace(2, 0.3, 0.7)), 1e-9);
+  EXPECT_NEAR(total_variation(predict(Tsallis(2), FunctionScore(bowl), Line())),
+              total_variation(BetaGaussian(2, 0.3, 0.7)), 1e-9);
+  const CappedTriangular p(0.4, 0.3, 0.7);
+  EXPECT_NEAR(total_variation(escort(p, 1)), total_variation(p), 1e-9);
+}
+
 TEST(TotalVariationOfADensity, JumpsCount) {
   // 1 + |t| on [-1, 1] and 1 on [2, 3], over their mass 4: up 2, down to 1, up to 2, down, up 1, down.
   const auto log_density = [](double t) { return t < 1.5 ? std::log1p(std::abs(t)) : 0; };
