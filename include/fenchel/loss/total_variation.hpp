@@ -33,10 +33,11 @@ template <VariationTarget Q, CappedDensity P>
   const double height = total_variation(q) / 2, gamma = omega.gamma(), temperature = omega.temperature();
   const double base = 0.5 + mean_density(p) / 2, steps = gamma == 0 ? 0 : 2 * gamma * height;
   const auto f = score(p);
-  const double level = f(p.mu() + p.plateau());
+  const double level = f(p.mu() + p.plateau()), peak = pdf(p, p.mu());
   const auto term = [&](double q_t, double p_t, double t) {
-    const double gap = q_t - p_t, cut_off = std::max(0.0, f(t) - level) * std::max(0.0, height - q_t);
-    return gap * gap / 2 + cut_off + (q_t == 0 ? 0 : q_t * (p_t - excess_score(p, t)));
+    const double gap = q_t - p_t, above = p_t == peak ? std::max(0.0, f(t) - level) : 0;
+    return gap * gap / 2 + above * std::max(0.0, height - q_t) +
+           (q_t == 0 ? 0 : q_t * (p_t - excess_score(p, t)));
   };
   return temperature * fenchel_young_value(2, base + steps, base - cross_omega / temperature, q, p, term);
 }

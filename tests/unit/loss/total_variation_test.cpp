@@ -93,6 +93,16 @@ TYPED_TEST(TotalVariationLoss, IsZeroAtThePredictionAlone) {  // fails with the 
   }
 }
 
+TYPED_TEST(TotalVariationLoss, IsExactlyZeroFarFromTheOrigin) {
+  for (const double gamma : kGammas) {
+    for (const double mu : {-1e3, 123456.789, 1e7 / 3}) {
+      const TotalVariation omega(gamma);
+      const TypeParam f(mu, 0.9);
+      EXPECT_EQ(fenchel_young(omega, f, predict(omega, f, Line())).value, 0) << gamma << " " << mu;
+    }
+  }
+}
+
 /// Omega* does not depend on mu: the loss of a prediction moved by d is E[f] less what it is at 0, d^2 p(0) /
 /// b on the plateau, or d^2 / (2 sigma2).
 double loss_of_a_shift(const CappedTriangular& p, double d) { return d * d * pdf(p, 0) / p.b(); }
