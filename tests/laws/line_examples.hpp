@@ -86,7 +86,28 @@ inline std::vector<Example<NumericDensity>> examples() {
   return list;
 }
 
-using LineFamilies =
-    ::testing::Types<BetaGaussian, BetaLaplace, TruncatedGaussian, LocationScale, NumericDensity>;
+/// The prediction of TotalVariation, which is that of Tsallis(2) without gamma alone.
+template <class P>
+std::vector<Example<P>> capped_examples(const char* family) {
+  std::vector<Example<P>> list;
+  for (const double gamma : {0.0, 1e-8, 0.3, 5.0, 1e8}) {
+    const P p(gamma, 0.3, 0.64);
+    list.push_back({std::string(family) + " gamma=" + shortest(gamma), p});
+    if (gamma == 0) list.back().score = score(p);
+  }
+  return list;
+}
+
+template <>
+inline std::vector<Example<CappedTriangular>> examples() {
+  return capped_examples<CappedTriangular>("CappedTriangular");
+}
+template <>
+inline std::vector<Example<CappedParabola>> examples() {
+  return capped_examples<CappedParabola>("CappedParabola");
+}
+
+using LineFamilies = ::testing::Types<BetaGaussian, BetaLaplace, TruncatedGaussian, LocationScale,
+                                      NumericDensity, CappedTriangular, CappedParabola>;
 
 }  // namespace fenchel::testing

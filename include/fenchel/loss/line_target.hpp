@@ -27,7 +27,7 @@ struct PieceIntegral {
 [[nodiscard]] FENCHEL_EXPORT double checked_integral(FunctionRef<double(double)> f, std::vector<double> cuts,
                                                      double scale);
 
-/// The ends of the support and the median.
+/// The ends of the support, the median, and the family's kinks.
 template <LineDistribution Q>
 [[nodiscard]] std::vector<double> cuts_of(const Q& q) {
   std::vector<double> cuts = {median(q)};
@@ -35,6 +35,9 @@ template <LineDistribution Q>
   for (const Interval& piece : pieces(whole)) {
     cuts.push_back(piece.lower());
     cuts.push_back(piece.upper());
+  }
+  if constexpr (requires { kinks(q); }) {
+    for (const double kink : kinks(q)) cuts.push_back(kink);
   }
   return cuts;
 }

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <limits>
+
+#include "fenchel/core/config.hpp"
+#include "fenchel/distribution/beta_gaussian.hpp"
+#include "fenchel/distribution/beta_laplace.hpp"
+#include "fenchel/distribution/capped_parabola.hpp"
+#include "fenchel/distribution/capped_triangular.hpp"
+#include "fenchel/distribution/dirac.hpp"
+#include "fenchel/distribution/empirical.hpp"
+#include "fenchel/distribution/location_scale.hpp"
+#include "fenchel/distribution/numeric_density.hpp"
+#include "fenchel/distribution/truncated_gaussian.hpp"
+
+/// total_variation(q) = int |q'| of a density on the line, jumps included [SCD22, Section 7]: what it climbs
+/// and falls from 0 to 0.
+namespace fenchel {
+
+/// The families of densities that rise to mode(q) and fall beyond it.
+template <class Q>
+inline constexpr bool kUnimodal = false;
+template <>
+inline constexpr bool kUnimodal<BetaGaussian> = true;
+template <>
+inline constexpr bool kUnimodal<BetaLaplace> = true;
+template <>
+inline constexpr bool kUnimodal<CappedParabola> = true;
+template <>
+inline constexpr bool kUnimodal<CappedTriangular> = true;
+template <>
+inline constexpr bool kUnimodal<LocationScale> = true;
+template <>
+inline constexpr bool kUnimodal<TruncatedGaussian> = true;
+
+template <class Q>
+requires kUnimodal<Q>
+[[nodiscard]] double total_variation(const Q& q) { return 2 * pdf(q, mode(q)); }
+
+/// From its values at the modes, at the minima between them and at the ends of its support, as if it had no
+/// other turning points; the minima are exact to rounding, the modes as exact as they were given.
+[[nodiscard]] FENCHEL_EXPORT double total_variation(const NumericDensity& q);
+
+/// Infinite: the limit of narrow densities.
+[[nodiscard]] inline double total_variation(const Dirac&) noexcept {
+  return std::numeric_limits<double>::infinity();
+}
+[[nodiscard]] inline double total_variation(const Empirical&) noexcept {
+  return std::numeric_limits<double>::infinity();
+}
+
+}  // namespace fenchel

@@ -1,0 +1,27 @@
+#include "fenchel/predict/total_variation.hpp"
+
+namespace fenchel {
+namespace {
+
+template <CappedDensity P>
+double conjugate_of(const P& p, double temperature) {
+  return temperature * (0.5 + (p.threshold() + mean_density(p) / 2));
+}
+
+}  // namespace
+
+CappedTriangular predict(const TotalVariation& omega, const AbsoluteScore& f, Line) {
+  return {omega.gamma(), f.mu(), f.b() * omega.temperature()};
+}
+CappedParabola predict(const TotalVariation& omega, const QuadraticScore& f, Line) {
+  return {omega.gamma(), f.mu(), f.sigma2() * omega.temperature()};
+}
+
+double conjugate(const TotalVariation& omega, const AbsoluteScore& f, Line domain) {
+  return conjugate_of(predict(omega, f, domain), omega.temperature());
+}
+double conjugate(const TotalVariation& omega, const QuadraticScore& f, Line domain) {
+  return conjugate_of(predict(omega, f, domain), omega.temperature());
+}
+
+}  // namespace fenchel

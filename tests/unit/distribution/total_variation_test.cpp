@@ -1,0 +1,92 @@
+#include "fenchel/distribution/total_variation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "fenchel/predict/function.hpp"
+#include "support/grids.hpp"
+#include "unit/distribution/location_scale_examples.hpp"
+
+namespace fenchel {
+namespace {
+
+using testing::kInf;
+
+/// sum |q(t_{i+1}) - q(t_i)| over a fine grid.
+template <class Q>
+double variation_on_a_grid(const Q& q, double lower, double upper) {
+  constexpr int kCells = 200000;
+  double sum = 0, last = 0;
+  for (int i = 0; i <= kCells; ++i) {
+    const double next = pdf(q, lower + (upper - lower) * i / kCells);
+    sum += std::abs(next - last);
+    last = next;
+  }
+  return sum + last;
+}
+
+TEST(TotalVariationOfADensity, UnimodalFamiliesClimbToThePeakOnce) {
+  const auto check = [](const auto& q, double lower, double upper) {
+    EXPECT_NEAR(total_variation(q) / variation_on_a_grid(q, lower, upper), 1, 1e-4);
+  };
+  check(BetaGaussian::gaussian(0.3, 2), -15, 15);
+  check(BetaGaussian(1.5, 0.3, 2), -5, 5);
+  check(BetaGaussian::semicircle(0.3, 2), -5, 5);
+  check(BetaGaussian::uniform(-1, 3), -2, 4);
+  check(BetaLaplace(1, 0, 1), -30, 30);
+  check(BetaLaplace(2, 0, 1), -3, 3);
+  check(TruncatedGaussian(2, 0.3, 1), -4, 4);
+  check(LocationScale(testing::location_scale_example(0, 1, 2)), -9, 9);
+  EXPECT_NEAR(total_variation(BetaGaussian::uniform(-1, 3)), 0.5, 1e-15);
+  for (const double gamma : {0.0, 1e-8, 0.3, 5.0}) {
+    const CappedTriangular tri(gamma, 0.2, 1.2);
+    const CappedParabola par(gamma, 0.2, 1.2);
+    check(tri, -8, 8);
+    check(par, -8, 8);
+    const double a = tri.plateau(), b = tri.half_width();  // MATH.md 6.1
+    EXPECT_NEAR(total_variation(tri), 2 * (b - a) / 1.2, 1e-14);
+    EXPECT_NEAR(total_variation(par),
+                (par.half_width() * par.half_width() - par.plateau() * par.plateau()) / 1.2, 1e-14);
+  }
+}
+
+TEST(TotalVariationOfADensity, NumericDensitiesAreWalkedFromModeToMode) {
+  const auto waves = [](double t) { return 2 * std::cos(2 * t) + 0.3 * t - t * t / 8; };
+  for (const double alpha : {1.0, 1.5, 2.0}) {  // one piece, and several
+    const NumericDensity q = predict(Tsallis(alpha), FunctionScore(waves), Line());
+    EXPECT_NEAR(total_variation(q) / variation_on_a_grid(q, -20, 20), 1, 1e-6) << alpha;
+  }
+  const NumericDensity same = escort(TruncatedGaussian(2, 0.3, 1), 1);
+  EXPECT_NEAR(total_variation(same), total_variation(TruncatedGaussian(2, 0.3, 1)), 1e-9);
+}
+
+TEST(TotalVariationOfADensity, NumericAndClosedFormsAgree) {
+  const AbsoluteScore tent(0.3, 0.7);
+  const QuadraticScore bowl(0.3, 0.7);
+  EXPECT_NEAR(total_variation(predict(Tsallis(2), FunctionScore(tent), Line())),
+              total_variation(BetaLaplace(2, 0.3, 0.7)), 1e-9);
+  EXPECT_NEAR(total_variation(predict(Tsallis(2), FunctionScore(bowl), Line())),
+              total_variation(BetaGaussian(2, 0.3, 0.7)), 1e-9);
+  const CappedTriangular p(0.4, 0.3, 0.7);
+  EXPECT_NEAR(total_variation(escort(p, 1)), total_variation(p), 1e-9);
+}
+
+TEST(TotalVariationOfADensity, JumpsCount) {
+  // 1 + |t| on [-1, 1] and 1 on [2, 3], over their mass 4: up 2, down to 1, up to 2, down, up 1, down.
+  const auto log_density = [](double t) { return t < 1.5 ? std::log1p(std::abs(t)) : 0; };
+  const NumericDensity q(log_density, {{-1, 1}, {2, 3}}, {-1, 1, 2.5});
+  EXPECT_NEAR(total_variation(q), (2 + 1 + 1 + 2 + 1 + 1) / 4., 1e-10);
+  const NumericDensity slope([](double t) { return -t; }, {{0, kInf}}, {0});  // exponential
+  EXPECT_NEAR(total_variation(slope), 2, 1e-10);
+}
+
+TEST(TotalVariationOfADensity, AtomsHaveNone) {
+  const std::vector<double> values = {1, 2};
+  EXPECT_EQ(total_variation(Dirac{0.3}), kInf);
+  EXPECT_EQ(total_variation(Empirical(values)), kInf);
+}
+
+}  // namespace
+}  // namespace fenchel
