@@ -38,8 +38,10 @@ double depth(const SmoothDensity& p, double y) noexcept {
 /// Half widths without gamma and for gamma so large that x is small; the larger one is below the root, by
 /// less than a factor 2.
 double least_half_width(double bend, double gamma, double scale) noexcept {
-  return bend == 1 ? std::max(std::cbrt(1.5 * scale), std::pow(22.5 * scale, 0.2) * std::pow(gamma, 0.2))
-                   : std::max(std::sqrt(scale), std::pow(12 * scale, 0.25) * std::pow(gamma, 0.25));
+  return bend == 1
+             ? std::max(std::cbrt(1.5) * std::cbrt(scale),
+                        std::pow(22.5, 0.2) * std::pow(scale, 0.2) * std::pow(gamma, 0.2))
+             : std::max(std::sqrt(scale), std::pow(12, 0.25) * std::pow(scale, 0.25) * std::pow(gamma, 0.25));
 }
 
 }  // namespace
@@ -99,7 +101,7 @@ double smooth_half_width(double bend, double gamma, double scale) {
     return ValueAndSlope{unit * width * shape.mass - 1,
                          unit * least * (bend == 1 ? square : shape.mass + square / 2)};
   };
-  return least * increasing_root(excess, 1, 2, 1);
+  return least * increasing_root(excess, 0.5, 2, 1);  // 0.5: `least` is rounded
 }
 
 double smooth_scale_of_variance(double bend, double gamma, double variance) {
@@ -110,7 +112,7 @@ double smooth_scale_of_variance(double bend, double gamma, double variance) {
   };
   const double least = std::sqrt(bend == 1 ? 5 : 6), most = std::sqrt(bend == 1 ? 7 : 7.5);
   const double width = deviation * increasing_root(excess, least, most, least);
-  return 2 * width * (bend == 1 ? width * width : width) * smooth_shape(bend, root / width).mass;
+  return 2 * smooth_shape(bend, root / width).mass * width * width * (bend == 1 ? width : 1);
 }
 
 double smooth_pdf(const SmoothDensity& p, double y) noexcept {
@@ -171,46 +173,52 @@ double unit_integral(F f) noexcept {
   return boost::math::quadrature::gauss<double, 30>::integrate([&](double r) { return f((1 + r) / 2); }) / 2;
 }
 
-/// int_0^1 F_0^2 and int_0^1 F_0'^2.
+/// 1 / (2 sinh^2 x).
+double half_inverse_square_sinh(double x) noexcept {
+  return 2 * std::exp(-2 * x) / (std::expm1(-2 * x) * std::expm1(-2 * x));
+}
+
+/// int_0^1 F_0^2 and int_0^1 F_0'^2, over mass^2.
 double square_of_form(const SmoothShape& shape) noexcept {
   const double z = shape.inverse, c = shape.level, x = 1 / z;
   if (x < kWide) {
     return unit_integral([&](double d) {
-      const double form = edge_form(shape, 0, d);
+      const double form = edge_form(shape, 0, d) / shape.mass;
       return form * form;
     });
   }
+  const double square = shape.mass * shape.mass;
   if (shape.bend == 1) {
-    const double sinh_term = 2 * std::exp(-2 * x) / (std::expm1(-2 * x) * std::expm1(-2 * x));
-    return 2. / 15 - 2 * z * (c / 3 - z * z * (c - z)) + z * z * (c * c - 1.5 * c * z + sinh_term);
+    return (2. / 15 - 2 * z * (c / 3 - z * z * (c - z)) +
+            z * z * (c * c - 1.5 * c * z + half_inverse_square_sinh(x))) /
+           square;
   }
-  return (0.5 - z * c) * (0.5 - z * c) + 1. / 12 - z * z * (2 - 5 * z * c + (1 - c) * (1 + c) / 2);
+  return 1 + (1. / 12 - z * z * (2 - 5 * z * c + (1 - c) * (1 + c) / 2)) / square;
 }
 
 double square_of_slope(const SmoothShape& shape) noexcept {
   const double z = shape.inverse, c = shape.level, x = 1 / z;
   if (x < kWide) {
     return unit_integral([&](double d) {
-      const double slope = edge_slope(shape, d);
+      const double slope = edge_slope(shape, d) / shape.mass;
       return slope * slope;
     });
   }
+  const double square = shape.mass * shape.mass;
   if (shape.bend == 1) {
-    const double sinh_term = 2 * std::exp(-2 * x) / (std::expm1(-2 * x) * std::expm1(-2 * x));
-    return 1. / 3 - 1.5 * z * c + 2 * z * z - sinh_term;
+    return (1. / 3 - 1.5 * z * c + 2 * z * z - half_inverse_square_sinh(x)) / square;
   }
-  return 1 - 3 * z * c + (1 - c) * (1 + c) / 2;
+  return (1 - 3 * z * c + (1 - c) * (1 + c) / 2) / square;
 }
 
 }  // namespace
 
 double smooth_mean_density(const SmoothDensity& p) noexcept {
-  return square_of_form(p.shape) / p.shape.mass / (2 * p.shape.mass) / p.half_width;
+  return square_of_form(p.shape) / (2 * p.half_width);
 }
 
 double smooth_roughness(const SmoothDensity& p) noexcept {
-  return square_of_slope(p.shape) / p.shape.mass / (2 * p.shape.mass) / p.half_width / p.half_width /
-         p.half_width;
+  return square_of_slope(p.shape) / (2 * p.half_width) / p.half_width / p.half_width;
 }
 
 }  // namespace fenchel::detail

@@ -86,7 +86,25 @@ inline std::vector<Example<NumericDensity>> examples() {
   return list;
 }
 
-using LineFamilies =
-    ::testing::Types<BetaGaussian, BetaLaplace, TruncatedGaussian, LocationScale, NumericDensity>;
+inline constexpr double kSmoothGammas[] = {0, 1e-8, 0.1, 1, 100, 1e8};
+
+template <>
+inline std::vector<Example<SmoothParabola>> examples() {
+  std::vector<Example<SmoothParabola>> list;
+  for (const double gamma : kSmoothGammas)
+    list.push_back({"SmoothParabola gamma=" + shortest(gamma), {gamma, 0.3, 0.64}, 2, nullptr});
+  return list;
+}
+
+template <>
+inline std::vector<Example<SmoothTriangular>> examples() {
+  std::vector<Example<SmoothTriangular>> list;
+  for (const double gamma : kSmoothGammas)
+    list.push_back({"SmoothTriangular gamma=" + shortest(gamma), {gamma, -0.4, 0.7}, 2, nullptr});
+  return list;
+}
+
+using LineFamilies = ::testing::Types<BetaGaussian, BetaLaplace, TruncatedGaussian, LocationScale,
+                                      NumericDensity, SmoothParabola, SmoothTriangular>;
 
 }  // namespace fenchel::testing

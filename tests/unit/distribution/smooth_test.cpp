@@ -166,6 +166,24 @@ TYPED_TEST(Smooth, HalfWidthForEveryRatio) {
   }
 }
 
+TYPED_TEST(Smooth, ExtremesAreFinite) {
+  const double extremes[][2] = {{1e300, 1e-300}, {1e-300, 1e300}, {5e-324, 1}, {1e308, 1e308}, {0, 1e308}};
+  for (const auto& [gamma, scale] : extremes) {
+    const TypeParam p(gamma, 0, scale);
+    SCOPED_TRACE(gamma);
+    const double width = p.half_width();
+    EXPECT_LT(p.threshold(), 0);
+    for (const double value :
+         {pdf(p, 0) * width, survival(p, width / 2), -quantile(p, 0.01) / width, mean_density(p) * width}) {
+      EXPECT_GT(value, 0.05);
+      EXPECT_LT(value, 3);
+    }
+    expect_relative(variance(TypeParam::from_variance(gamma, 0, variance(p))), variance(p), 1e-14);
+    const auto square = [width](double t) { return t / width * (t / width); };
+    EXPECT_TRUE(std::isfinite(expectation_gradient(p, square).gamma));
+  }
+}
+
 TYPED_TEST(Smooth, ScalesWithGamma) {  // p(t; l^2 gamma, ...) is p stretched by l
   const double stretch = 1e5, power = std::pow(stretch, bend_of(this->kFamily) == 1 ? 3 : 2);
   const TypeParam p(0.3, 0, 0.7), q(0.3 * stretch * stretch, 0, 0.7 * power);
