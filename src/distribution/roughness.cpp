@@ -62,12 +62,7 @@ double pdf_derivative(const NumericDensity& p, double t) {
 double roughness(const BetaGaussian& p) {
   const double am1 = p.alpha() - 1;
   if (am1 >= 2) return kInf;
-  if (am1 <= 0) {
-    return expectation(p, [&p](double t) {
-      const double slope = pdf_derivative(p, t);
-      return slope * (slope / pdf(p, t));
-    });
-  }
+  if (am1 <= 0) return detail::quadrature_roughness(p, 1e-10);
   // p = peak (1 - y^2)^{1/am1} in units of the half width
   const double peak = pdf(p, p.mu()), width = p.half_width();
   return 4 * peak / am1 * (peak / am1) / width * boost::math::beta(1.5, (2 - am1) / am1);
@@ -86,11 +81,7 @@ double roughness(const NumericDensity& p) {
       if (!std::isinf(end) && pdf(p, end) > kJump * peak) return kInf;
     }
   }
-  const auto integrand = [&p](double t) {
-    const double slope = pdf_derivative(p, t);
-    return slope * (slope / pdf(p, t));
-  };
-  return expectation(p, integrand, 1e-7);
+  return detail::quadrature_roughness(p, 1e-7);
 }
 
 }  // namespace fenchel

@@ -41,18 +41,23 @@ namespace fenchel {
   return std::numeric_limits<double>::infinity();
 }
 
+namespace detail {
+template <LineDistribution P>
+[[nodiscard]] double quadrature_roughness(const P& p, double accuracy) {
+  const auto integrand = [&p](double t) {
+    const double slope = pdf_derivative(p, t);
+    return slope * (slope / pdf(p, t));
+  };
+  return expectation(p, integrand, accuracy);
+}
+}  // namespace detail
+
 /// Any continuous density with a derivative, by quadrature to 1e-9. Throws ConvergenceError where that is not
 /// reached.
 template <LineDistribution P>
 requires requires(const P& p) {
   { pdf_derivative(p, 0.0) } -> std::convertible_to<double>;
 }
-[[nodiscard]] double roughness(const P& p) {
-  const auto integrand = [&p](double t) {
-    const double slope = pdf_derivative(p, t);
-    return slope * (slope / pdf(p, t));
-  };
-  return expectation(p, integrand, 1e-9);
-}
+[[nodiscard]] double roughness(const P& p) { return detail::quadrature_roughness(p, 1e-9); }
 
 }  // namespace fenchel

@@ -25,8 +25,6 @@ constexpr double kGammas[] = {0, 1e-8, 1e-4, 0.1, 1, 100, 1e8};
 
 double scale_of(const SmoothParabola& p) { return p.sigma2(); }
 double scale_of(const SmoothTriangular& p) { return p.b(); }
-double scale_derivative(const QuadraticGammaGradient& gradient) { return gradient.sigma2; }
-double scale_derivative(const AbsoluteGammaGradient& gradient) { return gradient.b; }
 constexpr double bend_of(const SmoothParabola*) { return 1; }
 constexpr double bend_of(const SmoothTriangular*) { return 0; }
 const char* scale_name(const SmoothParabola*) { return "sigma2"; }
@@ -296,54 +294,6 @@ TEST(SmoothTriangular, LargeGammaIsACubic) {
   expect_relative(width, std::pow(12 * b * gamma, 0.25), 1e-4);
   for (const double y : {0.0, 0.3, 0.9})
     expect_relative(pdf(p, y * width), (1 - y) * (1 - y) * (1 + 2 * y) / width, 1e-4);
-}
-
-/// Derivatives of E[psi] against differences.
-TYPED_TEST(Smooth, ExpectationGradient) {
-  const auto psi = [](double t) { return std::exp(0.3 * t) + std::cos(2 * t) + std::abs(t - 0.45); };
-  for (const double gamma : {1e-4, 0.01, 0.2, 0.3, 1.0, 100.0}) {
-    const double mu = 0.2, scale = 0.9;
-    const auto mean_of = [&](const TypeParam& p) {
-      const Interval s = support(p);
-      return integrate([&](double t) { return pdf(p, t) * psi(t); }, s.lower(), 0.45, 1e-14).value +
-             integrate([&](double t) { return pdf(p, t) * psi(t); }, 0.45, s.upper(), 1e-14).value;
-    };
-    SCOPED_TRACE(gamma);
-    const auto gradient = expectation_gradient(TypeParam(gamma, mu, scale), psi);
-    EXPECT_NEAR(gradient.mu,
-                slope_of([&](double m) { return mean_of(TypeParam(gamma, m, scale)); }, mu, 1e-3), 1e-8);
-    EXPECT_NEAR(scale_derivative(gradient),
-                slope_of([&](double s) { return mean_of(TypeParam(gamma, mu, s)); }, scale, 1e-3), 1e-8);
-    const double in_gamma =
-        slope_of([&](double g) { return mean_of(TypeParam(g, mu, scale)); }, gamma, 1e-2 * gamma);
-    EXPECT_NEAR(gradient.gamma, in_gamma, 2e-7 * (1 + std::abs(in_gamma)));
-  }
-}
-
-TYPED_TEST(Smooth, ExpectationGradientAtGammaZeroIsOneSided) {
-  const auto psi = [](double t) { return std::exp(0.3 * t) + std::cos(2 * t); };
-  const TypeParam p(0, 0.2, 0.9);
-  const auto gradient = expectation_gradient(p, psi);
-  const double mean = expectation(p, psi, 1e-13), step = 1e-6;
-  const double forward = (expectation(TypeParam(step, 0.2, 0.9), psi, 1e-13) - mean) / step;
-  EXPECT_NEAR(gradient.gamma, forward, 5e-3 * std::abs(forward));
-  // int over the support of psi'' less its mean, since p'' has atoms at the edges and the top
-  EXPECT_NEAR(gradient.gamma, expectation_gradient(TypeParam(1e-30, 0.2, 0.9), psi).gamma, 1e-9);
-  EXPECT_NEAR(expectation_gradient(p, [](double) { return 1.0; }).gamma, 0, 1e-12);
-  EXPECT_NEAR(expectation_gradient(p, [](double t) { return t; }).mu, 1, 1e-12);
-}
-
-TYPED_TEST(Smooth, GradientOfTheVariance) {
-  for (const double gamma : {1e-8, 0.1, 100.0, 1e8}) {
-    const auto of = [&](double g, double scale) { return variance(TypeParam(g, 0, scale)); };
-    const auto gradient = expectation_gradient(TypeParam(gamma, 0, 1), [](double t) { return t * t; });
-    const double in_gamma = slope_of([&](double g) { return of(g, 1); }, gamma, 1e-2 * gamma);
-    const double noise = gamma < 1e-6 ? 1e-4 : 1e-6;
-    EXPECT_NEAR(gradient.gamma, in_gamma, noise * std::abs(in_gamma)) << gamma;
-    expect_relative(scale_derivative(gradient), slope_of([&](double s) { return of(gamma, s); }, 1, 1e-3),
-                    1e-8);
-    EXPECT_NEAR(gradient.mu, 0, 1e-9);
-  }
 }
 
 TYPED_TEST(Smooth, BadParameters) {
