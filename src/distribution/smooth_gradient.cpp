@@ -32,10 +32,12 @@ double dirichlet_one(double z, double d, double y) noexcept {
   return std::expm1(-d / z) * std::expm1(-(1 + y) / z) / (1 + std::exp(-2 / z));
 }
 
-/// The layers of dp/dgamma about the edge, at v = d / z, and about the centre, at v = y / z, and its even
-/// part elsewhere; all in units of 1 / (2 half_width^2 mass).
+/// dp/dgamma in units of 1 / (2 half_width^3 mass), without the cancellation of dp/dlog gamma at large x,
+/// derived: interior G plus, for the parabola, x^2 sinh v / sinh 2x + (x v/2) sinh(x - v) / sinh x, v = d /
+/// z; for the triangular density a layer about the centre as well. `interior` alone is taken out of the
+/// layers, which are per unit of v (at the centre, of y / z): so gamma = 0 is no special case.
 struct GammaLayers {
-  double z, decay, interior;  // exp(-x)
+  double z, decay, interior;  // decay = exp(-x)
   double bend, level;
 
   GammaLayers(const SmoothShape& shape, double integral_of_one) noexcept
@@ -50,7 +52,7 @@ struct GammaLayers {
     }
   }
 
-  /// x small, where the small one vanishes before x becomes infinite
+  /// x times something that vanishes exponentially with x, also at infinity.
   [[nodiscard]] double by_x(double small) const noexcept { return small == 0 ? 0 : small / z; }
 
   [[nodiscard]] double edge(double v) const noexcept {

@@ -96,9 +96,9 @@ namespace detail {
                                                                         FunctionRef<double(double)> psi);
 }
 
-/// d E_p[psi] / d(mu, b, gamma), from values of psi alone, by quadrature to about 1e-11. At gamma = 0 the
-/// derivative in gamma is the one-sided one, for a psi that is continuous at mu and at the edges. Throws
-/// ConvergenceError where an integral of psi does not converge.
+/// d E_p[psi] / d(mu, b, gamma), from values of psi alone, by quadrature: to about 1e-11 for a smooth psi. At
+/// gamma = 0 the derivative in gamma is the one-sided one, for a psi that is continuous at mu and at the
+/// edges. Throws ConvergenceError where an integral of psi does not converge.
 template <std::invocable<double> Psi>
 [[nodiscard]] AbsoluteGammaGradient expectation_gradient(const SmoothTriangular& p, Psi&& psi) {
   return detail::expectation_gradient(p, FunctionRef<double(double)>(psi));
