@@ -86,11 +86,11 @@ inline std::vector<Example<NumericDensity>> examples() {
   return list;
 }
 
-/// The prediction of TotalVariation, which is that of Tsallis(2) without gamma alone.
+/// Predictions of TotalVariation or Sobolev, which are those of Tsallis(2) without gamma alone.
 template <class P>
-std::vector<Example<P>> capped_examples(const char* family) {
+std::vector<Example<P>> gamma_examples(const char* family) {
   std::vector<Example<P>> list;
-  for (const double gamma : {0.0, 1e-8, 0.3, 5.0, 1e8}) {
+  for (const double gamma : {0.0, 1e-8, 0.1, 1.0, 100.0, 1e8}) {
     const P p(gamma, 0.3, 0.64);
     list.push_back({std::string(family) + " gamma=" + shortest(gamma), p});
     if (gamma == 0) list.back().score = score(p);
@@ -100,14 +100,23 @@ std::vector<Example<P>> capped_examples(const char* family) {
 
 template <>
 inline std::vector<Example<CappedTriangular>> examples() {
-  return capped_examples<CappedTriangular>("CappedTriangular");
+  return gamma_examples<CappedTriangular>("CappedTriangular");
 }
 template <>
 inline std::vector<Example<CappedParabola>> examples() {
-  return capped_examples<CappedParabola>("CappedParabola");
+  return gamma_examples<CappedParabola>("CappedParabola");
+}
+template <>
+inline std::vector<Example<SmoothTriangular>> examples() {
+  return gamma_examples<SmoothTriangular>("SmoothTriangular");
+}
+template <>
+inline std::vector<Example<SmoothParabola>> examples() {
+  return gamma_examples<SmoothParabola>("SmoothParabola");
 }
 
-using LineFamilies = ::testing::Types<BetaGaussian, BetaLaplace, TruncatedGaussian, LocationScale,
-                                      NumericDensity, CappedTriangular, CappedParabola>;
+using LineFamilies =
+    ::testing::Types<BetaGaussian, BetaLaplace, TruncatedGaussian, LocationScale, NumericDensity,
+                     CappedTriangular, CappedParabola, SmoothTriangular, SmoothParabola>;
 
 }  // namespace fenchel::testing

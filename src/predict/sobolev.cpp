@@ -1,0 +1,21 @@
+#include "fenchel/predict/sobolev.hpp"
+
+namespace fenchel {
+
+SmoothParabola predict(const Sobolev& omega, const QuadraticScore& f, Line) {
+  return {omega.gamma(), f.mu(), f.sigma2() * omega.temperature()};
+}
+SmoothTriangular predict(const Sobolev& omega, const AbsoluteScore& f, Line) {
+  return {omega.gamma(), f.mu(), f.b() * omega.temperature()};
+}
+
+double conjugate(const Sobolev& omega, const QuadraticScore& f, Line domain) {
+  const SmoothParabola p = predict(omega, f, domain);
+  return omega.temperature() * (0.5 + (p.threshold() - variance(p) / (2 * p.sigma2())) / 2);
+}
+double conjugate(const Sobolev& omega, const AbsoluteScore& f, Line domain) {
+  const SmoothTriangular p = predict(omega, f, domain);
+  return omega.temperature() * (0.5 + (p.threshold() - mean_deviation(p, p.mu()) / p.b()) / 2);
+}
+
+}  // namespace fenchel
