@@ -5,6 +5,7 @@
 #include "fenchel/backend/entmax.hpp"
 #include "fenchel/backend/entmax_derivatives.hpp"
 #include "fenchel/backend/fenchel_young.hpp"
+#include "fenchel/backend/smooth_sparsemax.hpp"
 #include "fenchel/core/beta_gaussian.hpp"
 #include "fenchel/core/beta_gaussian_conjugate.hpp"
 #include "fenchel/core/beta_gaussian_tail.hpp"

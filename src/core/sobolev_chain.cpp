@@ -1,0 +1,143 @@
+#include "core/sobolev_chain.hpp"
+
+#include "fenchel/core/compensated_sum.hpp"
+
+namespace fenchel::detail {
+
+/// Elimination from the left on the active nodes: pivot = excess + coupling to the right, where an excess is
+/// a sum of positive numbers [W. K. Grassmann, M. I. Taksar, D. P. Heyman, Oper. Res. 33 (1985)].
+void SobolevChain::factor() noexcept {
+  double held = 0;  // by what is on the left
+  for (index_t i = 0; i < n_; ++i) {
+    const double right = left_[i + 1];
+    if (active_[i]) {
+      const double excess = mass_[i] + held;
+      pivot_[i] = excess + right;
+      held = excess * (right / pivot_[i]);
+    } else {
+      held = right;
+    }
+  }
+}
+
+/// A x = rhs on the active nodes, x = 0 on the others.
+template <class Push>
+void SobolevChain::solve(const Push& rhs, double* x) const noexcept {
+  double passed = 0;
+  for (index_t i = 0; i < n_; ++i) {
+    x[i] = active_[i] ? (rhs(i) + passed) / pivot_[i] : 0.0;
+    passed = left_[i + 1] * x[i];
+  }
+  for (index_t i = n_ - 1; i-- > 0;) {
+    if (active_[i]) x[i] += left_[i + 1] / pivot_[i] * x[i + 1];
+  }
+}
+
+/// Solves A p = w (values - shift) on the active nodes for the shift with sum w p = total, and returns it.
+/// The second time the shift is nearly right, so that nothing large is left to cancel.
+double SobolevChain::balance(double shift, double total) noexcept {
+  solve([this](index_t i) { return mass_[i]; }, response_);
+  double response = 0;
+  for (index_t i = 0; i < n_; ++i) response += mass_[i] * response_[i];
+  for (int pass = 0; pass < 2; ++pass) {
+    solve([&](index_t i) { return push(shift, i); }, p_);
+    double sum = -total;
+    for (index_t i = 0; i < n_; ++i) sum += mass_[i] * p_[i];
+    const double step = sum / response;
+    for (index_t i = 0; i < n_; ++i) {
+      if (active_[i]) p_[i] -= step * response_[i];
+    }
+    shift += step;
+  }
+  return shift;
+}
+
+/// Everything on the largest score bounds tau from below, hence the support from above: a neighbour has a
+/// density of at most 1 / w.
+double SobolevChain::begin() noexcept {
+  const index_t best = std::max_element(values_, values_ + n_) - values_;
+  const double w = mass_[best], tau = -((1 + (left_[best] + left_[best + 1]) / w) / w);
+  for (index_t i = 0; i < n_; ++i) p_[i] = 1 / mass_[i];
+  for (index_t i = 0; i < n_; ++i) active_[i] = i == best || push(tau, i) + inflow(i) > 0;
+  return tau;
+}
+
+bool SobolevChain::drop() noexcept {
+  bool dropped = false;
+  for (index_t i = 0; i < n_; ++i) {
+    if (!active_[i] || !(p_[i] <= 0)) continue;
+    active_[i] = 0;
+    dropped = true;
+  }
+  return dropped;
+}
+
+bool SobolevChain::add(double tau) noexcept {
+  bool added = false;
+  for (index_t i = 0; i < n_; ++i) {
+    if (active_[i] || !(push(tau, i) + inflow(i) > 0)) continue;
+    active_[i] = 1;
+    added = true;
+  }
+  return added;
+}
+
+/// Eliminates in one direction, and adds the nodes that are positive even where everything ahead is 0. One
+/// by one, as add finds them, a support would take as many solutions to grow as it has nodes.
+void SobolevChain::sweep(double tau, bool forward) noexcept {
+  double held = 0, passed = 0;
+  for (index_t k = 0; k < n_; ++k) {
+    const index_t i = forward ? k : n_ - 1 - k;
+    const double ahead = left_[forward ? i + 1 : i], pushed = push(tau, i) + passed;
+    if (pushed > 0) active_[i] = 1;
+    if (active_[i]) {
+      const double excess = mass_[i] + held, share = ahead / (excess + ahead);
+      held = excess * share;
+      passed = pushed * share;
+    } else {
+      held = ahead;
+      passed = 0;
+    }
+  }
+}
+
+/// Let p_S(tau) solve A p = w (f - tau) on S, p = 0 off S. As A is an M-matrix, the solution p(tau) of the
+/// obstacle problem is the largest p_S(tau), node by node, so tau is the largest at which some p_S has mass
+/// 1: Newton's iteration (drop, then grow to p(tau), then balance) raises tau to it in finitely many steps.
+/// Once rounding keeps tau from rising nodes are only dropped, so that it ends.
+double SobolevChain::predict() noexcept {
+  double tau = begin();
+  factor();
+  tau = balance(tau, 1);
+  const index_t most = n_ + 100;
+  bool rising = true;
+  for (index_t round = 0;; ++round) {
+    bool stale = drop(), changed = stale;
+    while (rising && round < most) {
+      if (stale) {
+        sweep(tau, true);
+        sweep(tau, false);
+        factor();
+        solve([&](index_t i) { return push(tau, i); }, p_);
+      }
+      stale = add(tau);
+      if (!stale) break;
+      changed = true;
+    }
+    if (!changed) break;
+    factor();
+    const double next = balance(tau, 1);
+    rising = rising && next > tau;
+    tau = next;
+  }
+  CompensatedSum total;
+  for (index_t i = 0; i < n_; ++i) total.add(mass_[i] * p_[i]);
+  for (index_t i = 0; i < n_; ++i) p_[i] /= total.total();
+  return tau;
+}
+
+double SobolevChain::slack(double tau, index_t i) const noexcept {
+  return p_[i] > 0 ? 0.0 : std::max(0.0, -(push(tau, i) + inflow(i)));
+}
+
+}  // namespace fenchel::detail
