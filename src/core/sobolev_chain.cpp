@@ -33,33 +33,33 @@ void SobolevChain::solve(const Push& rhs, double* x) const noexcept {
   }
 }
 
-/// Solves A p = w (values - shift) on the active nodes for the shift with sum w p = total, and returns it.
-/// The second time the shift is nearly right, so that nothing large is left to cancel.
-double SobolevChain::balance(double shift, double total) noexcept {
+/// Solves A p = w (values - shift) on the active nodes for the shift with sum w p = total, and returns it:
+/// (sum w h values - total) / sum w h, where A h = w. What rounding leaves of the mass goes along h, too.
+double SobolevChain::balance(double total) noexcept {
   solve([this](index_t i) { return mass_[i]; }, response_);
-  double response = 0;
-  for (index_t i = 0; i < n_; ++i) response += mass_[i] * response_[i];
-  for (int pass = 0; pass < 2; ++pass) {
-    solve([&](index_t i) { return push(shift, i); }, p_);
-    double sum = -total;
-    for (index_t i = 0; i < n_; ++i) sum += mass_[i] * p_[i];
-    const double step = sum / response;
-    for (index_t i = 0; i < n_; ++i) {
-      if (active_[i]) p_[i] -= step * response_[i];
-    }
-    shift += step;
+  double response = 0, sum = -total;
+  for (index_t i = 0; i < n_; ++i) {
+    if (!active_[i]) continue;
+    response += mass_[i] * response_[i];
+    sum += mass_[i] * response_[i] * values_[i];
   }
-  return shift;
+  const double shift = sum / response;
+  solve([&](index_t i) { return push(shift, i); }, p_);
+  double excess = -total;
+  for (index_t i = 0; i < n_; ++i) excess += mass_[i] * p_[i];
+  for (index_t i = 0; i < n_; ++i) {
+    if (active_[i]) p_[i] -= excess / response * response_[i];
+  }
+  return shift + excess / response;
 }
 
 /// Everything on the largest score bounds tau from below, hence the support from above: a neighbour has a
 /// density of at most 1 / w.
-double SobolevChain::begin() noexcept {
+void SobolevChain::begin() noexcept {
   const index_t best = std::max_element(values_, values_ + n_) - values_;
   const double w = mass_[best], tau = -((1 + (left_[best] + left_[best + 1]) / w) / w);
   for (index_t i = 0; i < n_; ++i) p_[i] = 1 / mass_[i];
   for (index_t i = 0; i < n_; ++i) active_[i] = i == best || push(tau, i) + inflow(i) > 0;
-  return tau;
 }
 
 bool SobolevChain::drop() noexcept {
@@ -67,6 +67,7 @@ bool SobolevChain::drop() noexcept {
   for (index_t i = 0; i < n_; ++i) {
     if (!active_[i] || !(p_[i] <= 0)) continue;
     active_[i] = 0;
+    p_[i] = 0;
     dropped = true;
   }
   return dropped;
@@ -82,14 +83,16 @@ bool SobolevChain::add(double tau) noexcept {
   return added;
 }
 
-/// Eliminates in one direction, and adds the nodes that are positive even where everything ahead is 0. One
-/// by one, as add finds them, a support would take as many solutions to grow as it has nodes.
+/// Eliminates in one direction, and adds the nodes that are positive even where the next is as low as in p_
+/// and everything ahead of an active one is 0. As add finds them, at the ends of a run, a support would take
+/// as many solutions to grow as it has nodes.
 void SobolevChain::sweep(double tau, bool forward) noexcept {
   double held = 0, passed = 0;
   for (index_t k = 0; k < n_; ++k) {
     const index_t i = forward ? k : n_ - 1 - k;
     const double ahead = left_[forward ? i + 1 : i], pushed = push(tau, i) + passed;
-    if (pushed > 0) active_[i] = 1;
+    const index_t next = forward ? i + 1 : i - 1;
+    if (pushed > 0 || (next >= 0 && next < n_ && pushed + ahead * p_[next] > 0)) active_[i] = 1;
     if (active_[i]) {
       const double excess = mass_[i] + held, share = ahead / (excess + ahead);
       held = excess * share;
@@ -106,9 +109,9 @@ void SobolevChain::sweep(double tau, bool forward) noexcept {
 /// 1: Newton's iteration (drop, then grow to p(tau), then balance) raises tau to it in finitely many steps.
 /// Once rounding keeps tau from rising nodes are only dropped, so that it ends.
 double SobolevChain::predict() noexcept {
-  double tau = begin();
+  begin();
   factor();
-  tau = balance(tau, 1);
+  double tau = balance(1);
   const index_t most = n_ + 100;
   bool rising = true;
   for (index_t round = 0;; ++round) {
@@ -126,7 +129,7 @@ double SobolevChain::predict() noexcept {
     }
     if (!changed) break;
     factor();
-    const double next = balance(tau, 1);
+    const double next = balance(1);
     rising = rising && next > tau;
     tau = next;
   }

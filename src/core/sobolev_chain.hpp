@@ -52,7 +52,7 @@ class SobolevChain {
   void differentiate(const Real* p) noexcept {
     for (index_t i = 0; i < n_; ++i) active_[i] = p[i] > 0;
     factor();
-    balance(0, 0);
+    balance(0);
   }
 
  private:
@@ -64,8 +64,8 @@ class SobolevChain {
   void factor() noexcept;
   template <class Push>
   void solve(const Push& rhs, double* x) const noexcept;
-  double balance(double shift, double total) noexcept;
-  double begin() noexcept;
+  double balance(double total) noexcept;
+  void begin() noexcept;
   bool drop() noexcept;
   bool add(double tau) noexcept;
   void sweep(double tau, bool forward) noexcept;
