@@ -170,6 +170,23 @@ TEST(SmoothSparsemax, EndsOnRowsFullOfTies) {
   }
 }
 
+/// Ties that rounding makes seem to enter and to leave the support, again and again.
+TEST(SmoothSparsemax, EndsWhereScoresAreOnTheEdge) {
+  const std::vector<double> z{-0.4, -0.8, -1.2, -1, -1.2, -0.6, -0.2, -1.2, -1, -1};
+  const std::vector<double> y{0, -1.5, -0.25, -0.5, -0.75, -0.75, 0, -1.5, -1.5, -1.5};
+  expect_optimal(z, 0.1, {}, smooth_row(z, 0.1));
+  expect_optimal(y, 0.5, {}, smooth_row(y, 0.5));
+}
+
+TEST(SmoothSparsemax, SurvivesCouplingsThatOverflow) {
+  const std::vector<double> z{0, 1, 2, -kInf, 1, 0}, weights(5, 1e3);
+  for (const double gamma : {1e300, 1e306, 1e308}) {
+    const auto p = smooth_row(z, gamma, weights).p;  // as g -> inf: the discrete torsion of each part
+    const std::vector<double> want{6, 5, 3, 0, 2, 3};
+    for (std::size_t j = 0; j < 6; ++j) EXPECT_NEAR(p[j], want[j] / 19, 1e-15) << gamma << ' ' << j;
+  }
+}
+
 TEST(SmoothSparsemax, HoldsNeighboursOfMasks) {
   const std::vector<double> z{0, -kInf, 0};
   for (const double gamma : kGammas) {  // (1 + gamma) p = -tau on both sides
