@@ -107,7 +107,7 @@ void SobolevChain::sweep(double tau, bool forward) noexcept {
 /// Let p_S(tau) solve A p = w (f - tau) on S, p = 0 off S. As A is an M-matrix, the solution p(tau) of the
 /// obstacle problem is the largest p_S(tau), node by node, so tau is the largest at which some p_S has mass
 /// 1: Newton's iteration (drop, then grow to p(tau), then balance) raises tau to it in finitely many steps.
-/// Once rounding keeps tau from rising nodes are only dropped, so that it ends.
+/// Once rounding keeps tau from rising, or after `most` rounds, nodes are only dropped, so that it ends.
 double SobolevChain::predict() noexcept {
   begin();
   factor();

@@ -135,6 +135,21 @@ TEST(SmoothSparsemaxLoss, GradientsAgreeWithDifferences) {
   }
 }
 
+TEST(SmoothSparsemaxLoss, InFloatIsThatInDouble) {
+  std::mt19937_64 rng(24);
+  for (const auto& row : testing::random_rows(rng, 50)) {
+    const std::vector<float> z(row.begin(), row.end());
+    const index_t label = 17;
+    for (const double gamma : kGammas) {
+      float loss = 0;
+      cpu::smooth_sparsemax_fenchel_young(one_row(z), gamma, ClassTargets{{&label, 1}}, Reduction::none,
+                                          GammaLossOutputs<float>{{&loss, 1}});
+      const double want = loss_of({z.begin(), z.end()}, gamma, ClassTargets{{&label, 1}}).loss;
+      EXPECT_NEAR(double{loss}, want, 2e-7 * want) << gamma;
+    }
+  }
+}
+
 TEST(SmoothSparsemaxLoss, OfAClassIsThatOfItsIndicator) {
   std::mt19937_64 rng(23);
   for (const auto& z : testing::random_rows(rng, 8)) {

@@ -78,6 +78,34 @@ TEST(SmoothSparsemax, IsTheBestOfAllSupports) {
   }
 }
 
+/// Scores made for a prediction: z = p + gamma L p - nu, rounded once, with tau = 0.
+TEST(SmoothSparsemax, FindsAPredictionThatIsKnown) {
+  constexpr std::size_t kCols = 2000;
+  for (const double level : {1.1, 0.3, -0.9}) {  // everywhere positive, most, few
+    std::vector<long double> p(kCols);
+    long double total = 0;
+    for (std::size_t j = 0; j < kCols; ++j) {
+      const long double bump = level + std::sin(0.01L * static_cast<long double>(j));
+      total += p[j] = bump > 0 ? bump * bump : 0;
+    }
+    for (const double gamma : kGammas) {
+      std::vector<double> z(kCols);
+      for (std::size_t j = 0; j < kCols; ++j) {
+        const long double left = j > 0 ? p[j] - p[j - 1] : 0, right = j + 1 < kCols ? p[j + 1] - p[j] : 0;
+        z[j] = static_cast<double>((p[j] + gamma * (left - right)) / total - (p[j] > 0 ? 0 : 0.1L));
+      }
+      const SmoothRow row = smooth_row(z, gamma);
+      const double peak = *std::max_element(row.p.begin(), row.p.end());
+      double error = 0;
+      for (std::size_t j = 0; j < kCols; ++j) {
+        error = std::max(error, std::abs(row.p[j] - static_cast<double>(p[j] / total)));
+      }
+      EXPECT_LT(error, 4e-14 * peak) << level << ' ' << gamma;
+      EXPECT_NEAR(row.tau, 0, 1e-16 * (1 + gamma * peak)) << level << ' ' << gamma;
+    }
+  }
+}
+
 TEST(SmoothSparsemax, IsSparsemaxWithoutGamma) {
   std::mt19937_64 rng(3);
   for (const std::size_t n : {1, 2, 10, 1000}) {
