@@ -4,32 +4,32 @@
 
 namespace fenchel::detail {
 
-/// Elimination from the left on the active nodes: pivot = excess + coupling to the right, where an excess is
-/// a sum of positive numbers [W. K. Grassmann, M. I. Taksar, D. P. Heyman, Oper. Res. 33 (1985)].
-void SobolevChain::factor() noexcept {
-  double held = 0;  // by what is on the left
-  for (index_t i = 0; i < n_; ++i) {
-    const double right = left_[i + 1];
-    if (active_[i]) {
-      const double excess = mass_[i] + held;
-      pivot_[i] = excess + right;
-      held = excess * (right / pivot_[i]);
-    } else {
-      held = right;
-    }
-  }
+/// One step of elimination: a pivot is what holds a node, a sum of positive numbers, and the coupling ahead
+/// [W. K. Grassmann, M. I. Taksar, D. P. Heyman, Oper. Res. 33 (1985)]. Returns what holds the next node.
+double SobolevChain::eliminate(index_t i, double held, double ahead) noexcept {
+  if (!active_[i]) return ahead;
+  const double excess = mass_[i] + held;
+  pivot_[i] = excess + ahead;
+  share_[i] = ahead / pivot_[i];
+  return excess * share_[i];
 }
 
-/// A x = rhs on the active nodes, x = 0 on the others.
+void SobolevChain::factor() noexcept {
+  double held = 0;
+  for (index_t i = 0; i < n_; ++i) held = eliminate(i, held, left_[i + 1]);
+}
+
+/// A x = rhs on the active nodes, x = 0 on the others, after factor or a sweep forward.
 template <class Push>
 void SobolevChain::solve(const Push& rhs, double* x) const noexcept {
   double passed = 0;
   for (index_t i = 0; i < n_; ++i) {
-    x[i] = active_[i] ? (rhs(i) + passed) / pivot_[i] : 0.0;
-    passed = left_[i + 1] * x[i];
+    const double pushed = active_[i] ? rhs(i) + passed : 0.0;
+    x[i] = active_[i] ? pushed / pivot_[i] : 0.0;
+    passed = active_[i] ? pushed * share_[i] : 0.0;
   }
   for (index_t i = n_ - 1; i-- > 0;) {
-    if (active_[i]) x[i] += left_[i + 1] / pivot_[i] * x[i + 1];
+    if (active_[i]) x[i] += share_[i] * x[i + 1];
   }
 }
 
@@ -93,14 +93,8 @@ void SobolevChain::sweep(double tau, bool forward) noexcept {
     const double ahead = left_[forward ? i + 1 : i], pushed = push(tau, i) + passed;
     const index_t next = forward ? i + 1 : i - 1;
     if (pushed > 0 || (next >= 0 && next < n_ && pushed + ahead * p_[next] > 0)) active_[i] = 1;
-    if (active_[i]) {
-      const double excess = mass_[i] + held, share = ahead / (excess + ahead);
-      held = excess * share;
-      passed = pushed * share;
-    } else {
-      held = ahead;
-      passed = 0;
-    }
+    held = eliminate(i, held, ahead);
+    passed = active_[i] ? pushed * share_[i] : 0.0;
   }
 }
 
@@ -116,11 +110,11 @@ double SobolevChain::predict() noexcept {
   bool rising = true;
   for (index_t round = 0;; ++round) {
     bool stale = drop(), changed = stale;
-    while (rising && round < most) {
+    rising = rising && round < most;
+    while (rising) {
       if (stale) {
-        sweep(tau, true);
         sweep(tau, false);
-        factor();
+        sweep(tau, true);
         solve([&](index_t i) { return push(tau, i); }, p_);
       }
       stale = add(tau);
@@ -128,7 +122,7 @@ double SobolevChain::predict() noexcept {
       changed = true;
     }
     if (!changed) break;
-    factor();
+    if (!rising) factor();
     const double next = balance(1);
     rising = rising && next > tau;
     tau = next;

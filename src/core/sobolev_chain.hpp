@@ -14,12 +14,13 @@ namespace fenchel::detail {
 class SobolevChain {
  public:
   static constexpr std::size_t bytes(index_t most) noexcept {
-    return 6 * scratch_bytes<double>(most + 1) + scratch_bytes<unsigned char>(most);
+    return 7 * scratch_bytes<double>(most + 1) + scratch_bytes<unsigned char>(most);
   }
   SobolevChain(WorkerScratch& memory, index_t most) noexcept
       : mass_(memory.take<double>(most + 1)),
         left_(memory.take<double>(most + 1)),
         pivot_(memory.take<double>(most + 1)),
+        share_(memory.take<double>(most + 1)),
         response_(memory.take<double>(most + 1)),
         values_(memory.take<double>(most + 1)),
         p_(memory.take<double>(most + 1)),
@@ -61,6 +62,7 @@ class SobolevChain {
   }
   [[nodiscard]] double push(double tau, index_t i) const noexcept { return mass_[i] * (values_[i] - tau); }
 
+  double eliminate(index_t i, double held, double ahead) noexcept;
   void factor() noexcept;
   template <class Push>
   void solve(const Push& rhs, double* x) const noexcept;
@@ -71,7 +73,7 @@ class SobolevChain {
   void sweep(double tau, bool forward) noexcept;
 
   index_t n_ = 0;
-  double *mass_, *left_, *pivot_, *response_, *values_, *p_;
+  double *mass_, *left_, *pivot_, *share_, *response_, *values_, *p_;
   unsigned char* active_;
 };
 
