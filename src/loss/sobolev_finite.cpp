@@ -14,8 +14,8 @@ struct Densities {
 
 }  // namespace
 
-SobolevLossAndGradient fenchel_young(const Sobolev& omega, const VectorScore& f, const Finite& domain,
-                                     const SparseCategorical& q) {
+GammaLossAndGradient fenchel_young(const Sobolev& omega, const VectorScore& f, const Finite& domain,
+                                   const SparseCategorical& q) {
   if (q.size() != static_cast<index_t>(f.size())) {
     throw_invalid_argument("fenchel_young", "q.size()", "must equal f.size() = " + std::to_string(f.size()),
                            q.size());

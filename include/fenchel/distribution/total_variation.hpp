@@ -11,6 +11,8 @@
 #include "fenchel/distribution/empirical.hpp"
 #include "fenchel/distribution/location_scale.hpp"
 #include "fenchel/distribution/numeric_density.hpp"
+#include "fenchel/distribution/smooth_parabola.hpp"
+#include "fenchel/distribution/smooth_triangular.hpp"
 #include "fenchel/distribution/truncated_gaussian.hpp"
 
 /// total_variation(q) = int |q'| of a density on the line, jumps included [SCD22, Section 7]: what it climbs
@@ -30,6 +32,10 @@ template <>
 inline constexpr bool kUnimodal<CappedTriangular> = true;
 template <>
 inline constexpr bool kUnimodal<LocationScale> = true;
+template <>
+inline constexpr bool kUnimodal<SmoothParabola> = true;
+template <>
+inline constexpr bool kUnimodal<SmoothTriangular> = true;
 template <>
 inline constexpr bool kUnimodal<TruncatedGaussian> = true;
 

@@ -2,6 +2,7 @@
 
 #include "fenchel/core/config.hpp"
 #include "fenchel/loss/gamma_loss.hpp"
+#include "fenchel/loss/loss.hpp"
 #include "fenchel/predict/total_variation_finite.hpp"
 
 namespace fenchel {

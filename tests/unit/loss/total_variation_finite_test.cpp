@@ -59,6 +59,13 @@ TEST(TotalVariationFiniteLoss, IsZeroAtThePrediction) {
   }
 }
 
+TEST(TotalVariationFiniteLoss, KnowsItsDomainFromTheTarget) {
+  const VectorScore f({0.3, 0.9, 0.1});
+  const SparseCategorical q(Vector{0.5, 0.5, 0});
+  EXPECT_EQ(fenchel_young(TotalVariation(0.2), f, q).value,
+            fenchel_young(TotalVariation(0.2), f, Finite(), q).value);
+}
+
 TEST(TotalVariationFiniteLoss, IsInfiniteWhereAMaskIsCharged) {
   const VectorScore f({1, -kInf, 2});
   EXPECT_EQ(fenchel_young(TotalVariation(1), f, Finite(), SparseCategorical(Vector{0, 1, 0})).value, kInf);
