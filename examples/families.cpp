@@ -113,6 +113,22 @@ std::string any_score() {
   return plot.str();
 }
 
+/// The members of a family with scale one, from gamma = 0, where there is no penalty, on.
+template <class P>
+std::string by_gamma(const char* title) {
+  Plot plot(title, {-3, 3, 1, "t"}, {0, 1, 0.2, "density"});
+  for (const double gamma : {0.0, 0.05, 0.3, 1.0, 3.0}) {
+    const P p(gamma, 0, 1);
+    plot.curve("&#947; = " + svg::number(gamma), [&](double t) { return pdf(p, t); });
+  }
+  return plot.str();
+}
+
+std::string capped_triangular() { return by_gamma<CappedTriangular>("Capped triangular: f = -|t|"); }
+std::string capped_parabola() { return by_gamma<CappedParabola>("Capped parabola: f = -t&#178;/2"); }
+std::string smooth_triangular() { return by_gamma<SmoothTriangular>("Smooth triangular: f = -|t|"); }
+std::string smooth_parabola() { return by_gamma<SmoothParabola>("Smooth parabola: f = -t&#178;/2"); }
+
 std::string multivariate_beta_gaussian() {
   Plot plot("Draws, the contour that holds half of them, and the support", {-4, 4, 1, "t&#8321;"},
             {-3, 3, 1, "t&#8322;"});
@@ -167,6 +183,10 @@ const std::vector<Picture> kPictures{{"beta_gaussian", beta_gaussian},
                                      {"sparse_poisson", sparse_poisson},
                                      {"sparse_integer_gaussian", sparse_integer_gaussian},
                                      {"any_score", any_score},
+                                     {"capped_triangular", capped_triangular},
+                                     {"capped_parabola", capped_parabola},
+                                     {"smooth_triangular", smooth_triangular},
+                                     {"smooth_parabola", smooth_parabola},
                                      {"geometry", geometry}};
 
 }  // namespace
