@@ -42,6 +42,37 @@ inline void check_chain(std::string_view where, const cpu::Chain& chain, index_t
   }
 }
 
+/// The arguments of a map.
+template <class Real>
+void check_chain_map(std::string_view where, Rows<const Real> scores, PerRow gamma, Rows<Real> p,
+                     const cpu::Chain& chain) {
+  check_view(where, "scores", scores);
+  check_same_shape(where, "p", p, "scores", scores);
+  check_overlap(where, "p", p, "scores", scores);
+  check_gamma(where, gamma, scores.rows);
+  check_chain(where, chain, scores.rows, scores.cols);
+}
+
+/// Rows, or derivatives in gamma, with their name.
+template <class T>
+struct Named {
+  std::string_view name;
+  T value;
+};
+
+/// The arguments of a Jacobian product; no derivatives in gamma are none asked for.
+template <class Real>
+void check_chain_product(std::string_view where, Rows<const Real> p, PerRow gamma,
+                         const Named<Rows<const Real>>& v, const Named<Rows<Real>>& product,
+                         const cpu::Chain& chain, const Named<std::size_t>& gammas) {
+  check_view(where, "p", p);
+  check_same_shape(where, v.name, v.value, "p", p);
+  check_same_shape(where, product.name, product.value, "p", p);
+  check_gamma(where, gamma, p.rows);
+  check_chain(where, chain, p.rows, p.cols);
+  if (gammas.value != 0) check_count(where, gammas.name, static_cast<index_t>(gammas.value), p.rows);
+}
+
 /// How many columns of row i there are.
 inline index_t chain_length(const cpu::Chain& chain, index_t i, index_t cols) noexcept {
   return chain.lengths.empty() ? cols : chain.lengths[static_cast<std::size_t>(i)];

@@ -9,12 +9,7 @@ namespace fenchel::cpu {
 
 template <class Real>
 void fusedmax(Input<Real> scores, PerRow gamma, Rows<Real> p, const Chain& chain, double* threshold) {
-  constexpr auto kWhere = "fusedmax";
-  detail::check_view(kWhere, "scores", scores);
-  detail::check_same_shape(kWhere, "p", p, "scores", scores);
-  detail::check_overlap(kWhere, "p", p, "scores", scores);
-  detail::check_gamma(kWhere, gamma, scores.rows);
-  detail::check_chain(kWhere, chain, scores.rows, scores.cols);
+  detail::check_chain_map("fusedmax", scores, gamma, p, chain);
   const index_t cols = scores.cols;
   const int workers = workers_for(scores.rows, 2 * cols);
   const detail::Scratch memory(workers, detail::fused_scratch_bytes(cols));

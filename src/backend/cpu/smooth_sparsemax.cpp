@@ -89,14 +89,6 @@ void run_derivative(Rows<const Real> p, PerRow gamma, const Chain& chain, Rows<R
   });
 }
 
-template <class Real>
-void check_derivative(std::string_view where, Rows<const Real> p, PerRow gamma, const Chain& chain,
-                      std::string_view gamma_name, std::size_t gammas) {
-  detail::check_gamma(where, gamma, p.rows);
-  detail::check_chain(where, chain, p.rows, p.cols);
-  if (gammas != 0) detail::check_count(where, gamma_name, static_cast<index_t>(gammas), p.rows);
-}
-
 /// The loss of a row that has been mapped to p, and its derivative in gamma.
 template <class Real, class Target>
 detail::RowLoss row_loss(index_t i, const Target& target, std::span<const Real> p, const SobolevChain& row,
@@ -141,12 +133,7 @@ void run_loss(Rows<const Real> scores, PerRow gamma, const Target& target, Reduc
 
 template <class Real>
 void smooth_sparsemax(Input<Real> scores, PerRow gamma, Rows<Real> p, const Chain& chain, double* threshold) {
-  constexpr auto kWhere = "smooth_sparsemax";
-  detail::check_view(kWhere, "scores", scores);
-  detail::check_same_shape(kWhere, "p", p, "scores", scores);
-  detail::check_overlap(kWhere, "p", p, "scores", scores);
-  detail::check_gamma(kWhere, gamma, scores.rows);
-  detail::check_chain(kWhere, chain, scores.rows, scores.cols);
+  detail::check_chain_map("smooth_sparsemax", scores, gamma, p, chain);
   const int workers = workers_for(scores.rows, kMapCost * scores.cols);
   const detail::Scratch memory(workers, SobolevChain::bytes(scores.cols));
   parallel_rows(scores.rows, workers, [&](index_t begin, index_t end, int worker) noexcept {
@@ -163,11 +150,8 @@ void smooth_sparsemax(Input<Real> scores, PerRow gamma, Rows<Real> p, const Chai
 template <class Real>
 void smooth_sparsemax_jvp(Input<Real> p, PerRow gamma, Input<Real> d_scores, Rows<Real> d_p,
                           const Chain& chain, std::span<const double> d_gamma) {
-  constexpr auto kWhere = "smooth_sparsemax_jvp";
-  detail::check_view(kWhere, "p", p);
-  detail::check_same_shape(kWhere, "d_scores", d_scores, "p", p);
-  detail::check_same_shape(kWhere, "d_p", d_p, "p", p);
-  check_derivative(kWhere, p, gamma, chain, "d_gamma", d_gamma.size());
+  detail::check_chain_product<Real>("smooth_sparsemax_jvp", p, gamma, {"d_scores", d_scores}, {"d_p", d_p},
+                                    chain, {"d_gamma", d_gamma.size()});
   run_derivative(
       p, gamma, chain, d_p,
       [&](index_t i, SobolevChain& row, const EdgeGammas& edges) noexcept {
@@ -189,11 +173,8 @@ void smooth_sparsemax_jvp(Input<Real> p, PerRow gamma, Input<Real> d_scores, Row
 template <class Real>
 void smooth_sparsemax_vjp(Input<Real> p, PerRow gamma, Input<Real> grad_p, Rows<Real> grad_scores,
                           const Chain& chain, std::span<double> grad_gamma) {
-  constexpr auto kWhere = "smooth_sparsemax_vjp";
-  detail::check_view(kWhere, "p", p);
-  detail::check_same_shape(kWhere, "grad_p", grad_p, "p", p);
-  detail::check_same_shape(kWhere, "grad_scores", grad_scores, "p", p);
-  check_derivative(kWhere, p, gamma, chain, "grad_gamma", grad_gamma.size());
+  detail::check_chain_product<Real>("smooth_sparsemax_vjp", p, gamma, {"grad_p", grad_p},
+                                    {"grad_scores", grad_scores}, chain, {"grad_gamma", grad_gamma.size()});
   run_derivative(
       p, gamma, chain, grad_scores,
       [&](index_t i, SobolevChain& row, const EdgeGammas& edges) noexcept {
