@@ -46,7 +46,7 @@ double omega(const Vector& p, double gamma) {
 double by_definition(const Vector& z, double gamma, const Vector& q) {
   const Vector p = fusedmax(z, gamma);
   double sum = omega(q, gamma) - omega(p, gamma);
-  for (std::size_t i = 0; i < z.size(); ++i) sum += (p[i] - q[i]) * z[i];
+  for (std::size_t i = 0; i < z.size(); ++i) sum += z[i] == -kInf ? 0 : (p[i] - q[i]) * z[i];
   return sum;
 }
 
@@ -63,6 +63,20 @@ TEST(FusedmaxLoss, IsTheDefinition) {
       one[7] = 1;
       EXPECT_NEAR(loss_of(z, gamma, ClassTargets{{&label, 1}}).loss, by_definition(z, gamma, one),
                   1e-12 * (1 + gamma));
+    }
+  }
+}
+
+TEST(FusedmaxLoss, IsTheDefinitionBetweenMasks) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    Vector z = make_row("noise", 12, seed), other = make_row("walk", 12, 1000 + seed);
+    z[seed % 12] = z[(seed * 5 + 3) % 12] = -kInf;
+    for (std::size_t i = 0; i < 12; ++i) {
+      if (z[i] == -kInf) other[i] = -1e9;
+    }
+    const Vector q = testing::sparsemax_of(other);
+    for (const double gamma : {0.05, 0.5, 5.0}) {
+      EXPECT_NEAR(soft_loss(z, gamma, q).loss, by_definition(z, gamma, q), 1e-13 * (1 + gamma)) << seed;
     }
   }
 }

@@ -36,9 +36,20 @@ TEST(Fusedmax, IsSparsemaxOfTheTautString) {
         EXPECT_LE(largest_difference(p, fusedmax_of(z, gamma)), bound(z, gamma))
             << kind << " n=" << n << " gamma=" << gamma;
         const auto mass = static_cast<double>(std::accumulate(p.begin(), p.end(), 0.0L));
-        EXPECT_NEAR(mass, 1, cpu::row_sum_error<double>(static_cast<index_t>(n))) << kind << n << " " << gamma;
+        EXPECT_NEAR(mass, 1, cpu::row_sum_error<double>(static_cast<index_t>(n)))
+            << kind << n << " " << gamma;
       }
     }
+  }
+}
+
+/// Runs that hardly pay, in every position within a vector.
+TEST(Fusedmax, IsSparsemaxOfTheTautStringOnManyShortRows) {
+  for (std::uint64_t seed = 0; seed < 20000; ++seed) {
+    const std::size_t n = 1 + seed % 97;
+    const double gamma = 0.05 * static_cast<double>(1 + seed % 41);
+    const Vector z = make_row(kRowKinds[seed % 3], n, seed);
+    ASSERT_LE(largest_difference(fusedmax(z, gamma), fusedmax_of(z, gamma)), bound(z, gamma)) << seed;
   }
 }
 
