@@ -1,0 +1,303 @@
+#include "backend/cpu/fusedmax_grid_row.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "fenchel/core/compensated_sum.hpp"
+
+namespace fenchel::detail {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr index_t kOutside = -1;
+
+/// A larger gamma changes nothing but that sums overflow.
+constexpr double kLargestGamma = 1e290;
+
+/// Values that differ by less, in units of the largest number they are made of, are one plateau.
+constexpr double kSplitTolerance = 64 * std::numeric_limits<double>::epsilon();
+
+/// The proximal map x of gamma TV above the threshold tau by cuts [D. S. Hochbaum, J. ACM 48 (2001); A.
+/// Chambolle, J. Darbon, IJCV 84 (2009)]: {x > level} is the set of largest sum (score - level) - gamma
+/// perimeter, and what x does inside and outside of it are two problems of the same kind.
+/// A flow of at most gamma runs through every edge; a pixel's balance is score - level less what flows out.
+/// Pixels of a region are nodes[begin, end), and their region is begin. Edges between regions are saturated.
+class GridSolver {
+ public:
+  GridSolver(const GridLayout& layout, double gamma, const GridScratch& memory) noexcept
+      : stride_(layout.stride()), size_(layout.height * layout.width), gamma_(gamma), m_(memory) {
+    std::fill_n(m_.right, layout.cells(), 0.0);
+    std::fill_n(m_.down, layout.cells(), 0.0);
+    std::fill_n(m_.region, layout.cells(), kOutside);
+    for (index_t i = 0; i < size_; ++i) m_.nodes[i] = layout.at(i);
+  }
+
+  /// From scores, of which the largest is 0, to probabilities in `balance`; returns the threshold.
+  double solve() noexcept {
+    double level = bound_of_threshold();
+    const index_t end = gamma_ == 0 ? keep_above(level) : upper_set(level);
+    for (index_t k = 0; k < end; ++k) m_.score[m_.nodes[k]] -= level;
+    if (gamma_ == 0) {
+      for (index_t k = 0; k < end; ++k) m_.balance[m_.nodes[k]] = m_.score[m_.nodes[k]];
+    } else {
+      split(end);
+    }
+    return level + project(end);
+  }
+
+ private:
+  /// The neighbour that arc 0 to 3 leads to: right, left, down, up.
+  [[nodiscard]] index_t neighbour(index_t v, index_t arc) const noexcept {
+    const index_t step = arc < 2 ? 1 : stride_;
+    return arc % 2 == 0 ? v + step : v - step;
+  }
+  /// What flows along the arc: kept with its left or upper end, seen from there.
+  [[nodiscard]] double flow(index_t v, index_t arc) const noexcept {
+    const double* flows = arc < 2 ? m_.right : m_.down;
+    return arc % 2 == 0 ? flows[v] : -flows[neighbour(v, arc)];
+  }
+  void add_flow(index_t v, index_t arc, double amount) const noexcept {
+    double* flows = arc < 2 ? m_.right : m_.down;
+    const double all = amount == gamma_ - flow(v, arc) ? gamma_ : flow(v, arc) + amount;  // full exactly
+    if (arc % 2 == 0) {
+      flows[v] = all;
+    } else {
+      flows[neighbour(v, arc)] = -all;
+    }
+  }
+
+  /// (sum_E score - gamma perimeter(E) - 1) / |E|, which is tau for E = {x > tau} and less for all other E:
+  /// its maximum over the sets {score >= s}. Without gamma it is the threshold.
+  double bound_of_threshold() const noexcept {
+    std::sort(m_.nodes, m_.nodes + size_, [&](index_t u, index_t v) { return m_.score[u] > m_.score[v]; });
+    for (index_t k = 0; k < size_; ++k) m_.region[m_.nodes[k]] = 1;
+    CompensatedSum sum;
+    index_t perimeter = 0;
+    double best = -kInfinity;
+    for (index_t k = 0; k < size_ && m_.score[m_.nodes[k]] > -kInfinity; ++k) {
+      const index_t v = m_.nodes[k];
+      sum.add(m_.score[v]);
+      m_.region[v] = 0;
+      for (index_t arc = 0; arc < 4; ++arc) {
+        const index_t other = m_.region[neighbour(v, arc)];
+        if (other != kOutside) perimeter += other == 0 ? -1 : 1;
+      }
+      const double value =
+          (sum.total() - gamma_ * static_cast<double>(perimeter) - 1) / static_cast<double>(k + 1);
+      best = std::max(best, value);
+    }
+    for (index_t k = 0; k < size_; ++k) m_.region[m_.nodes[k]] = 0;
+    return best;
+  }
+
+  /// How many of the pixels, sorted by now, have a score above the level.
+  index_t keep_above(double level) const noexcept {
+    index_t end = 1;
+    while (end < size_ && m_.score[m_.nodes[end]] > level) ++end;
+    return end;
+  }
+
+  /// Newton's iteration for tau from below: the bound that the set {x > level} gives is the next level. Sets
+  /// shrink; the last one comes first among the nodes.
+  index_t upper_set(double& level) const noexcept {
+    std::sort(m_.nodes, m_.nodes + size_);
+    index_t end = size_;
+    while (cut(0, end, level)) {
+      const index_t middle = partition(0, end);
+      if (middle == end || middle == 0) break;
+      mark(middle, end);
+      end = middle;
+      level = std::max(level, value(0, end) - 1 / static_cast<double>(end));
+    }
+    return end;
+  }
+
+  /// Regions into plateaus: a region is cut at its mean until no part of it lies higher than the rest.
+  void split(index_t size) const noexcept {
+    double largest = gamma_;
+    for (index_t k = 0; k < size; ++k) largest = std::max(largest, std::abs(m_.score[m_.nodes[k]]));
+    index_t pending = 0;
+    m_.ends[pending++] = size;
+    for (index_t begin = 0; pending > 0;) {
+      const index_t end = m_.ends[pending - 1];
+      const double mean = value(begin, end);
+      if (cut(begin, end, mean)) {
+        const index_t middle = partition(begin, end);
+        if (middle > begin && middle < end) {
+          mark(middle, end);
+          if (value(begin, middle) - value(middle, end) > kSplitTolerance * largest) {
+            m_.ends[pending++] = middle;
+            continue;
+          }
+        }
+      }
+      for (index_t k = begin; k < end; ++k) m_.balance[m_.nodes[k]] = mean;
+      begin = end;
+      --pending;
+    }
+  }
+
+  /// Sparsemax of the values: less the threshold, which is returned, and at least 0.
+  double project(index_t end) const noexcept {
+    double threshold = -kInfinity;
+    for (index_t count = 0, last = 0;; last = count) {
+      CompensatedSum sum;
+      count = 0;
+      for (index_t k = 0; k < end; ++k) {
+        const double x = m_.balance[m_.nodes[k]];
+        if (x <= threshold) continue;
+        sum.add(x);
+        ++count;
+      }
+      if (count == last || count == 0) break;
+      threshold = (sum.total() - 1) / static_cast<double>(count);
+    }
+    for (index_t k = 0; k < end; ++k) {
+      double& x = m_.balance[m_.nodes[k]];
+      x = std::max(0.0, x - threshold);
+    }
+    for (index_t k = end; k < size_; ++k) m_.balance[m_.nodes[k]] = 0;
+    return threshold;
+  }
+
+  /// The mean of x over a region.
+  double value(index_t begin, index_t end) const noexcept {
+    CompensatedSum sum;
+    index_t outflow = 0;
+    for (index_t k = begin; k < end; ++k) {
+      const index_t v = m_.nodes[k];
+      sum.add(m_.score[v]);
+      for (index_t arc = 0; arc < 4; ++arc) {
+        const index_t other = m_.region[neighbour(v, arc)];
+        if (other != begin && other != kOutside) outflow += flow(v, arc) > 0 ? 1 : -1;
+      }
+    }
+    return (sum.total() - gamma_ * static_cast<double>(outflow)) / static_cast<double>(end - begin);
+  }
+
+  void mark(index_t begin, index_t end) const noexcept {
+    for (index_t k = begin; k < end; ++k) m_.region[m_.nodes[k]] = begin;
+  }
+
+  /// Brings the nodes without label to the front, in their order; returns how many they are, past begin.
+  index_t partition(index_t begin, index_t end) const noexcept {
+    index_t uppers = begin, lowers = 0;
+    for (index_t k = begin; k < end; ++k) {
+      const index_t v = m_.nodes[k];
+      if (m_.label[v] < 0) {
+        m_.nodes[uppers++] = v;
+      } else {
+        m_.order[lowers++] = v;
+      }
+    }
+    std::copy_n(m_.order, lowers, m_.nodes + uppers);
+    return uppers;
+  }
+
+  /// A largest flow within a region from pixels of positive balance to those of negative one. Returns whether
+  /// some of it found no way; the pixels without label, from where no negative one can be reached, are then a
+  /// set of largest sum (score - level) - gamma perimeter. Phases as in E. A. Dinic, Soviet Math. Dokl. 11
+  /// (1970): a label is the distance to the next negative pixel, and grows from phase to phase.
+  bool cut(index_t begin, index_t end, double level) const noexcept {
+    for (index_t k = begin; k < end; ++k) {
+      const index_t v = m_.nodes[k];
+      m_.balance[v] =
+          m_.score[v] - level - (m_.right[v] - m_.right[v - 1] + (m_.down[v] - m_.down[v - stride_]));
+    }
+    for (;;) {
+      index_t positive = 0, found = 0, reached = 0;
+      for (index_t k = begin; k < end; ++k) {
+        const index_t v = m_.nodes[k];
+        positive += m_.balance[v] > 0;
+        m_.label[v] = m_.balance[v] < 0 ? 0 : -1;
+        if (m_.balance[v] < 0) m_.order[found++] = v;
+      }
+      if (positive == 0) return false;
+      for (index_t k = 0; k < found && reached < positive; ++k) {
+        const index_t v = m_.order[k];
+        for (index_t arc = 0; arc < 4; ++arc) {
+          const index_t u = neighbour(v, arc);
+          if (m_.region[u] != begin || m_.label[u] >= 0 || flow(v, arc) <= -gamma_) continue;
+          m_.label[u] = m_.label[v] + 1;
+          m_.order[found++] = u;
+          reached += m_.balance[u] > 0;
+        }
+      }
+      if (reached == 0) return true;
+      for (index_t k = 0; k < found; ++k) m_.arc[m_.order[k]] = 0;
+      for (index_t k = 0; k < found; ++k) send(m_.order[k], begin);
+    }
+  }
+
+  /// Sends what a positive pixel has along paths of falling labels, until it has nothing left or all are
+  /// blocked. A pixel's arcs before m_.arc are blocked for the rest of the phase.
+  void send(index_t source, index_t region) const noexcept {
+    index_t length = 0;
+    for (index_t v = source; m_.balance[source] > 0;) {
+      if (m_.balance[v] < 0) {
+        double amount = std::min(m_.balance[source], -m_.balance[v]);
+        for (index_t k = 0; k < length; ++k) {
+          amount = std::min(amount, gamma_ - flow(m_.path[k], m_.arc[m_.path[k]]));
+        }
+        for (index_t k = 0; k < length; ++k) add_flow(m_.path[k], m_.arc[m_.path[k]], amount);
+        m_.balance[source] -= amount;
+        m_.balance[v] += amount;
+        v = source;
+        length = 0;
+        continue;
+      }
+      index_t& arc = m_.arc[v];
+      for (; arc < 4; ++arc) {
+        const index_t u = neighbour(v, arc);
+        if (m_.region[u] == region && m_.label[u] == m_.label[v] - 1 && m_.label[v] > 0 &&
+            flow(v, arc) < gamma_)
+          break;
+      }
+      if (arc < 4) {
+        m_.path[length++] = v;
+        v = neighbour(v, arc);
+      } else if (length > 0) {
+        v = m_.path[--length];
+        ++m_.arc[v];
+      } else {
+        break;
+      }
+    }
+  }
+
+  index_t stride_, size_;
+  double gamma_;
+  const GridScratch& m_;
+};
+
+}  // namespace
+
+template <class Real>
+GridRow fusedmax_grid_row(const Real* scores, const GridLayout& layout, double gamma,
+                          const GridScratch& scratch, Real* p) noexcept {
+  const index_t n = layout.height * layout.width;
+  double top = -kInfinity;
+  bool valid = true;
+  for (index_t i = 0; i < n; ++i) {
+    valid = valid && scores[i] < std::numeric_limits<Real>::infinity();
+    top = std::max(top, double{scores[i]});
+  }
+  if (!valid || top == -kInfinity) {
+    std::fill_n(p, n, std::numeric_limits<Real>::quiet_NaN());
+    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+    return {kNaN, kNaN};
+  }
+  GridSolver solver(layout, std::min(gamma, kLargestGamma), scratch);
+  for (index_t i = 0; i < n; ++i) scratch.score[layout.at(i)] = scores[i] - top;
+  const double threshold = solver.solve();
+  for (index_t i = 0; i < n; ++i) p[i] = static_cast<Real>(scratch.balance[layout.at(i)]);
+  return {top, threshold};
+}
+
+template GridRow fusedmax_grid_row(const float*, const GridLayout&, double, const GridScratch&,
+                                   float*) noexcept;
+template GridRow fusedmax_grid_row(const double*, const GridLayout&, double, const GridScratch&,
+                                   double*) noexcept;
+
+}  // namespace fenchel::detail
