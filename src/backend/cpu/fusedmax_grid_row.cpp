@@ -140,25 +140,28 @@ class GridSolver {
 
   /// Sparsemax of the values: less the threshold, which is returned, and at least 0.
   double project(index_t end) const noexcept {
-    double threshold = -kInfinity;
-    for (index_t count = 0, last = 0;; last = count) {
+    double top = -kInfinity;
+    for (index_t k = 0; k < end; ++k) top = std::max(top, m_.balance[m_.nodes[k]]);
+    double threshold = -1;  // less the top
+    for (index_t last = end + 1;;) {
       CompensatedSum sum;
-      count = 0;
+      index_t count = 0;
       for (index_t k = 0; k < end; ++k) {
-        const double x = m_.balance[m_.nodes[k]];
+        const double x = m_.balance[m_.nodes[k]] - top;
         if (x <= threshold) continue;
         sum.add(x);
         ++count;
       }
-      if (count == last || count == 0) break;
-      threshold = (sum.total() - 1) / static_cast<double>(count);
+      if (count >= last) break;
+      last = count;
+      threshold = std::max(threshold, (sum.total() - 1) / static_cast<double>(count));
     }
     for (index_t k = 0; k < end; ++k) {
       double& x = m_.balance[m_.nodes[k]];
-      x = std::max(0.0, x - threshold);
+      x = std::max(0.0, x - top - threshold);
     }
     for (index_t k = end; k < size_; ++k) m_.balance[m_.nodes[k]] = 0;
-    return threshold;
+    return top + threshold;
   }
 
   /// The mean of x over a region.
