@@ -57,13 +57,14 @@ class GridSolver {
     const double* flows = arc < 2 ? m_.right : m_.down;
     return arc % 2 == 0 ? flows[v] : -flows[neighbour(v, arc)];
   }
-  void add_flow(index_t v, index_t arc, double amount) const noexcept {
+  /// More flow along the arc, or for side = -1 against it, up to gamma exactly.
+  void add_flow(index_t v, index_t arc, double amount, double side) const noexcept {
+    const double had = side * flow(v, arc), has = side * (amount == gamma_ - had ? gamma_ : had + amount);
     double* flows = arc < 2 ? m_.right : m_.down;
-    const double all = amount == gamma_ - flow(v, arc) ? gamma_ : flow(v, arc) + amount;  // full exactly
     if (arc % 2 == 0) {
-      flows[v] = all;
+      flows[v] = has;
     } else {
-      flows[neighbour(v, arc)] = -all;
+      flows[neighbour(v, arc)] = -has;
     }
   }
 
@@ -199,9 +200,9 @@ class GridSolver {
   }
 
   /// A largest flow within a region from pixels of positive balance to those of negative one. Returns whether
-  /// some of it found no way; the pixels without label, from where no negative one can be reached, are then a
-  /// set of largest sum (score - level) - gamma perimeter. Phases as in E. A. Dinic, Soviet Math. Dokl. 11
-  /// (1970): a label is the distance to the next negative pixel, and grows from phase to phase.
+  /// some of it found no way; the pixels without label are then a set of largest sum (score - level) - gamma
+  /// perimeter. Phases as in E. A. Dinic, Soviet Math. Dokl. 11 (1970), from the rarer sign (1 is side = 1:
+  /// paths lead to the negative pixels) to the other: the distance between the signs grows in each.
   bool cut(index_t begin, index_t end, double level) const noexcept {
     for (index_t k = begin; k < end; ++k) {
       const index_t v = m_.nodes[k];
@@ -209,53 +210,73 @@ class GridSolver {
           m_.score[v] - level - (m_.right[v] - m_.right[v - 1] + (m_.down[v] - m_.down[v - stride_]));
     }
     for (;;) {
-      index_t positive = 0, found = 0, reached = 0;
+      index_t positive = 0, negative = 0;
       for (index_t k = begin; k < end; ++k) {
-        const index_t v = m_.nodes[k];
-        positive += m_.balance[v] > 0;
-        m_.label[v] = m_.balance[v] < 0 ? 0 : -1;
-        if (m_.balance[v] < 0) m_.order[found++] = v;
+        positive += m_.balance[m_.nodes[k]] > 0;
+        negative += m_.balance[m_.nodes[k]] < 0;
       }
       if (positive == 0) return false;
-      for (index_t k = 0; k < found && reached < positive; ++k) {
-        const index_t v = m_.order[k];
-        for (index_t arc = 0; arc < 4; ++arc) {
-          const index_t u = neighbour(v, arc);
-          if (m_.region[u] != begin || m_.label[u] >= 0 || flow(v, arc) <= -gamma_) continue;
-          m_.label[u] = m_.label[v] + 1;
-          m_.order[found++] = u;
-          reached += m_.balance[u] > 0;
+      const double side = negative <= positive ? 1 : -1;
+      if (!send_all(begin, end, side, std::max(positive, negative))) {
+        if (side < 0) {  // labels say what the positive pixels reach
+          for (index_t k = begin; k < end; ++k) m_.label[m_.nodes[k]] = -1 - m_.label[m_.nodes[k]];
         }
+        return true;
       }
-      if (reached == 0) return true;
-      for (index_t k = 0; k < found; ++k) m_.arc[m_.order[k]] = 0;
-      for (index_t k = 0; k < found; ++k) send(m_.order[k], begin);
     }
   }
 
-  /// Sends what a positive pixel has along paths of falling labels, until it has nothing left or all are
-  /// blocked. A pixel's arcs before m_.arc are blocked for the rest of the phase.
-  void send(index_t source, index_t region) const noexcept {
+  /// One phase: labels are distances to the nearest pixel whose balance * side is negative; those where it is
+  /// positive, `sources` in number, send what they can. Returns whether one of them has a way.
+  bool send_all(index_t begin, index_t end, double side, index_t sources) const noexcept {
+    index_t found = 0, reached = 0;
+    for (index_t k = begin; k < end; ++k) {
+      const index_t v = m_.nodes[k];
+      m_.arc[v] = 0;
+      m_.label[v] = side * m_.balance[v] < 0 ? 0 : -1;
+      if (m_.label[v] == 0) m_.order[found++] = v;
+    }
+    for (index_t k = 0; k < found && reached < sources; ++k) {
+      const index_t v = m_.order[k], next = m_.label[v] + 1;
+      const auto visit = [&](index_t arc) {
+        const index_t u = neighbour(v, arc);
+        if (m_.region[u] != begin || m_.label[u] >= 0 || side * flow(v, arc) <= -gamma_) return;
+        m_.label[u] = next;
+        m_.order[found++] = u;
+        reached += side * m_.balance[u] > 0;
+      };
+      visit(0);
+      visit(1);
+      visit(2);
+      visit(3);
+    }
+    if (reached == 0) return false;
+    for (index_t k = 0; k < found; ++k) send(m_.order[k], begin, side);
+    return true;
+  }
+
+  /// Sends what a source has along paths of falling labels, until it has nothing left or all are blocked. A
+  /// pixel's arcs before m_.arc are blocked for the rest of the phase.
+  void send(index_t source, index_t region, double side) const noexcept {
     index_t length = 0;
-    for (index_t v = source; m_.balance[source] > 0;) {
-      if (m_.balance[v] < 0) {
-        double amount = std::min(m_.balance[source], -m_.balance[v]);
+    for (index_t v = source; side * m_.balance[source] > 0;) {
+      if (side * m_.balance[v] < 0) {
+        double amount = std::min(std::abs(m_.balance[source]), std::abs(m_.balance[v]));
         for (index_t k = 0; k < length; ++k) {
-          amount = std::min(amount, gamma_ - flow(m_.path[k], m_.arc[m_.path[k]]));
+          amount = std::min(amount, gamma_ - side * flow(m_.path[k], m_.arc[m_.path[k]]));
         }
-        for (index_t k = 0; k < length; ++k) add_flow(m_.path[k], m_.arc[m_.path[k]], amount);
-        m_.balance[source] -= amount;
-        m_.balance[v] += amount;
+        for (index_t k = 0; k < length; ++k) add_flow(m_.path[k], m_.arc[m_.path[k]], amount, side);
+        m_.balance[source] -= side * amount;
+        m_.balance[v] += side * amount;
         v = source;
         length = 0;
         continue;
       }
       index_t& arc = m_.arc[v];
+      const index_t next = std::max<index_t>(0, m_.label[v]) - 1;
       for (; arc < 4; ++arc) {
         const index_t u = neighbour(v, arc);
-        if (m_.region[u] == region && m_.label[u] == m_.label[v] - 1 && m_.label[v] > 0 &&
-            flow(v, arc) < gamma_)
-          break;
+        if (next >= 0 && m_.label[u] == next && m_.region[u] == region && side * flow(v, arc) < gamma_) break;
       }
       if (arc < 4) {
         m_.path[length++] = v;
