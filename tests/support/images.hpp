@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "fenchel/backend/fusedmax_grid.hpp"

@@ -15,22 +15,21 @@
 /// positive and divides the columns, std::domain_error unless gamma is finite and not negative.
 namespace fenchel::cpu {
 
-/// By how much p may be wrong, for scores f with spread = max f - min f over the unmasked pixels: this times
-/// (1 + spread + gamma); float adds its own rounding. Values that are so near to each other may become one
-/// plateau.
+/// How wrong p may be, in units of 1 + gamma + the spread of the unmasked scores; float adds its rounding.
+/// Values that are as near to each other may become one plateau.
 inline constexpr double kFusedGridError = 1e-13;
 
-/// Exact but for rounding, by minimum cuts: a few hundred passes over the image at worst in practice. Writes
-/// the threshold of that sparsemax for each row where it is not null.
+/// By minimum cuts, exact but for rounding, in time that grows little faster than the image. Writes the
+/// threshold of that sparsemax for each row where it is not null.
 template <class Real>
 FENCHEL_EXPORT void fusedmax_grid(Input<Real> scores, index_t height, PerRow gamma, Rows<Real> p,
                                   double* threshold = nullptr);
 
-/// Derivatives from p alone. The Jacobian J = dp/df averages over each plateau (connected pixels of equal p >
-/// 0; pixels alone at gamma = 0) and subtracts the mean over the support; it is symmetric, and 0 off the
-/// support. dp/dgamma = J k, k the number of a pixel's neighbours of larger p less that of smaller p. A NaN
-/// row stays NaN. Neighbours that differ by less than float can tell are one plateau to it. Outputs may be
-/// the inputs other than p.
+/// Derivatives from p alone. J = dp/df averages over each plateau (connected pixels of equal p > 0; single
+/// pixels at gamma = 0) and subtracts the mean over the support; it is symmetric, and 0 off the support.
+/// dp/dgamma = J k, k the number of a pixel's neighbours of larger p less that of smaller p. A NaN row stays
+/// NaN. What float rounds to equal neighbours is one plateau. Outputs may be the inputs other than p.
+///
 /// d_p = J d_scores + dp/dgamma d_gamma[i]; no d_gamma means that gamma stands still.
 template <class Real>
 FENCHEL_EXPORT void fusedmax_grid_jvp(Input<Real> p, index_t height, PerRow gamma, Input<Real> d_scores,

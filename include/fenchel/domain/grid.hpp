@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "fenchel/core/error.hpp"
 
 namespace fenchel {

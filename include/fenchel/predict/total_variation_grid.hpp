@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "fenchel/core/config.hpp"
 #include "fenchel/distribution/sparse_categorical.hpp"
 #include "fenchel/domain/grid.hpp"

@@ -20,9 +20,10 @@ constexpr double kSplitTolerance = 64 * std::numeric_limits<double>::epsilon();
 
 /// The proximal map x of gamma TV above the threshold tau by cuts [D. S. Hochbaum, J. ACM 48 (2001); A.
 /// Chambolle, J. Darbon, IJCV 84 (2009)]: {x > level} is the set of largest sum (score - level) - gamma
-/// perimeter, and what x does inside and outside of it are two problems of the same kind.
-/// A flow of at most gamma runs through every edge; a pixel's balance is score - level less what flows out.
-/// Pixels of a region are nodes[begin, end), and their region is begin. Edges between regions are saturated.
+/// perimeter, and x inside of it, or outside, does not change with the scores on the other side.
+///
+/// A flow of at most gamma runs along every edge; a pixel's balance is score - level less what flows out. The
+/// pixels of a region are nodes[begin, end), their region is begin; edges between regions are saturated.
 class GridSolver {
  public:
   GridSolver(const GridLayout& layout, double gamma, const GridScratch& memory) noexcept
@@ -34,9 +35,9 @@ class GridSolver {
   }
 
   /// From scores, of which the largest is 0, to probabilities in `balance`; returns the threshold.
-  double solve() noexcept {
+  double solve() const noexcept {
     double level = bound_of_threshold();
-    const index_t end = gamma_ == 0 ? keep_above(level) : upper_set(level);
+    const index_t end = gamma_ == 0 ? size_ : upper_set(level);
     for (index_t k = 0; k < end; ++k) m_.score[m_.nodes[k]] -= level;
     if (gamma_ == 0) {
       for (index_t k = 0; k < end; ++k) m_.balance[m_.nodes[k]] = m_.score[m_.nodes[k]];
@@ -90,13 +91,6 @@ class GridSolver {
     }
     for (index_t k = 0; k < size_; ++k) m_.region[m_.nodes[k]] = 0;
     return best;
-  }
-
-  /// How many of the pixels, sorted by now, have a score above the level.
-  index_t keep_above(double level) const noexcept {
-    index_t end = 1;
-    while (end < size_ && m_.score[m_.nodes[end]] > level) ++end;
-    return end;
   }
 
   /// Newton's iteration for tau from below: the bound that the set {x > level} gives is the next level. Sets
@@ -199,10 +193,10 @@ class GridSolver {
     return uppers;
   }
 
-  /// A largest flow within a region from pixels of positive balance to those of negative one. Returns whether
-  /// some of it found no way; the pixels without label are then a set of largest sum (score - level) - gamma
-  /// perimeter. Phases as in E. A. Dinic, Soviet Math. Dokl. 11 (1970), from the rarer sign (1 is side = 1:
-  /// paths lead to the negative pixels) to the other: the distance between the signs grows in each.
+  /// A largest flow within a region, from positive balances to negative ones, in the phases of E. A. Dinic,
+  /// Soviet Math. Dokl. 11 (1970). Returns whether some of it found no way; the pixels without label are then
+  /// a set of largest sum (score - level) - gamma perimeter. A phase searches from the rarer sign, so that a
+  /// few pixels serve all the others at once.
   bool cut(index_t begin, index_t end, double level) const noexcept {
     for (index_t k = begin; k < end; ++k) {
       const index_t v = m_.nodes[k];
@@ -226,8 +220,8 @@ class GridSolver {
     }
   }
 
-  /// One phase: labels are distances to the nearest pixel whose balance * side is negative; those where it is
-  /// positive, `sources` in number, send what they can. Returns whether one of them has a way.
+  /// One phase, of which side = -1 is the mirror image: labels are distances to the nearest pixel of negative
+  /// side * balance; the sources, where it is positive, send what they can. Returns whether one has a way.
   bool send_all(index_t begin, index_t end, double side, index_t sources) const noexcept {
     index_t found = 0, reached = 0;
     for (index_t k = begin; k < end; ++k) {
