@@ -112,6 +112,7 @@ class GridSolver {
   void split(index_t size) const noexcept {
     double largest = gamma_;
     for (index_t k = 0; k < size; ++k) largest = std::max(largest, std::abs(m_.score[m_.nodes[k]]));
+    const double tolerance = kSplitTolerance * largest;
     index_t pending = 0;
     m_.ends[pending++] = size;
     for (index_t begin = 0; pending > 0;) {
@@ -121,7 +122,7 @@ class GridSolver {
         const index_t middle = partition(begin, end);
         if (middle > begin && middle < end) {
           mark(middle, end);
-          if (value(begin, middle) - value(middle, end) > kSplitTolerance * largest) {
+          if (value(begin, middle) - value(middle, end) > tolerance) {
             m_.ends[pending++] = middle;
             continue;
           }
@@ -130,6 +131,29 @@ class GridSolver {
       for (index_t k = begin; k < end; ++k) m_.balance[m_.nodes[k]] = mean;
       begin = end;
       --pending;
+    }
+    weld(size, tolerance);
+  }
+
+  /// A plateau at the very level of a cut may have come apart: its pieces get the value of the first.
+  void weld(index_t size, double tolerance) const noexcept {
+    constexpr index_t kOpen = 0, kDone = 1;
+    for (index_t k = 0; k < size_; ++k) m_.label[m_.nodes[k]] = k < size ? kOpen : kDone;
+    for (index_t k = 0; k < size; ++k) {
+      const index_t first = m_.nodes[k];
+      if (m_.label[first] == kDone) continue;
+      m_.label[first] = kDone;
+      m_.order[0] = first;
+      for (index_t i = 0, found = 1; i < found; ++i) {
+        for (index_t arc = 0; arc < 4; ++arc) {
+          const index_t u = neighbour(m_.order[i], arc);
+          if (m_.region[u] == kOutside || m_.label[u] == kDone) continue;
+          if (std::abs(m_.balance[u] - m_.balance[first]) > tolerance) continue;
+          m_.label[u] = kDone;
+          m_.balance[u] = m_.balance[first];
+          m_.order[found++] = u;
+        }
+      }
     }
   }
 
