@@ -9,7 +9,7 @@ namespace fenchel {
 
 GammaLossAndGradient fenchel_young(const TotalVariation& omega, const VectorScore& f, const Grid& domain,
                                    const SparseCategorical& q) {
-  const GridScores scores = grid_scores(omega, f, domain);
+  const detail::GridScores scores = detail::grid_scores(omega, f, domain);
   if (q.size() != domain.size()) {
     throw_invalid_argument("fenchel_young", "q.size()",
                            "must be domain.size() = " + std::to_string(domain.size()), q.size());

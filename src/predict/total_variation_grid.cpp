@@ -20,7 +20,8 @@ double map_in_place(const TotalVariation& omega, const Grid& domain, std::vector
 
 }  // namespace
 
-GridScores grid_scores(const TotalVariation& omega, const VectorScore& f, const Grid& domain) {
+detail::GridScores detail::grid_scores(const TotalVariation& omega, const VectorScore& f,
+                                       const Grid& domain) {
   const auto size = static_cast<index_t>(f.size());
   if (size != domain.size()) {
     throw_invalid_argument("predict", "f.size()", "must be domain.size() = " + std::to_string(domain.size()),
@@ -33,13 +34,13 @@ GridScores grid_scores(const TotalVariation& omega, const VectorScore& f, const 
 }
 
 SparseCategorical predict(const TotalVariation& omega, const VectorScore& f, const Grid& domain) {
-  std::vector<double> p = grid_scores(omega, f, domain).values;
+  std::vector<double> p = detail::grid_scores(omega, f, domain).values;
   map_in_place(omega, domain, p);
   return SparseCategorical(p);
 }
 
 double conjugate(const TotalVariation& omega, const VectorScore& f, const Grid& domain) {
-  auto [p, top] = grid_scores(omega, f, domain);
+  auto [p, top] = detail::grid_scores(omega, f, domain);
   const double threshold = map_in_place(omega, domain, p);
   CompensatedSum squares;
   for (const double x : p) squares.add(x * x);

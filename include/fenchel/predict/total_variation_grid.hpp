@@ -21,6 +21,8 @@ namespace fenchel {
 [[nodiscard]] FENCHEL_EXPORT double conjugate(const TotalVariation& omega, const VectorScore& f,
                                               const Grid& domain);
 
+namespace detail {
+
 /// f less its largest value, divided by the temperature: what the kernels are given.
 struct GridScores {
   std::vector<double> values;
@@ -29,4 +31,5 @@ struct GridScores {
 [[nodiscard]] FENCHEL_EXPORT GridScores grid_scores(const TotalVariation& omega, const VectorScore& f,
                                                     const Grid& domain);
 
+}  // namespace detail
 }  // namespace fenchel
