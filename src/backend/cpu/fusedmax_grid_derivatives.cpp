@@ -106,9 +106,9 @@ void run(const detail::GridLayout& grid, Rows<const Real> p, PerRow gamma, Rows<
   const detail::Scratch memory(workers, derivative_scratch_size(cols));
   parallel_rows(p.rows, workers, [&](index_t begin, index_t end, int worker) noexcept {
     auto part = memory.of(worker);
-    double* direction = part.take<double>(cols);
-    double* balance = part.take<double>(cols);
-    index_t* plateau = part.take<index_t>(cols);
+    auto* direction = part.take<double>(cols);
+    auto* balance = part.take<double>(cols);
+    auto* plateau = part.take<index_t>(cols);
     const DerivativeScratch scratch{direction, balance, plateau, part.take<unsigned char>(cols)};
     for (index_t i = begin; i < end; ++i) {
       const DerivativeRow<Real> row(p.row(i), grid, gamma[i], scratch);

@@ -35,7 +35,7 @@ class GridSolver {
   }
 
   /// From scores, of which the largest is 0, to probabilities in `balance`; returns the threshold.
-  double solve() const noexcept {
+  [[nodiscard]] double solve() const noexcept {
     double level = bound_of_threshold();
     const index_t end = gamma_ == 0 ? size_ : upper_set(level);
     for (index_t k = 0; k < end; ++k) m_.score[m_.nodes[k]] -= level;
