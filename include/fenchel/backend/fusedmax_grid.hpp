@@ -19,7 +19,7 @@ namespace fenchel::cpu {
 /// Values that are as near to each other may become one plateau.
 inline constexpr double kFusedGridError = 1e-13;
 
-/// By minimum cuts, exact but for rounding, in time that grows little faster than the image. Writes the
+/// By minimum cuts, exact but for rounding; on noise the time grows like pixels^1.5 or so. Writes the
 /// threshold of that sparsemax for each row where it is not null.
 template <class Real>
 FENCHEL_EXPORT void fusedmax_grid(Input<Real> scores, index_t height, PerRow gamma, Rows<Real> p,

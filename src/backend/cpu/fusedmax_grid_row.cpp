@@ -235,7 +235,7 @@ class GridSolver {
       }
       if (positive == 0) return false;
       const double side = negative <= positive ? 1 : -1;
-      if (!send_all(begin, end, side, std::max(positive, negative))) {
+      if (!serve_roots(begin, end, side, std::max(positive, negative))) {
         if (side < 0) {  // labels say what the positive pixels reach
           for (index_t k = begin; k < end; ++k) m_.label[m_.nodes[k]] = -1 - m_.label[m_.nodes[k]];
         }
@@ -244,9 +244,10 @@ class GridSolver {
     }
   }
 
-  /// One phase, of which side = -1 is the mirror image: labels are distances to the nearest pixel of negative
-  /// side * balance; the sources, where it is positive, send what they can. Returns whether one has a way.
-  bool send_all(index_t begin, index_t end, double side, index_t sources) const noexcept {
+  /// One phase, of which side = -1 is the mirror image: labels are distances to the nearest root, a pixel of
+  /// negative side * balance; roots then draw from the sources, where it is positive. Returns whether a
+  /// source was found.
+  bool serve_roots(index_t begin, index_t end, double side, index_t sources) const noexcept {
     index_t found = 0, reached = 0;
     for (index_t k = begin; k < end; ++k) {
       const index_t v = m_.nodes[k];
@@ -254,6 +255,7 @@ class GridSolver {
       m_.label[v] = side * m_.balance[v] < 0 ? 0 : -1;
       if (m_.label[v] == 0) m_.order[found++] = v;
     }
+    const index_t roots = found;
     for (index_t k = 0; k < found && reached < sources; ++k) {
       const index_t v = m_.order[k], next = m_.label[v] + 1;
       const auto visit = [&](index_t arc) {
@@ -268,44 +270,45 @@ class GridSolver {
       visit(2);
       visit(3);
     }
-    if (reached == 0) return false;
-    for (index_t k = 0; k < found; ++k) send(m_.order[k], begin, side);
-    return true;
+    for (index_t k = 0; k < roots && reached > 0; ++k) serve(m_.order[k], begin, side);
+    return reached > 0;
   }
 
-  /// Sends what a source has along paths of falling labels, until it has nothing left or all are blocked. A
+  /// Draws what a root lacks along paths of rising labels, until it lacks nothing or all are blocked, depth
+  /// first: `limit` is what the arc into path[depth] can bring, `left` what of it has not been found. A
   /// pixel's arcs before m_.arc are blocked for the rest of the phase.
-  void send(index_t source, index_t region, double side) const noexcept {
-    index_t length = 0;
-    for (index_t v = source; side * m_.balance[source] > 0;) {
-      if (side * m_.balance[v] < 0) {
-        double amount = std::min(std::abs(m_.balance[source]), std::abs(m_.balance[v]));
-        for (index_t k = 0; k < length; ++k) {
-          amount = std::min(amount, gamma_ - side * flow(m_.path[k], m_.arc[m_.path[k]]));
+  void serve(index_t root, index_t region, double side) const noexcept {
+    index_t depth = 0;
+    m_.path[0] = root;
+    m_.left[0] = std::abs(m_.balance[root]);
+    for (;;) {
+      const index_t v = m_.path[depth];
+      if (m_.left[depth] > 0 && m_.arc[v] < 4) {
+        const index_t u = neighbour(v, m_.arc[v]);
+        const double room = gamma_ + side * flow(v, m_.arc[v]);
+        if (m_.region[u] != region || m_.label[u] != m_.label[v] + 1 || !(room > 0)) {
+          ++m_.arc[v];
+          continue;
         }
-        for (index_t k = 0; k < length; ++k) add_flow(m_.path[k], m_.arc[m_.path[k]], amount, side);
-        m_.balance[source] -= side * amount;
-        m_.balance[v] += side * amount;
-        v = source;
-        length = 0;
-        continue;
-      }
-      index_t& arc = m_.arc[v];
-      const index_t next = std::max<index_t>(0, m_.label[v]) - 1;
-      for (; arc < 4; ++arc) {
-        const index_t u = neighbour(v, arc);
-        if (next >= 0 && m_.label[u] == next && m_.region[u] == region && side * flow(v, arc) < gamma_) break;
-      }
-      if (arc < 4) {
-        m_.path[length++] = v;
-        v = neighbour(v, arc);
-      } else if (length > 0) {
-        v = m_.path[--length];
-        ++m_.arc[v];
+        const double limit = std::min(m_.left[depth], room);
+        const double taken = std::clamp(side * m_.balance[u], 0.0, limit);
+        m_.balance[u] -= side * taken;
+        ++depth;
+        m_.path[depth] = u;
+        m_.limit[depth] = limit;
+        m_.left[depth] = limit - taken;
+      } else if (depth > 0) {
+        const double amount = m_.limit[depth] - m_.left[depth];
+        const bool blocked = m_.left[depth] > 0;
+        const index_t parent = m_.path[--depth];
+        add_flow(parent, m_.arc[parent], amount, -side);
+        m_.left[depth] -= amount;
+        if (blocked) ++m_.arc[parent];
       } else {
         break;
       }
     }
+    m_.balance[root] = -side * m_.left[0];
   }
 
   index_t stride_, size_;

@@ -7,7 +7,7 @@ namespace fenchel::detail {
 
 /// Memory for one image, in the layout of GridLayout.
 struct GridScratch {
-  double *score, *right, *down, *balance;
+  double *score, *right, *down, *balance, *limit, *left;
   index_t *region, *label, *arc, *nodes, *order, *path, *ends;
 };
 
@@ -22,13 +22,13 @@ struct GridLayout {
     return (pixel / width + 1) * stride() + pixel % width;
   }
   [[nodiscard]] std::size_t scratch_size() const noexcept {
-    return 4 * scratch_bytes<double>(cells()) + 7 * scratch_bytes<index_t>(cells());
+    return 6 * scratch_bytes<double>(cells()) + 7 * scratch_bytes<index_t>(cells());
   }
   [[nodiscard]] GridScratch take_scratch(WorkerScratch& memory) const noexcept {
     const auto doubles = [&] { return memory.take<double>(cells()); };
     const auto indices = [&] { return memory.take<index_t>(cells()); };
-    return {doubles(), doubles(), doubles(), doubles(), indices(), indices(),
-            indices(), indices(), indices(), indices(), indices()};
+    return {doubles(), doubles(), doubles(), doubles(), doubles(), doubles(), indices(),
+            indices(), indices(), indices(), indices(), indices(), indices()};
   }
 };
 
