@@ -71,7 +71,7 @@ class GridSolver {
 
   /// (sum_E score - gamma perimeter(E) - 1) / |E|, which is tau for E = {x > tau} and less for all other E:
   /// its maximum over the sets {score >= s}. Without gamma it is the threshold.
-  double bound_of_threshold() const noexcept {
+  [[nodiscard]] double bound_of_threshold() const noexcept {
     std::sort(m_.nodes, m_.nodes + size_, [&](index_t u, index_t v) { return m_.score[u] > m_.score[v]; });
     for (index_t k = 0; k < size_; ++k) m_.region[m_.nodes[k]] = 1;
     CompensatedSum sum;
@@ -158,7 +158,7 @@ class GridSolver {
   }
 
   /// Sparsemax of the values: less the threshold, which is returned, and at least 0.
-  double project(index_t end) const noexcept {
+  [[nodiscard]] double project(index_t end) const noexcept {
     double top = -kInfinity;
     for (index_t k = 0; k < end; ++k) top = std::max(top, m_.balance[m_.nodes[k]]);
     double threshold = -1;  // less the top
@@ -184,7 +184,7 @@ class GridSolver {
   }
 
   /// The mean of x over a region.
-  double value(index_t begin, index_t end) const noexcept {
+  [[nodiscard]] double value(index_t begin, index_t end) const noexcept {
     CompensatedSum sum;
     index_t outflow = 0;
     for (index_t k = begin; k < end; ++k) {
@@ -203,7 +203,7 @@ class GridSolver {
   }
 
   /// Brings the nodes without label to the front, in their order; returns how many they are, past begin.
-  index_t partition(index_t begin, index_t end) const noexcept {
+  [[nodiscard]] index_t partition(index_t begin, index_t end) const noexcept {
     index_t uppers = begin, lowers = 0;
     for (index_t k = begin; k < end; ++k) {
       const index_t v = m_.nodes[k];
@@ -221,7 +221,7 @@ class GridSolver {
   /// Soviet Math. Dokl. 11 (1970). Returns whether some of it found no way; the pixels without label are then
   /// a set of largest sum (score - level) - gamma perimeter. A phase searches from the rarer sign, so that a
   /// few pixels serve all the others at once.
-  bool cut(index_t begin, index_t end, double level) const noexcept {
+  [[nodiscard]] bool cut(index_t begin, index_t end, double level) const noexcept {
     for (index_t k = begin; k < end; ++k) {
       const index_t v = m_.nodes[k];
       m_.balance[v] =
@@ -247,7 +247,7 @@ class GridSolver {
   /// One phase, of which side = -1 is the mirror image: labels are distances to the nearest root, a pixel of
   /// negative side * balance; roots then draw from the sources, where it is positive. Returns whether a
   /// source was found.
-  bool serve_roots(index_t begin, index_t end, double side, index_t sources) const noexcept {
+  [[nodiscard]] bool serve_roots(index_t begin, index_t end, double side, index_t sources) const noexcept {
     index_t found = 0, reached = 0;
     for (index_t k = begin; k < end; ++k) {
       const index_t v = m_.nodes[k];
