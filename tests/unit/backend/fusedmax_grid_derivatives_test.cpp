@@ -121,7 +121,7 @@ TEST(FusedmaxGridDerivatives, MasksAndNaN) {
 
 TEST(FusedmaxGridDerivatives, FloatBatchesInPlace) {
   const std::vector<double> gammas = {0, 0.02, 0.4};
-  const Image f = make_image(Picture::noise, 3 * 4, 5, 0.2), a = make_image(Picture::noise, 12, 5, 1, 7);
+  const Image f = make_image(Picture::noise, 12, 5, 0.2), a = make_image(Picture::noise, 12, 5, 1, 7);
   std::vector<float> p(f.pixels.begin(), f.pixels.end()), v(a.pixels.begin(), a.pixels.end());
   const Rows<float> rows(p.data(), 3, 20), vectors(v.data(), 3, 20);
   std::vector<double> grad_gamma(3);

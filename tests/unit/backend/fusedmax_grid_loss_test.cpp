@@ -121,7 +121,7 @@ TEST(FusedmaxGridLoss, MasksAndRowsWithoutPrediction) {
 }
 
 TEST(FusedmaxGridLoss, BatchesReduceAndIgnore) {
-  const Image f = make_image(Picture::noise, 3 * 3, 4, 0.2);
+  const Image f = make_image(Picture::noise, 9, 4, 0.2);
   std::vector<float> scores(f.pixels.begin(), f.pixels.end()), grad(36);
   const std::vector<index_t> classes = {4, -100, 11};
   const std::vector<double> gammas = {0.01, 0.1, 0.5};

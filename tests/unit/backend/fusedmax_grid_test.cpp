@@ -95,7 +95,7 @@ TEST(FusedmaxGrid, TurnsAndMirrorsWithTheImage) {
       const Image f = make_image(picture, 39, 27, scale);
       for (const double gamma : {0.03 * scale, 0.5 * scale, 4 * scale}) {
         const Image p = fusedmax(f, gamma);
-        Image turned{27, 39, std::vector<double>(39 * 27)}, mirrored = f, turned_p = turned, mirrored_p = f;
+        Image turned{27, 39, std::vector<double>(1053)}, mirrored = f, turned_p = turned, mirrored_p = f;
         for (std::size_t r = 0; r < 39; ++r) {
           for (std::size_t c = 0; c < 27; ++c) {
             turned.pixels[c * 39 + r] = f.pixels[r * 27 + c];
@@ -221,7 +221,7 @@ TEST(FusedmaxGrid, RowsWithoutPredictionBecomeNaNAndLeaveTheOthersAlone) {
 
 TEST(FusedmaxGrid, BatchesHaveAGammaForEachRowAndDoNotDependOnThreads) {
   const std::vector<double> gammas = {0, 1e-3, 0.02, 0.1, 1, 1e5};
-  Image f = make_image(Picture::noise, 6 * 20, 30, 0.05), p = f;
+  Image f = make_image(Picture::noise, 120, 30, 0.05), p = f;
   const Rows<const double> rows(f.pixels.data(), 6, 600);
   for (const int threads : {1, 4}) {
     set_num_threads(threads);
