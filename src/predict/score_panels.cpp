@@ -1,0 +1,124 @@
+#include "predict/score_panels.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "core/gauss_kronrod.hpp"
+#include "distribution/panels.hpp"
+#include "fenchel/core/error.hpp"
+#include "fenchel/predict/function.hpp"
+
+namespace fenchel::detail {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int kLeastPanels = 64;
+
+Interval hull(const std::vector<Interval>& pieces) { return {pieces.front().lower(), pieces.back().upper()}; }
+
+/// What is not masked in the window; a mask of a few doubles is none.
+std::vector<Interval> unmasked(const Profile& profile, const Interval& window) {
+  std::vector<Interval> pieces;
+  for (const Interval& piece : profile.level_set(kInfinity)) {
+    const double lower = std::max(piece.lower(), window.lower());
+    const double upper = std::min(piece.upper(), window.upper());
+    if (!(lower < upper)) continue;
+    if (!pieces.empty() && lower - pieces.back().upper() <= 1e-14 * window.width()) {
+      pieces.back() = Interval(pieces.back().lower(), upper);
+    } else {
+      pieces.emplace_back(lower, upper);
+    }
+  }
+  return pieces;
+}
+
+}  // namespace
+
+ScorePanels::ScorePanels(std::shared_ptr<const Profile> profile, const Interval& window, double height)
+    : profile_(std::move(profile)), window_(window) {
+  const std::vector<Interval> pieces = unmasked(*profile_, window);
+  const auto relative = [&](double t) { return std::max((*profile_)(t) / height, -1e300); };
+  const std::vector<Centre> centres = make_centres(relative, pieces, profile_->maxima());
+  const PanelSum sum =
+      integrate_panels([&](double t) { return 1 / (1 - relative(t)); }, pieces, centres, 1e-13);
+  for (const Interval& piece : pieces) {
+    Stretch stretch{{piece.lower()}, {0}, piece.lower() > window.lower(), piece.upper() < window.upper()};
+    for (const Panel& panel : sum.panels) {
+      if (panel.lower < piece.lower() || panel.upper > piece.upper()) continue;
+      stretch.sums.push_back(stretch.sums.back() + rule(panel.lower, panel.upper));
+      stretch.edges.push_back(panel.upper);
+    }
+    stretches_.push_back(std::move(stretch));
+  }
+}
+
+std::vector<double> ScorePanels::cell_edges(const Stretch& stretch, int per_panel, double least) const {
+  std::vector<double> edges = {stretch.edges.front()};
+  for (std::size_t i = 0; i + 1 < stretch.edges.size(); ++i) {
+    const double lower = stretch.edges[i], upper = stretch.edges[i + 1];
+    const int parts = per_panel * (1 + static_cast<int>(kLeastPanels * (upper - lower) / window_.width()));
+    for (int k = 1; k <= parts; ++k) {
+      const double edge = k == parts ? upper : std::lerp(lower, upper, double(k) / parts);
+      if (edge - edges.back() > least) edges.push_back(edge);
+    }
+  }
+  if (edges.size() > 1) edges.pop_back();
+  edges.push_back(stretch.edges.back());
+  return edges;
+}
+
+double ScorePanels::mean(double lower, double upper) const { return rule(lower, upper) / (upper - lower); }
+
+double ScorePanels::rule(double lower, double upper) const {
+  return gauss_kronrod([this](double t) { return (*profile_)(t); }, lower, upper).value;
+}
+
+double ScorePanels::sum_to(const Stretch& stretch, double t) const {
+  const auto after = std::upper_bound(stretch.edges.begin() + 1, stretch.edges.end() - 1, t);
+  const auto i = static_cast<std::size_t>(after - stretch.edges.begin()) - 1;
+  return stretch.sums[i] + rule(stretch.edges[i], t);
+}
+
+double ScorePanels::integral(const Stretch& stretch, double lower, double upper) const {
+  return sum_to(stretch, upper) - sum_to(stretch, lower);
+}
+
+ScoreWindows::ScoreWindows(std::function<double(double)> f, const Interval& domain, double temperature,
+                           double accuracy)
+    : domain_(domain) {
+  const NumericPrediction sparsemax = predict_numeric(Tsallis(2, temperature), f, domain, accuracy);
+  profile_ = std::make_shared<Profile>(std::move(f), domain, temperature);
+  profile_->look_closer(hull(sparsemax.density.support()));
+  height_ = 1 - sparsemax.offset + (profile_->top() - sparsemax.top) / temperature;
+}
+
+bool ScoreWindows::free_below() const noexcept { return std::isinf(domain_.lower()); }
+bool ScoreWindows::free_above() const noexcept { return std::isinf(domain_.upper()); }
+
+ScorePanels ScoreWindows::panels(int doublings) const {
+  const double growth = std::ldexp(1, doublings);
+  const Interval core = hull(profile_->level_set(height_));
+  const Interval deep = hull(profile_->level_set(2 * growth * height_));
+  const double most = growth * core.width(), least = most / 1024;
+  const double lower = std::max(core.lower() - most, std::min(deep.lower(), core.lower() - least));
+  const double upper = std::min(core.upper() + most, std::max(deep.upper(), core.upper() + least));
+  return {profile_,
+          {free_below() ? lower : domain_.lower(), free_above() ? upper : domain_.upper()},
+          growth * height_};
+}
+
+bool ScoreWindows::holds(const Interval& window, double threshold) const {
+  if (!(threshold < 0)) return true;
+  const Interval above = hull(profile_->level_set(-threshold));
+  return (!free_below() || above.lower() > window.lower()) &&
+         (!free_above() || above.upper() < window.upper());
+}
+
+void throw_no_window(double width) {
+  throw_domain_error("predict", "the width of the window",
+                     "must be finite: no distribution exists where f does not fall enough", width);
+}
+
+}  // namespace fenchel::detail
