@@ -7,8 +7,8 @@
 
 #include <boost/math/tools/roots.hpp>
 
+#include "distribution/panels.hpp"
 #include "fenchel/core/error.hpp"
-#include "fenchel/core/quadrature.hpp"
 
 namespace fenchel::detail {
 namespace {
@@ -27,7 +27,9 @@ double EvenProfile::operator()(double x) const {
 double EvenProfile::integral(double x, double y, double level) const {
   if (f_.has_antiderivative() && y - x > y / 8)
     return (f_.antiderivative(y) - f_.antiderivative(x)) / temperature_ - (y - x) * level;
-  return integrate([&](double t) { return (*this)(t)-level; }, x, y, 1e-14).value;
+  const Interval whole(x, y);
+  const Centre centre{x, 0, y - x};
+  return integrate_panels([&](double t) { return (*this)(t) - level; }, {&whole, 1}, {&centre, 1}, 1e-14).value;
 }
 
 void throw_small_excess(double needed, double got) {
@@ -36,7 +38,7 @@ void throw_small_excess(double needed, double got) {
       "must be more than " + shortest(needed) + ": no distribution exists where f does not fall enough", got);
 }
 
-EvenEdge solve_excess(const EvenProfile& h, double from, double at_from, double target, double needed) {
+EvenEdge solve_excess(const EvenProfile& h, double from, double at_from, double target, double gamma) {
   // E(y') = E(y) + y (h(y) - h(y')) + int_y^y' (h - h(y')): sums of what is never negative.
   double known_at = from, known = 0, known_level = at_from;
   const auto excess = [&](double y) {
@@ -47,12 +49,14 @@ EvenEdge solve_excess(const EvenProfile& h, double from, double at_from, double 
   };
   double step = from == 0 ? 0x1p-200 : from * 0x1p-50, upper = from + step, at_upper = excess(upper);
   while (!(at_upper > target)) {
-    known = at_upper;
-    known_at = upper;
-    known_level = h(upper);
+    if (from > 0 || !h.exact()) {
+      known = at_upper;
+      known_at = upper;
+      known_level = h(upper);
+    }
     step *= 2;
     upper += step;
-    if (upper > 0x1p900) throw_small_excess(needed, known + (needed - target));
+    if (upper > 0x1p900) throw_small_excess(0.5 + gamma, at_upper + (from == 0 ? 0 : gamma));
     at_upper = excess(upper);
   }
   double lower = known_at, at_lower = known;

@@ -47,8 +47,8 @@ PanelSum integrate_from_both_ends(FunctionRef<double(double)> f, double b, doubl
 SobolevPrediction predict_even(const Sobolev& omega, const EvenScore& f) {
   const EvenProfile h(f, omega.temperature());
   const double mu = f.mu(), beta = 1 / std::sqrt(omega.gamma());
-  double b = solve_excess(h, 0, h(0), 0.5, 0.5).at;  // without a penalty; with one it is never less
-  if (omega.gamma() > 0 && !std::isinf(beta)) {
+  double b = solve_excess(h, 0, h(0), 0.5, 0).at;  // without a penalty; with one it is never less
+  if (beta * b < kUnfelt) {
     // int_0^b (h - tau) cosh(beta t) dt = 0 with int_0^b (h - tau) = 1/2, as an integral of what is positive
     const auto excess = [&](double end) {
       const double x = beta * end, middle = h(std::min(end, tilt_root(x) / beta));
@@ -80,7 +80,7 @@ SobolevPrediction predict_even(const Sobolev& omega, const EvenScore& f) {
   auto score = std::make_shared<SmoothScore>(SmoothScore{h, {0}});
   for (const Panel& panel : above.panels) score->edges.push_back(panel.upper);
   std::vector<double> cuts = {mu};
-  if (omega.gamma() == 0 || std::isinf(beta)) {
+  if (!(beta * b < kUnfelt)) {
     const double step = 1e-6 * b;  // differences of h are exact to its square
     const auto squared = [&](double t) {
       const double near = std::max(0.0, t - step), far = std::min(b, t + step);
@@ -92,9 +92,10 @@ SobolevPrediction predict_even(const Sobolev& omega, const EvenScore& f) {
                        {{mu - b, mu + b}}, cuts),
         0, tau, 2 * integrate_from_both_ends(squared, b, b, 1e-11).value};
   }
+  for (const double y : run_cuts(beta, 0, b)) cuts.insert(cuts.end(), {mu - y, mu + y});
   const SobolevRun run(score, beta, tau, 0, b, RunEnd::domain, RunEnd::free);
   const auto squared = [&](double t) { return run.slope(t) * run.slope(t); };
-  const double roughness = 2 * integrate_from_both_ends(squared, b, 1 / beta, 1e-11).value;
+  const double roughness = 2 * integrate_from_both_ends(squared, b, 1 / beta, slope_accuracy(beta * b)).value;
   return {NumericDensity(
               [run, mu](double t) {
                 return std::log(std::max(0.0, run.density(std::min(std::abs(t - mu), run.upper()))));

@@ -135,7 +135,9 @@ double integrate_runs(FunctionRef<double(const SobolevRun&, double)> f, const Sm
     const Interval whole(run.lower(), run.upper());
     const double first = std::min(1 / beta, whole.width() / 4);
     const Centre centres[] = {{whole.lower(), 0, first}, {whole.upper(), first, 0}};
-    total += integrate_panels([&](double t) { return f(run, t); }, {&whole, 1}, centres, 1e-11).value;
+    total += integrate_panels([&](double t) { return f(run, t); }, {&whole, 1}, centres,
+                              slope_accuracy(beta * whole.width()))
+                 .value;
   }
   return total;
 }
@@ -166,7 +168,7 @@ SobolevPrediction predict_numeric(const Sobolev& omega, std::function<double(dou
   checked_positive("predict", "accuracy", accuracy);
   const double beta = 1 / std::sqrt(omega.gamma());
   if (std::isinf(beta)) return without_penalty(omega, f, domain, accuracy);
-  const ScoreWindows windows(std::move(f), domain, omega.temperature(), std::max(accuracy, 1e-10));
+  const ScoreWindows windows(f, domain, omega.temperature(), std::max(accuracy, 1e-10));
   int doublings = 0, cells = kFirstCells;
   std::optional<ScorePanels> panels(windows.panels(doublings));
   GridObstacle grid = solve_obstacle(*panels, omega.gamma(), cells);
@@ -180,6 +182,7 @@ SobolevPrediction predict_numeric(const Sobolev& omega, std::function<double(dou
     panels.emplace(windows.panels(doublings));
     grid = solve_obstacle(*panels, omega.gamma(), cells);
   }
+  if (beta * panels->window().width() > kUnfelt) return without_penalty(omega, f, domain, accuracy);
   auto score = std::make_shared<SmoothScore>();
   score->f = [at = *panels](double t) { return at(t); };
   for (const Stretch& stretch : panels->stretches())
@@ -204,6 +207,8 @@ SobolevPrediction predict_numeric(const Sobolev& omega, std::function<double(dou
       },
       *p, beta);
   std::vector<double> modes;
+  for (const SobolevRun& run : p->runs)
+    for (const double t : run_cuts(beta, run.lower(), run.upper())) modes.push_back(t);
   for (const double t : windows.profile().maxima())
     if (p->density(t) > 0) modes.push_back(t);
   NumericDensity density([p](double t) { return std::log(p->density(t)); }, std::move(support),

@@ -2,11 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "core/gauss_kronrod.hpp"
 
 namespace fenchel::detail {
+
+std::vector<double> run_cuts(double beta, double lower, double upper) {
+  constexpr double kLayer = 8;
+  if (beta * (upper - lower) < 4 * kLayer) return {};
+  return {lower + 1 / beta, lower + kLayer / beta, upper - kLayer / beta, upper - 1 / beta};
+}
 
 SobolevRun::SobolevRun(std::shared_ptr<const SmoothScore> score, double beta, double tau, double lower,
                        double upper, RunEnd below, RunEnd above)
@@ -29,32 +36,32 @@ double SobolevRun::odd_part(const End& end, double t) const {
   return end.kind == RunEnd::domain ? -decay / 2 : 1 + decay / 2;
 }
 
-/// The integral from `from` to `at` of e^{-beta |at - u|} even_part(from, u) (f(u) - tau).
+/// The integral from `from` to `at` of e^{-beta |at - u|} even_part(from, u) (f(u) - tau), in s = beta |at -
+/// u|, which is exact where u is not.
 double SobolevRun::decayed(const End& from, double at) const {
   constexpr double kStep = 4, kNothing = 42;  // e^-42 is below rounding
   const std::vector<double>& edges = score_->edges;
-  const double sign = from.at < at ? -1 : 1, last = from.at;
-  const auto integrand = [&](double u) {
-    return std::exp(-beta_ * std::abs(at - u)) * even_part(from, u) * (score_->f(u) - tau_);
+  const double sign = from.at < at ? -1 : 1, whole = beta_ * std::abs(at - from.at);
+  const auto integrand = [&](double s) {
+    const double decay = std::expm1(2 * (s - whole)), u = at + sign * (s / beta_);
+    return std::exp(-s) * (from.kind == RunEnd::domain ? 1 + decay / 2 : -decay / 2) * (score_->f(u) - tau_);
   };
-  double sum = 0, near = at;
-  auto edge = std::lower_bound(edges.begin(), edges.end(), at);
-  const auto next_edge = [&] {
-    if (sign > 0) {
-      while (edge != edges.end() && *edge <= near) ++edge;
-      return edge == edges.end() ? last : std::min(last, *edge);
+  const auto first = std::lower_bound(edges.begin(), edges.end(), at);
+  auto edge = sign > 0 ? first - edges.begin() : first - edges.begin() - 1;
+  const double last = std::min(whole, kNothing);
+  double sum = 0, near = 0;
+  while (near < last) {
+    double far = std::min(last, near + kStep);
+    for (; edge >= 0 && edge<std::ssize(edges); edge += sign> 0 ? 1 : -1) {
+      const double next = beta_ * (sign * (edges[static_cast<std::size_t>(edge)] - at));
+      if (!(next > near)) continue;
+      far = std::min(far, next);
+      break;
     }
-    while (edge != edges.begin() && *std::prev(edge) >= near) --edge;
-    return edge == edges.begin() ? last : std::max(last, *std::prev(edge));
-  };
-  while (near != last && beta_ * std::abs(near - at) < kNothing) {
-    double far = next_edge();
-    if (beta_ * std::abs(far - near) > kStep) far = near + sign * kStep / beta_;
-    if (far == near) break;
-    sum += gauss_kronrod(integrand, std::min(near, far), std::max(near, far)).value;
+    sum += gauss_kronrod(integrand, near, far).value;
     near = far;
   }
-  return sum;
+  return sum / beta_;
 }
 
 double SobolevRun::density(double t) const {

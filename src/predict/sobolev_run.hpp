@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <span>
@@ -15,6 +16,15 @@ struct SmoothScore {
   std::function<double(double)> f;
   std::vector<double> edges;
 };
+
+/// Beyond this many lengths 1 / beta the penalty moves the density by less than 1e-10 of its peak.
+inline constexpr double kUnfelt = 1e10;
+
+/// Where quadrature must start to see the layers of width 1 / beta at the ends.
+[[nodiscard]] std::vector<double> run_cuts(double beta, double lower, double upper);
+
+/// How well squared slopes can be integrated: rounding of f moves p' by beta times that.
+[[nodiscard]] inline double slope_accuracy(double x) { return std::min(0.1, 1e-10 + 1e-13 * x); }
 
 /// The solution of p - p'' / beta^2 = f - tau on [lower, upper], p' = 0 at ends of the domain and p = 0 at
 /// others, by Green's function [MATH.md 6.2]. Exponentials are of what is negative only.

@@ -8,10 +8,10 @@ namespace fenchel::detail {
 
 TotalVariationPrediction predict_even(const TotalVariation& omega, const EvenScore& f) {
   const EvenProfile h(f, omega.temperature());
-  const double gamma = omega.gamma(), needed = 0.5 + gamma, mu = f.mu();
-  const EvenEdge cap = gamma == 0 ? EvenEdge{0, h(0)} : solve_excess(h, 0, h(0), gamma, needed);
+  const double gamma = omega.gamma(), mu = f.mu();
+  const EvenEdge cap = gamma == 0 ? EvenEdge{0, h(0)} : solve_excess(h, 0, h(0), gamma, gamma);
   const double a = cap.at, v = cap.level;
-  const auto [b, tau] = solve_excess(h, a, v, 0.5, needed);
+  const auto [b, tau] = solve_excess(h, a, v, 0.5, gamma);
   const auto log_density = [h, a, v, threshold = tau, mu](double t) {
     const double y = std::abs(t - mu);
     return std::log(std::max(0.0, (y <= a ? v : std::min(v, h(y))) - threshold));

@@ -129,8 +129,8 @@ TEST(EvenTotalVariation, TruncatedGaussian) {
 // h = 0 up to 1, -1 beyond: the plateau ends at the jump and lies between its sides, or p is uniform.
 TEST(EvenTotalVariation, Jump) {
   const EvenScore f([](double x) { return x < 1 ? 0.0 : -std::floor(x); }, 0);
-  const NumericDensity p = predict(TotalVariation(0.5), f, Line{});
-  // On [0, 1) the excess to -1 is 1 = gamma + 1/2: tau = -1, v = -1/2.
+  const NumericDensity p = predict(TotalVariation(0.4), f, Line{});
+  // v = -gamma, and tau = v - 1/2 from mass one, above h(1) = -1.
   EXPECT_NEAR(pdf(p, 0.5), 0.5, 1e-12);
   EXPECT_NEAR(support(p)[0].upper(), 1, 1e-12);
   EXPECT_NEAR(cdf(p, 0), 0.5, 1e-12);
