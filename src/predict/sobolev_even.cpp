@@ -38,7 +38,7 @@ double tilt_root(double x) {
 PanelSum integrate_from_both_ends(FunctionRef<double(double)> f, double b, double at_end,
                                   double accuracy = 1e-14) {
   const Interval whole(0, b);
-  const Centre centres[] = {{0, 0, b * 0x1p-20}, {b, std::min(at_end, b / 4), 0}};
+  const Centre centres[] = {{0, 0, b * 0x1p-20}, {b, std::clamp(at_end, b * 0x1p-40, b / 4), 0}};
   return integrate_panels(f, {&whole, 1}, centres, accuracy);
 }
 

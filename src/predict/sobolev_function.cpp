@@ -142,6 +142,30 @@ double integrate_runs(FunctionRef<double(const SobolevRun&, double)> f, const Sm
   return total;
 }
 
+/// Where quadrature must start to see layers of width 1 / beta: at ends, and about kinks of the score, which
+/// are maxima or lie where the panels are shortest.
+std::vector<double> layers(const ScorePanels& panels, const Smooth& p, double beta) {
+  constexpr double kShort = 1e-8, kLayer = 8;
+  std::vector<double> cuts, kinks = panels.profile().maxima();
+  for (const Stretch& stretch : panels.stretches())
+    for (std::size_t i = 1; i < stretch.edges.size(); ++i)
+      if (stretch.edges[i] - stretch.edges[i - 1] < kShort * panels.window().width())
+        kinks.push_back(stretch.edges[i]);
+  std::sort(kinks.begin(), kinks.end());
+  double last = -std::numeric_limits<double>::infinity();
+  for (const SobolevRun& run : p.runs) {
+    const std::vector<double> ends = run_cuts(beta, run.lower(), run.upper());
+    cuts.insert(cuts.end(), ends.begin(), ends.end());
+    if (ends.empty()) continue;
+    for (const double t : kinks) {
+      if (t - last < kShort * panels.window().width() || t <= run.lower() || t >= run.upper()) continue;
+      for (const double away : {-kLayer, -1.0, 0.0, 1.0, kLayer}) cuts.push_back(t + away / beta);
+      last = t;
+    }
+  }
+  return cuts;
+}
+
 SobolevPrediction without_penalty(const Sobolev& omega, const std::function<double(double)>& f,
                                   const Interval& domain, double accuracy) {
   const double temperature = omega.temperature();
@@ -206,9 +230,7 @@ SobolevPrediction predict_numeric(const Sobolev& omega, std::function<double(dou
         return slope * slope;
       },
       *p, beta);
-  std::vector<double> modes;
-  for (const SobolevRun& run : p->runs)
-    for (const double t : run_cuts(beta, run.lower(), run.upper())) modes.push_back(t);
+  std::vector<double> modes = layers(*panels, *p, beta);
   for (const double t : windows.profile().maxima())
     if (p->density(t) > 0) modes.push_back(t);
   NumericDensity density([p](double t) { return std::log(p->density(t)); }, std::move(support),
