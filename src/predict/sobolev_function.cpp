@@ -113,10 +113,11 @@ std::optional<Smooth> polish(const ScorePanels& panels, const std::shared_ptr<co
 /// The largest difference of two predictions on a window, over the peak.
 double disagreement(const Smooth& p, const Smooth& q, const Interval& window) {
   constexpr int kPoints = 200;
+  constexpr double kOffset = 0.381966;  // away from likely jumps
   if (p.runs.size() != q.runs.size()) return 1;
   double most = 0, peak = 0;
-  for (int i = 0; i <= kPoints; ++i) {
-    const double t = std::lerp(window.lower(), window.upper(), double(i) / kPoints);
+  for (int i = 0; i < kPoints; ++i) {
+    const double t = std::lerp(window.lower(), window.upper(), (i + kOffset) / kPoints);
     const double at_p = p.density(t);
     most = std::max(most, std::abs(at_p - q.density(t)));
     peak = std::max(peak, at_p);
@@ -197,9 +198,10 @@ SobolevPrediction predict_numeric(const Sobolev& omega, std::function<double(dou
   std::optional<ScorePanels> panels(windows.panels(doublings));
   GridObstacle grid = solve_obstacle(*panels, omega.gamma(), cells);
   const auto window_holds = [&] {
-    return windows.holds(panels->window(), grid.tau) &&
-           !(windows.free_below() && grid.runs.front().at_start) &&
-           !(windows.free_above() && grid.runs.back().at_end);
+    const bool below = grid.runs.front().at_start && !panels->stretches().front().masked_below;
+    const bool above = grid.runs.back().at_end && !panels->stretches().back().masked_above;
+    return windows.holds(panels->window(), grid.tau) && !(windows.free_below() && below) &&
+           !(windows.free_above() && above);
   };
   while (!window_holds()) {
     if (++doublings > kMostDoublings) throw_no_window(panels->window().width());

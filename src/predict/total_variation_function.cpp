@@ -28,9 +28,10 @@ bool window_holds(const ScoreWindows& windows, const ScorePanels& panels, const 
 /// The largest difference of two predictions on a window, over the peak.
 double disagreement(const FusedScore& p, const FusedScore& q, const Interval& window) {
   constexpr int kPoints = 1024;
+  constexpr double kOffset = 0.381966;  // away from likely jumps
   double most = 0, peak = 0;
-  for (int i = 0; i <= kPoints; ++i) {
-    const double t = std::lerp(window.lower(), window.upper(), double(i) / kPoints);
+  for (int i = 0; i < kPoints; ++i) {
+    const double t = std::lerp(window.lower(), window.upper(), (i + kOffset) / kPoints);
     const double at_p = std::max(0.0, p(t) - p.threshold()), at_q = std::max(0.0, q(t) - q.threshold());
     most = std::max(most, std::abs(at_p - at_q));
     peak = std::max(peak, at_p);

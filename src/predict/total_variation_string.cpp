@@ -80,6 +80,15 @@ void FusedScore::add_stretch(const Stretch& stretch, double gamma, int cells_per
   const std::vector<double> edges = score_.cell_edges(stretch, cells_per_panel, 0);
   for (std::size_t i = 0; i + 1 < edges.size(); ++i)
     cells.push_back(make_cell(score_, edges[i], edges[i + 1]));
+  const double grain = std::abs(score_.profile().top()) / score_.profile().temperature();
+  const auto is_settled = [&](const Cell& cell, double value) {  // all but for rounding
+    constexpr double kRounding = 8 * std::numeric_limits<double>::epsilon();
+    if (cell.width() <= std::max(kRounding * std::abs(cell.lower), kLeastCell * score_.window().width()))
+      return true;
+    const double noise = kRounding * (grain + std::abs(value));
+    return std::abs(cell.mean - value) <= noise && std::abs(score_(cell.lower) - value) <= noise &&
+           std::abs(score_(cell.upper) - value) <= noise;
+  };
   std::vector<Block> blocks;
   for (int round = 0;; ++round) {
     blocks = solve_string(cells, gamma, stretch.masked_below, stretch.masked_above);
@@ -89,10 +98,9 @@ void FusedScore::add_stretch(const Stretch& stretch, double gamma, int cells_per
     for (std::size_t j = 0; j < blocks.size(); ++j) {
       if (!is_plateau(blocks, j)) continue;
       for (const std::size_t edge : {blocks[j].begin, blocks[j].end}) {
+        if (edge == 0 || edge == cells.size()) continue;
         for (const std::size_t i : {edge - 1, edge}) {
-          if (i >= cells.size() || edge == 0 || edge == cells.size()) continue;
-          const double grain = 8 * std::numeric_limits<double>::epsilon() * std::abs(cells[i].lower);
-          if (cells[i].width() <= std::max(grain, kLeastCell * score_.window().width())) continue;
+          if (is_settled(cells[i], blocks[j].value)) continue;
           at_end[i] = any = true;
         }
       }

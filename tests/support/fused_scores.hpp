@@ -8,7 +8,7 @@ namespace fenchel::testing {
 
 /// Several modes on the line.
 inline FunctionScore waves() {
-  return FunctionScore([](double t) { return 2 * std::cos(2 * t) - t * t / 8; });
+  return FunctionScore([](double t) { return 2 * std::cos(2 * t) - t * t / 80; });
 }
 
 }  // namespace fenchel::testing
