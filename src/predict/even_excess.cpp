@@ -29,7 +29,7 @@ double EvenProfile::integral(double x, double y, double level) const {
     return (f_.antiderivative(y) - f_.antiderivative(x)) / temperature_ - (y - x) * level;
   const Interval whole(x, y);
   const Centre centre{x, 0, y - x};
-  return integrate_panels([&](double t) { return (*this)(t) - level; }, {&whole, 1}, {&centre, 1}, 1e-14).value;
+  return integrate_panels([&](double t) { return (*this)(t)-level; }, {&whole, 1}, {&centre, 1}, 1e-14).value;
 }
 
 void throw_small_excess(double needed, double got) {

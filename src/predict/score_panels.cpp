@@ -41,15 +41,29 @@ ScorePanels::ScorePanels(std::shared_ptr<const Profile> profile, const Interval&
   const std::vector<Interval> pieces = unmasked(*profile_, window);
   const auto relative = [&](double t) { return std::max((*profile_)(t) / height, -1e300); };
   const std::vector<Centre> centres = make_centres(relative, pieces, profile_->maxima());
-  const PanelSum sum =
-      integrate_panels([&](double t) { return 1 / (1 - relative(t)); }, pieces, centres, 1e-13);
+  // An error of the score in the support is one of the mass, which is 1.
+  const double accuracy = std::clamp(1e-12 / (height * window.width()), 1e-15, 1e-13);
+  const auto squeezed = [&](double t) { return 1 / (1 - relative(t)); };
+  const PanelSum sum = integrate_panels(squeezed, pieces, centres, accuracy);
   for (const Interval& piece : pieces) {
     Stretch stretch{{piece.lower()}, {0}, piece.lower() > window.lower(), piece.upper() < window.upper()};
+    double last = 0;  // the integral over the last panel
     for (const Panel& panel : sum.panels) {
       if (panel.lower < piece.lower() || panel.upper > piece.upper()) continue;
-      stretch.sums.push_back(stretch.sums.back() + rule(panel.lower, panel.upper));
+      const std::size_t count = stretch.edges.size();
+      if (count > 1) {  // beside a jump there are many panels, of which one is enough
+        const double both = gauss_kronrod(squeezed, stretch.edges[count - 2], panel.upper).value;
+        if (std::abs(both - last - panel.value) <= 0.01 * accuracy * sum.scale) {
+          stretch.edges.back() = panel.upper;
+          last = both;
+          continue;
+        }
+      }
       stretch.edges.push_back(panel.upper);
+      last = panel.value;
     }
+    for (std::size_t i = 0; i + 1 < stretch.edges.size(); ++i)
+      stretch.sums.push_back(stretch.sums.back() + rule(stretch.edges[i], stretch.edges[i + 1]));
     stretches_.push_back(std::move(stretch));
   }
 }
@@ -97,16 +111,25 @@ ScoreWindows::ScoreWindows(std::function<double(double)> f, const Interval& doma
 bool ScoreWindows::free_below() const noexcept { return std::isinf(domain_.lower()); }
 bool ScoreWindows::free_above() const noexcept { return std::isinf(domain_.upper()); }
 
-ScorePanels ScoreWindows::panels(int doublings) const {
+ScorePanels ScoreWindows::panels(int doublings) {
+  constexpr int kLooks = 6;
+  const Interval window = window_of(doublings);
+  if (doublings < kLooks) {
+    const double top = profile_->top();
+    profile_->look_closer(window);
+    height_ += (profile_->top() - top) / profile_->temperature();
+  }
+  return {profile_, window, std::ldexp(height_, doublings)};
+}
+
+Interval ScoreWindows::window_of(int doublings) const {
   const double growth = std::ldexp(1, doublings);
   const Interval core = hull(profile_->level_set(height_));
   const Interval deep = hull(profile_->level_set(2 * growth * height_));
   const double most = growth * core.width(), least = most / 1024;
   const double lower = std::max(core.lower() - most, std::min(deep.lower(), core.lower() - least));
   const double upper = std::min(core.upper() + most, std::max(deep.upper(), core.upper() + least));
-  return {profile_,
-          {free_below() ? lower : domain_.lower(), free_above() ? upper : domain_.upper()},
-          growth * height_};
+  return {free_below() ? lower : domain_.lower(), free_above() ? upper : domain_.upper()};
 }
 
 bool ScoreWindows::holds(const Interval& window, double threshold) const {
@@ -116,9 +139,16 @@ bool ScoreWindows::holds(const Interval& window, double threshold) const {
          (!free_above() || above.upper() < window.upper());
 }
 
+void check_mass(const NumericDensity& p, double accuracy) {
+  const double off = std::abs(std::expm1(p.log_mass()));
+  if (!(off <= 10 * accuracy))
+    throw ConvergenceError(
+        error_message("predict", "the error of the mass", "must reach " + shortest(10 * accuracy), off));
+}
+
 void throw_no_window(double width) {
-  throw_domain_error("predict", "the width of the window",
-                     "must be finite: no distribution exists where f does not fall enough", width);
+  throw_domain_error("predict", "the window",
+                     "must hold the support: no distribution exists where f does not fall enough", width);
 }
 
 }  // namespace fenchel::detail

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "fenchel/distribution/numeric_density.hpp"
 #include "fenchel/domain/interval.hpp"
 #include "predict/profile.hpp"
 
@@ -48,13 +49,15 @@ class ScoreWindows {
   ScoreWindows(std::function<double(double)> f, const Interval& domain, double temperature, double accuracy);
 
   [[nodiscard]] const Profile& profile() const noexcept { return *profile_; }
-  [[nodiscard]] ScorePanels panels(int doublings) const;
+  [[nodiscard]] ScorePanels panels(int doublings);
   /// Whether f is below a threshold everywhere outside of the window, at infinite ends of the domain.
   [[nodiscard]] bool holds(const Interval& window, double threshold) const;
   [[nodiscard]] bool free_below() const noexcept;  ///< the domain's lower end is infinite
   [[nodiscard]] bool free_above() const noexcept;
 
  private:
+  [[nodiscard]] Interval window_of(int doublings) const;
+
   std::shared_ptr<Profile> profile_;
   Interval domain_;
   double height_;
@@ -63,5 +66,8 @@ class ScoreWindows {
 /// After so many doublings of the window there is no prediction.
 inline constexpr int kMostDoublings = 40;
 [[noreturn]] void throw_no_window(double width);
+
+/// Throws ConvergenceError where quadrature of the finished density does not find mass one.
+void check_mass(const NumericDensity& p, double accuracy);
 
 }  // namespace fenchel::detail

@@ -51,7 +51,7 @@ std::optional<Smooth> polish(const ScorePanels& panels, const std::shared_ptr<co
     row_below.push_back(below == RunEnd::free ? unknowns++ : 0);
     row_above.push_back(above == RunEnd::free ? unknowns++ : 0);
   }
-  double last = std::numeric_limits<double>::infinity();
+  double last = std::numeric_limits<double>::infinity(), damping = 1;
   for (int step = 0; step < kMostSteps; ++step) {
     Eigen::MatrixXd jacobian = Eigen::MatrixXd::Zero(unknowns, unknowns);
     Eigen::VectorXd residual = Eigen::VectorXd::Zero(unknowns);
@@ -81,7 +81,7 @@ std::optional<Smooth> polish(const ScorePanels& panels, const std::shared_ptr<co
       }
     }
     const Eigen::VectorXd change = jacobian.partialPivLu().solve(-residual);
-    double size = 0, share = 1;
+    double size = 0;
     for (std::size_t k = 0; k < found.runs.size(); ++k) {
       const SobolevRun& run = found.runs[k];
       const double width = run.upper() - run.lower();
@@ -92,7 +92,8 @@ std::optional<Smooth> polish(const ScorePanels& panels, const std::shared_ptr<co
     }
     size = std::max(size, std::abs(change[0]) / (std::abs(found.tau) + 1 / panels.window().width()));
     if (!std::isfinite(size)) return std::nullopt;
-    if (size > 0.25) share = 0.25 / size;
+    damping = size < last ? std::min(1.0, 2 * damping) : damping / 2;  // jumps of f are kinks of the forces
+    const double share = damping * std::min(1.0, 0.25 / size);
     found.tau += share * change[0];
     for (std::size_t k = 0; k < found.runs.size(); ++k) {
       const SobolevRun& run = found.runs[k];
@@ -193,7 +194,7 @@ SobolevPrediction predict_numeric(const Sobolev& omega, std::function<double(dou
   checked_positive("predict", "accuracy", accuracy);
   const double beta = 1 / std::sqrt(omega.gamma());
   if (std::isinf(beta)) return without_penalty(omega, f, domain, accuracy);
-  const ScoreWindows windows(f, domain, omega.temperature(), std::max(accuracy, 1e-10));
+  ScoreWindows windows(f, domain, omega.temperature(), std::max(accuracy, 1e-10));
   int doublings = 0, cells = kFirstCells;
   std::optional<ScorePanels> panels(windows.panels(doublings));
   GridObstacle grid = solve_obstacle(*panels, omega.gamma(), cells);
@@ -237,6 +238,7 @@ SobolevPrediction predict_numeric(const Sobolev& omega, std::function<double(dou
     if (p->density(t) > 0) modes.push_back(t);
   NumericDensity density([p](double t) { return std::log(p->density(t)); }, std::move(support),
                          std::move(modes), std::max(1e-10, accuracy / 100));
+  check_mass(density, accuracy);
   return {std::move(density), windows.profile().top(), p->tau, roughness};
 }
 

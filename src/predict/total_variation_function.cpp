@@ -59,7 +59,7 @@ TotalVariationPrediction make_prediction(const std::shared_ptr<const FusedScore>
 TotalVariationPrediction predict_numeric(const TotalVariation& omega, std::function<double(double)> f,
                                          const Interval& domain, double accuracy) {
   checked_positive("predict", "accuracy", accuracy);
-  const ScoreWindows windows(std::move(f), domain, omega.temperature(), std::max(accuracy, 1e-10));
+  ScoreWindows windows(std::move(f), domain, omega.temperature(), std::max(accuracy, 1e-10));
   int doublings = 0, cells = kFirstCells;
   auto panels = std::make_unique<ScorePanels>(windows.panels(doublings));
   auto x = std::make_shared<const FusedScore>(*panels, omega.gamma(), cells);
@@ -76,7 +76,9 @@ TotalVariationPrediction predict_numeric(const TotalVariation& omega, std::funct
     off = disagreement(*x, *finer, panels->window());
     x = finer;
   }
-  return make_prediction(x, windows.profile().top());
+  TotalVariationPrediction p = make_prediction(x, windows.profile().top());
+  check_mass(p.density, accuracy);
+  return p;
 }
 
 TautString taut_string(const TotalVariation& omega, FunctionRef<double(double)> f, const Interval& domain,

@@ -13,7 +13,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kMostCells = 300000;
 constexpr int kSplit = 4, kMostRounds = 64;
-constexpr double kLeastCell = 1e-14;  // of the window
+constexpr double kLeastCell = 1e-12;    // of the window
+constexpr double kLeastPlateau = 1e-9;  // of the window: what is shorter has no slope but for rounding
 
 struct Cell {
   double lower, upper, mean;
@@ -119,7 +120,9 @@ void FusedScore::add_stretch(const Stretch& stretch, double gamma, int cells_per
   for (std::size_t j = 0; j < blocks.size(); ++j) {
     const Block& block = blocks[j];
     const double lower = cells[block.begin].lower, upper = cells[block.end - 1].upper;
-    ProxPiece piece{lower, upper, is_plateau(blocks, j), block.value, block.value, block.value};
+    const bool flat = is_plateau(blocks, j) && upper - lower > kLeastPlateau * score_.window().width();
+    const double mean = flat ? block.value : score_.mean(lower, upper);
+    ProxPiece piece{lower, upper, flat, mean, mean, mean};
     if (!piece.flat) {
       piece.first = score_(lower);
       piece.last = score_(upper);

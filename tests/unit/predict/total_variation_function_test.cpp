@@ -218,7 +218,7 @@ TEST(TotalVariationFunction, BoundedScoresOnTheLine) {
   }
   EXPECT_EQ(
       message_of<std::domain_error>([&] { (void)predict(TotalVariation(1.1), f, Line{}); }).substr(0, 95),
-      "fenchel::predict: the width of the window must be finite: no distribution exists where f does n");
+      "fenchel::predict: the window must hold the support: no distribution exists where f does not fal");
 }
 
 TEST(TotalVariationFunction, HalfLine) {
