@@ -42,7 +42,7 @@ ScorePanels::ScorePanels(std::shared_ptr<const Profile> profile, const Interval&
   const auto relative = [&](double t) { return std::max((*profile_)(t) / height, -1e300); };
   const std::vector<Centre> centres = make_centres(relative, pieces, profile_->maxima());
   // An error of the score in the support is one of the mass, which is 1.
-  const double accuracy = std::clamp(1e-12 / (height * window.width()), 1e-15, 1e-13);
+  const double accuracy = std::clamp(1e-12 / (height * window.width()), 1e-14, 1e-13);
   const auto squeezed = [&](double t) { return 1 / (1 - relative(t)); };
   const PanelSum sum = integrate_panels(squeezed, pieces, centres, accuracy);
   for (const Interval& piece : pieces) {

@@ -128,6 +128,7 @@ void FusedScore::add_stretch(const Stretch& stretch, double gamma, int cells_per
       piece.last = score_(upper);
     }
     piece.after_mask = j == 0 && stretch.masked_below;
+    piece.before_mask = j + 1 == blocks.size() && stretch.masked_above;
     pieces_.push_back(piece);
   }
 }
@@ -177,19 +178,25 @@ double FusedScore::operator()(double t) const {
   return piece.flat ? piece.mean : score_(t);
 }
 
+/// By means, which are monotone between plateaus; what is shorter than a plateau may overshoot by rounding.
 double FusedScore::total_variation() const {
-  double sum = 0, last = pieces_.front().after_mask ? 0 : -1;
+  double sum = 0, last = -1;
   const auto visit = [&](double x) {
     const double p = std::max(0.0, x - threshold_);
     if (last >= 0) sum += std::abs(p - last);
     last = p;
   };
   for (const ProxPiece& piece : pieces_) {
-    if (piece.after_mask) visit(-kInfinity);
-    visit(piece.first);
-    visit(piece.last);
+    if (piece.after_mask) {
+      visit(-kInfinity);
+      visit(piece.first);
+    }
+    if (piece.upper - piece.lower > kLeastPlateau * score_.window().width()) visit(piece.mean);
+    if (piece.before_mask) {
+      visit(piece.last);
+      visit(-kInfinity);
+    }
   }
-  if (score_.stretches().back().masked_above) visit(-kInfinity);
   return sum;
 }
 

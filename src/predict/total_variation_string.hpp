@@ -13,6 +13,7 @@ struct ProxPiece {
   double mean;              ///< of x
   double first, last;       ///< x at the ends
   bool after_mask = false;  ///< x = -infinity before it
+  bool before_mask = false;
 };
 
 /// The total variation prox of a score on a window: the taut string on cells that shrink to rounding where a
