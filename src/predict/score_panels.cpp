@@ -34,6 +34,28 @@ std::vector<Interval> unmasked(const Profile& profile, const Interval& window) {
   return pieces;
 }
 
+/// A jump beyond the outermost node of a rule is not seen by it: looks at the ends of a panel by themselves,
+/// and cuts it where that makes a difference.
+template <class Rule>
+void reveal(const Rule& rule, const Panel& panel, double tolerance, int depth, std::vector<Panel>& found) {
+  constexpr int kMostDepth = 60;
+  constexpr double kEnd = 1. / 64;
+  const double width = panel.upper - panel.lower;
+  const double cuts[] = {panel.lower, panel.lower + kEnd * width, panel.lower + width / 2,
+                         panel.upper - kEnd * width, panel.upper};
+  Panel parts[4];
+  double sum = 0;
+  for (int i = 0; i < 4; ++i) {
+    if (!(cuts[i] < cuts[i + 1])) return found.push_back(panel);
+    parts[i] = rule(cuts[i], cuts[i + 1]);
+    sum += parts[i].value;
+  }
+  const double noise = 64 * std::numeric_limits<double>::epsilon() * panel.scale;
+  if (depth == kMostDepth || std::abs(sum - panel.value) <= std::max(tolerance, noise))
+    return found.push_back(panel);
+  for (const Panel& part : parts) reveal(rule, part, tolerance, depth + 1, found);
+}
+
 }  // namespace
 
 ScorePanels::ScorePanels(std::shared_ptr<const Profile> profile, const Interval& window, double height)
@@ -45,10 +67,13 @@ ScorePanels::ScorePanels(std::shared_ptr<const Profile> profile, const Interval&
   const double accuracy = std::clamp(1e-12 / (height * window.width()), 1e-14, 1e-13);
   const auto squeezed = [&](double t) { return 1 / (1 - relative(t)); };
   const PanelSum sum = integrate_panels(squeezed, pieces, centres, accuracy);
+  std::vector<Panel> panels;
+  const auto rule_of = [&](double lower, double upper) { return gauss_kronrod(squeezed, lower, upper); };
+  for (const Panel& panel : sum.panels) reveal(rule_of, panel, 0.1 * accuracy * sum.scale, 0, panels);
   for (const Interval& piece : pieces) {
     Stretch stretch{{piece.lower()}, {0}, piece.lower() > window.lower(), piece.upper() < window.upper()};
     double last = 0;  // the integral over the last panel
-    for (const Panel& panel : sum.panels) {
+    for (const Panel& panel : panels) {
       if (panel.lower < piece.lower() || panel.upper > piece.upper()) continue;
       const std::size_t count = stretch.edges.size();
       if (count > 1) {  // beside a jump there are many panels, of which one is enough
