@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
-#include <span>
 #include <vector>
 
 namespace fenchel::detail {

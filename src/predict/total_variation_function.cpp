@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/gauss_kronrod.hpp"
-#include "core/taut_string.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/taut_string.hpp"
 #include "predict/total_variation_string.hpp"

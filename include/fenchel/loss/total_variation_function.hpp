@@ -1,9 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <concepts>
-#include <utility>
-#include <vector>
 
 #include "fenchel/loss/function.hpp"
 #include "fenchel/loss/fused_gradient.hpp"

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <vector>
 
 #include "fenchel/core/config.hpp"
+#include "fenchel/core/function_ref.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/distribution/numeric_density.hpp"
 #include "fenchel/domain/interval.hpp"

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <vector>
 
-#include "fenchel/distribution/beta_gaussian.hpp"
 #include "fenchel/distribution/dirac.hpp"
 #include "fenchel/loss/sobolev_function.hpp"
 #include "fenchel/loss/total_variation_function.hpp"

@@ -1,9 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numbers>
 
-#include "fenchel/core/quadrature.hpp"
 #include "fenchel/distribution/truncated_gaussian.hpp"
 #include "fenchel/predict/location_scale.hpp"
 #include "fenchel/predict/scaled_gaussian.hpp"
