@@ -1,0 +1,250 @@
+#include "fenchel/predict/sobolev_function.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <Eigen/LU>
+
+#include "distribution/panels.hpp"
+#include "fenchel/core/check.hpp"
+#include "predict/sobolev_grid.hpp"
+#include "predict/sobolev_run.hpp"
+
+namespace fenchel::detail {
+namespace {
+
+constexpr int kFirstCells = 8, kMostCells = 128;  // in a panel
+
+struct Smooth {
+  double tau;
+  std::vector<SobolevRun> runs;
+
+  [[nodiscard]] double density(double t) const {
+    const auto after = std::upper_bound(runs.begin(), runs.end(), t,
+                                        [](double x, const SobolevRun& run) { return x < run.lower(); });
+    if (after == runs.begin() || t > std::prev(after)->upper()) return 0;
+    return std::max(0.0, std::prev(after)->density(t));
+  }
+};
+
+RunEnd end_of(bool at_stretch, bool masked) {
+  return !at_stretch ? RunEnd::free : masked ? RunEnd::mask : RunEnd::domain;
+}
+
+/// Ends and tau by Newton's iteration: no force at free ends, and mass one. None if it does not converge.
+std::optional<Smooth> polish(const ScorePanels& panels, const std::shared_ptr<const SmoothScore>& score,
+                             double beta, const GridObstacle& grid) {
+  constexpr int kMostSteps = 100;
+  constexpr double kStill = 1e-15, kConverged = 1e-10;
+  Smooth found{grid.tau, {}};
+  std::vector<Eigen::Index> row_below, row_above;
+  Eigen::Index unknowns = 1;
+  for (const GridRun& run : grid.runs) {
+    const Stretch& stretch = panels.stretches()[run.stretch];
+    const RunEnd below = end_of(run.at_start, stretch.masked_below),
+                 above = end_of(run.at_end, stretch.masked_above);
+    found.runs.emplace_back(score, beta, grid.tau, run.lower, run.upper, below, above);
+    row_below.push_back(below == RunEnd::free ? unknowns++ : 0);
+    row_above.push_back(above == RunEnd::free ? unknowns++ : 0);
+  }
+  double last = std::numeric_limits<double>::infinity(), damping = 1;
+  for (int step = 0; step < kMostSteps; ++step) {
+    Eigen::MatrixXd jacobian = Eigen::MatrixXd::Zero(unknowns, unknowns);
+    Eigen::VectorXd residual = Eigen::VectorXd::Zero(unknowns);
+    residual[0] = -1;
+    for (std::size_t k = 0; k < found.runs.size(); ++k) {
+      const SobolevRun& run = found.runs[k];
+      const SobolevRun::Forces f = run.forces();
+      const double width = run.upper() - run.lower();
+      const Stretch& stretch = panels.stretches()[grid.runs[k].stretch];
+      residual[0] +=
+          panels.integral(stretch, run.lower(), run.upper()) - found.tau * width - f.below - f.above;
+      jacobian(0, 0) -= width + f.below_by_tau + f.above_by_tau;
+      const Eigen::Index below = row_below[k], above = row_above[k];
+      if (below > 0) {
+        residual[below] = f.below;
+        jacobian(below, 0) = f.below_by_tau;
+        jacobian(below, below) = f.below_by_lower;
+        if (above > 0) jacobian(below, above) = f.below_by_upper;
+        jacobian(0, below) = -(score->f(run.lower()) - found.tau) - f.below_by_lower - f.above_by_lower;
+      }
+      if (above > 0) {
+        residual[above] = f.above;
+        jacobian(above, 0) = f.above_by_tau;
+        jacobian(above, above) = f.above_by_upper;
+        if (below > 0) jacobian(above, below) = f.above_by_lower;
+        jacobian(0, above) = score->f(run.upper()) - found.tau - f.below_by_upper - f.above_by_upper;
+      }
+    }
+    const Eigen::VectorXd change = jacobian.partialPivLu().solve(-residual);
+    double size = 0;
+    for (std::size_t k = 0; k < found.runs.size(); ++k) {
+      const SobolevRun& run = found.runs[k];
+      const double width = run.upper() - run.lower();
+      for (const Eigen::Index row : {row_below[k], row_above[k]}) {
+        if (row == 0) continue;
+        size = std::max(size, std::abs(change[row]) / width);
+      }
+    }
+    size = std::max(size, std::abs(change[0]) / (std::abs(found.tau) + 1 / panels.window().width()));
+    if (!std::isfinite(size)) return std::nullopt;
+    damping = size < last ? std::min(1.0, 2 * damping) : damping / 2;  // jumps of f are kinks of the forces
+    const double share = damping * std::min(1.0, 0.25 / size);
+    found.tau += share * change[0];
+    for (std::size_t k = 0; k < found.runs.size(); ++k) {
+      const SobolevRun& run = found.runs[k];
+      const Stretch& stretch = panels.stretches()[grid.runs[k].stretch];
+      const double lower = row_below[k] > 0 ? run.lower() + share * change[row_below[k]] : run.lower();
+      const double upper = row_above[k] > 0 ? run.upper() + share * change[row_above[k]] : run.upper();
+      if (!(lower < upper) || lower < stretch.edges.front() || upper > stretch.edges.back())
+        return std::nullopt;
+      if (k > 0 && lower < found.runs[k - 1].upper()) return std::nullopt;
+      found.runs[k] = SobolevRun(score, beta, found.tau, lower, upper, run.below(), run.above());
+    }
+    if (size <= kStill || (size <= kConverged && size >= last)) return found;
+    last = size;
+  }
+  return std::nullopt;
+}
+
+/// The largest difference of two predictions on a window, over the peak.
+double disagreement(const Smooth& p, const Smooth& q, const Interval& window) {
+  constexpr int kPoints = 200;
+  constexpr double kOffset = 0.381966;  // away from likely jumps
+  if (p.runs.size() != q.runs.size()) return 1;
+  double most = 0, peak = 0;
+  for (int i = 0; i < kPoints; ++i) {
+    const double t = std::lerp(window.lower(), window.upper(), (i + kOffset) / kPoints);
+    const double at_p = p.density(t);
+    most = std::max(most, std::abs(at_p - q.density(t)));
+    peak = std::max(peak, at_p);
+  }
+  for (const SobolevRun& run : p.runs) {
+    const double t = run.lower() + (run.upper() - run.lower()) / 2, at_p = p.density(t);
+    most = std::max(most, std::abs(at_p - q.density(t)));
+    peak = std::max(peak, at_p);
+  }
+  return most / peak;
+}
+
+double integrate_runs(FunctionRef<double(const SobolevRun&, double)> f, const Smooth& p, double beta) {
+  double total = 0;
+  for (const SobolevRun& run : p.runs) {
+    const Interval whole(run.lower(), run.upper());
+    const double first = std::min(1 / beta, whole.width() / 4);
+    const Centre centres[] = {{whole.lower(), 0, first}, {whole.upper(), first, 0}};
+    total += integrate_panels([&](double t) { return f(run, t); }, {&whole, 1}, centres,
+                              slope_accuracy(beta * whole.width()))
+                 .value;
+  }
+  return total;
+}
+
+/// Where quadrature must start to see layers of width 1 / beta: at ends, and about kinks of the score, which
+/// are maxima or lie where the panels are shortest.
+std::vector<double> layers(const ScorePanels& panels, const Smooth& p, double beta) {
+  constexpr double kShort = 1e-8, kLayer = 8;
+  std::vector<double> cuts, kinks = panels.profile().maxima();
+  for (const Stretch& stretch : panels.stretches())
+    for (std::size_t i = 1; i < stretch.edges.size(); ++i)
+      if (stretch.edges[i] - stretch.edges[i - 1] < kShort * panels.window().width())
+        kinks.push_back(stretch.edges[i]);
+  std::sort(kinks.begin(), kinks.end());
+  double last = -std::numeric_limits<double>::infinity();
+  for (const SobolevRun& run : p.runs) {
+    const std::vector<double> ends = run_cuts(beta, run.lower(), run.upper());
+    cuts.insert(cuts.end(), ends.begin(), ends.end());
+    if (ends.empty()) continue;
+    for (const double t : kinks) {
+      if (t - last < kShort * panels.window().width() || t <= run.lower() || t >= run.upper()) continue;
+      for (const double away : {-kLayer, -1.0, 0.0, 1.0, kLayer}) cuts.push_back(t + away / beta);
+      last = t;
+    }
+  }
+  return cuts;
+}
+
+SobolevPrediction without_penalty(const Sobolev& omega, const std::function<double(double)>& f,
+                                  const Interval& domain, double accuracy) {
+  const double temperature = omega.temperature();
+  NumericPrediction p = predict_numeric(Tsallis(2, temperature), f, domain, accuracy);
+  const double roughness = fenchel::expectation(
+      p.density,
+      [&](double t) {
+        const auto& pieces = p.density.support();
+        const auto piece =
+            std::find_if(pieces.begin(), pieces.end(), [&](const Interval& s) { return s.contains(t); });
+        const double step = 1e-6 * piece->width();
+        const double near = std::max(piece->lower(), t - step), far = std::min(piece->upper(), t + step);
+        const double slope = (f(far) - f(near)) / (far - near) / temperature;
+        return slope * slope / pdf(p.density, t);
+      },
+      1e-8);
+  return {std::move(p.density), p.top, p.offset - 1, roughness};
+}
+
+}  // namespace
+
+SobolevPrediction predict_numeric(const Sobolev& omega, std::function<double(double)> f,
+                                  const Interval& domain, double accuracy) {
+  checked_positive("predict", "accuracy", accuracy);
+  const double beta = 1 / std::sqrt(omega.gamma());
+  if (std::isinf(beta)) return without_penalty(omega, f, domain, accuracy);
+  ScoreWindows windows(f, domain, omega.temperature(), std::max(accuracy, 1e-10));
+  int doublings = 0, cells = kFirstCells;
+  std::optional<ScorePanels> panels(windows.panels(doublings));
+  GridObstacle grid = solve_obstacle(*panels, omega.gamma(), cells);
+  const auto window_holds = [&] {
+    const bool below = grid.runs.front().at_start && !panels->stretches().front().masked_below;
+    const bool above = grid.runs.back().at_end && !panels->stretches().back().masked_above;
+    return windows.holds(panels->window(), grid.tau) && !(windows.free_below() && below) &&
+           !(windows.free_above() && above);
+  };
+  while (!window_holds()) {
+    if (++doublings > kMostDoublings) throw_no_window(panels->window().width());
+    panels.emplace(windows.panels(doublings));
+    grid = solve_obstacle(*panels, omega.gamma(), cells);
+  }
+  if (beta * panels->window().width() > kUnfelt) return without_penalty(omega, f, domain, accuracy);
+  auto score = std::make_shared<SmoothScore>();
+  score->f = [at = *panels](double t) { return at(t); };
+  for (const Stretch& stretch : panels->stretches())
+    score->edges.insert(score->edges.end(), stretch.edges.begin(), stretch.edges.end());
+  std::shared_ptr<const Smooth> p;
+  for (double off = 1;;) {
+    std::optional<Smooth> finer = polish(*panels, score, beta, grid);
+    if (finer && p) off = disagreement(*p, *finer, panels->window());
+    p = finer ? std::make_shared<const Smooth>(*std::move(finer)) : nullptr;
+    if (p && off <= accuracy) break;
+    if ((cells *= 2) > kMostCells)
+      throw ConvergenceError(error_message("predict", "the difference of two grids over the peak",
+                                           "must reach " + shortest(accuracy), off));
+    grid = solve_obstacle(*panels, omega.gamma(), cells);
+  }
+  std::vector<Interval> support;
+  for (const SobolevRun& run : p->runs) support.emplace_back(run.lower(), run.upper());
+  const double roughness = integrate_runs(
+      [](const SobolevRun& run, double t) {
+        const double slope = run.slope(t);
+        return slope * slope;
+      },
+      *p, beta);
+  std::vector<double> modes = layers(*panels, *p, beta);
+  for (const double t : windows.profile().maxima())
+    if (p->density(t) > 0) modes.push_back(t);
+  NumericDensity density([p](double t) { return std::log(p->density(t)); }, std::move(support),
+                         std::move(modes), std::max(1e-10, accuracy / 100));
+  check_mass(density, accuracy);
+  return {std::move(density), windows.profile().top(), p->tau, roughness};
+}
+
+double conjugate(const Sobolev& omega, const SobolevPrediction& p, const std::function<double(double)>& f) {
+  const double mean = fenchel::expectation(p.density, [&](double t) { return f(t) - p.top; });
+  return p.top + (omega.temperature() * (1 + p.threshold) + mean) / 2;
+}
+
+}  // namespace fenchel::detail

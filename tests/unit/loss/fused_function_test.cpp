@@ -1,0 +1,112 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "fenchel/distribution/dirac.hpp"
+#include "fenchel/loss/sobolev_function.hpp"
+#include "fenchel/loss/total_variation_function.hpp"
+#include "support/fused_scores.hpp"
+#include "support/grids.hpp"
+
+namespace fenchel {
+namespace {
+
+using testing::kInf;
+using testing::waves;
+
+/// Omega of a prediction by its own numbers.
+double omega_of(const TotalVariation& omega, const detail::TotalVariationPrediction& p) {
+  return omega.temperature() * (omega.gamma() * p.total_variation - tsallis_entropy(p.density, 2));
+}
+double omega_of(const Sobolev& omega, const detail::SobolevPrediction& p) {
+  return omega.temperature() * (omega.gamma() / 2 * p.roughness - tsallis_entropy(p.density, 2));
+}
+
+template <class Omega>
+class FusedFunctionLoss : public ::testing::Test {};
+using Omegas = ::testing::Types<TotalVariation, Sobolev>;
+TYPED_TEST_SUITE(FusedFunctionLoss, Omegas);
+
+// Omega*(f) = E_p[f] - Omega(p): with the prediction as the target the Fenchel-Young loss is 0.
+TYPED_TEST(FusedFunctionLoss, VanishesAtThePrediction) {
+  for (const double temperature : {1.0, 2.5}) {
+    for (const double gamma : {0.0, 1e-3, 0.2, 3.0}) {
+      const TypeParam omega(gamma, temperature);
+      for (const Interval& domain : {Interval(-kInf, kInf), Interval(-1, 2.5)}) {
+        const auto p = detail::predict_numeric(omega, waves(), domain, 1e-8);
+        const auto loss = cross_omega(omega, waves(), domain, p.density);
+        EXPECT_NEAR(loss.value + omega_of(omega, p), 0, 1e-9) << gamma << " " << temperature;
+      }
+      const EvenScore even([](double x) { return -x * x * x; }, 0.3);
+      const auto q = detail::predict_even(omega, even);
+      EXPECT_NEAR(cross_omega(omega, even, Line{}, q.density).value + omega_of(omega, q), 0, 1e-9) << gamma;
+    }
+  }
+}
+
+// It is positive elsewhere, and Omega* the largest of E_q[f] - Omega(q) over neighbours.
+TYPED_TEST(FusedFunctionLoss, IsPositiveElsewhere) {
+  const TypeParam omega(0.2);
+  for (const double other : {0.05, 0.19, 0.21, 1.0}) {
+    const auto q = detail::predict_numeric(TypeParam(other), waves(), Interval(-kInf, kInf), 1e-8);
+    const double loss = cross_omega(omega, waves(), Line{}, q.density).value + omega_of(omega, q);
+    EXPECT_GT(loss, 0) << other;
+  }
+}
+
+TYPED_TEST(FusedFunctionLoss, DerivativeWithRespectToGamma) {
+  const Dirac q(0.4);
+  const EvenScore even([](double x) { return -std::cosh(x); }, 0.3);
+  for (const double gamma : {0.05, 0.7}) {
+    const double step = 1e-4 * gamma;
+    const auto slope = [&](const auto& f, const auto& domain) {
+      return (cross_omega(TypeParam(gamma + step, 1.5), f, domain, q).value -
+              cross_omega(TypeParam(gamma - step, 1.5), f, domain, q).value) /
+             (2 * step);
+    };
+    const TypeParam omega(gamma, 1.5);
+    EXPECT_NEAR(cross_omega(omega, waves(), Line{}, q).gradient.gamma, slope(waves(), Line{}), 1e-6) << gamma;
+    const Interval domain(-1, 2.5);
+    EXPECT_NEAR(cross_omega(omega, waves(), domain, q).gradient.gamma, slope(waves(), domain), 1e-6) << gamma;
+    EXPECT_NEAR(cross_omega(omega, even, Line{}, q).gradient.gamma, slope(even, Line{}), 1e-6) << gamma;
+  }
+}
+
+TYPED_TEST(FusedFunctionLoss, DerivativeAtGammaZero) {
+  const Dirac q(0.4);
+  const double step = 1e-7;
+  const auto value = [&](double gamma) {
+    return cross_omega(TypeParam(gamma), waves(), Interval(-1, 2.5), q).value;
+  };
+  const auto loss = cross_omega(TypeParam(0), waves(), Interval(-1, 2.5), q);
+  EXPECT_NEAR(loss.gradient.gamma, (value(step) - value(0)) / step, 2e-2 * std::abs(loss.gradient.gamma));
+}
+
+TYPED_TEST(FusedFunctionLoss, DerivativeWithRespectToTheta) {
+  const Dirac q(0.4);
+  const std::vector<LinearScore::Statistic> phi = {[](double t) { return t; }, [](double t) { return t * t; },
+                                                   [](double t) { return std::cos(2 * t); }};
+  const std::vector<double> theta = {0.3, -0.25, 1.5};
+  const TypeParam omega(0.1, 1.5);
+  const auto loss = cross_omega(omega, LinearScore(theta, phi), Line{}, q);
+  ASSERT_EQ(loss.gradient.theta.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    std::vector<double> more = theta, less = theta;
+    more[i] += 1e-5;
+    less[i] -= 1e-5;
+    const double slope = (cross_omega(omega, LinearScore(more, phi), Line{}, q).value -
+                          cross_omega(omega, LinearScore(less, phi), Line{}, q).value) /
+                         2e-5;
+    EXPECT_NEAR(loss.gradient.theta[i], slope, 1e-7) << i;
+  }
+}
+
+TYPED_TEST(FusedFunctionLoss, TargetsOutsideAndMasked) {
+  const FunctionScore f([](double t) { return std::abs(t) > 1 ? -kInf : -t * t; });
+  EXPECT_EQ(cross_omega(TypeParam(0.1), f, Line{}, Dirac(2)).value, kInf);
+  EXPECT_EQ(cross_omega(TypeParam(0.1), waves(), Interval(0, 1), Dirac(2)).value, kInf);
+}
+
+}  // namespace
+}  // namespace fenchel
