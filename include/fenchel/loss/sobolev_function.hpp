@@ -1,7 +1,5 @@
 #pragma once
 
-#include <algorithm>
-
 #include "fenchel/loss/function.hpp"
 #include "fenchel/loss/fused_gradient.hpp"
 #include "fenchel/loss/loss.hpp"
@@ -40,8 +38,9 @@ requires requires(const Sobolev& omega, const Score& f, const Domain& domain, co
                                  const Target& q) {
   auto loss = cross_omega(omega, f, domain, q);
   const double energy = roughness(q) / 2, temperature = omega.temperature();
-  loss.value += temperature * (omega.gamma() * energy - tsallis_entropy(q, 2));
-  loss.value = std::max(0.0, loss.value);
+  const double penalty = omega.gamma() == 0 ? 0 : omega.gamma() * energy;
+  loss.value += temperature * (penalty - tsallis_entropy(q, 2));
+  if (loss.value < 0) loss.value = 0;
   loss.gradient.gamma += temperature * energy;
   return loss;
 }

@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "fenchel/distribution/dirac.hpp"
+#include "fenchel/loss/sobolev.hpp"
 #include "fenchel/loss/sobolev_function.hpp"
+#include "fenchel/loss/total_variation.hpp"
 #include "fenchel/loss/total_variation_function.hpp"
 #include "support/fused_scores.hpp"
 #include "support/grids.hpp"
@@ -100,6 +102,30 @@ TYPED_TEST(FusedFunctionLoss, DerivativeWithRespectToTheta) {
                          2e-5;
     EXPECT_NEAR(loss.gradient.theta[i], slope, 1e-7) << i;
   }
+}
+
+// The closed forms of the quadratic score give the same losses.
+TYPED_TEST(FusedFunctionLoss, IsThatOfTheClosedForms) {
+  const QuadraticScore closed(0.3, 0.8);
+  const EvenScore even([](double x) { return -x * x / 1.6; }, 0.3);
+  const FunctionScore any([](double t) { return -(t - 0.3) * (t - 0.3) / 1.6; });
+  const SmoothParabola q(0.2, 0.5, 0.6);
+  for (const double gamma : {0.0, 0.1, 2.0}) {
+    const TypeParam omega(gamma, 1.5);
+    const auto expected = fenchel_young(omega, closed, q);
+    for (const auto& loss : {fenchel_young(omega, even, q), fenchel_young(omega, any, q)}) {
+      EXPECT_NEAR(loss.value, expected.value, 1e-9) << gamma;
+      EXPECT_NEAR(loss.gradient.gamma, expected.gradient.gamma, 1e-6) << gamma;
+    }
+    EXPECT_EQ(fenchel_young(omega, any, Dirac(0.4)).value, kInf) << gamma;
+  }
+}
+
+TYPED_TEST(FusedFunctionLoss, FenchelYoungIsZeroAtThePrediction) {
+  const TypeParam omega(0.2);
+  const auto p = predict(omega, waves(), Line());
+  EXPECT_LT(fenchel_young(omega, waves(), p).value, 1e-6);
+  EXPECT_GT(fenchel_young(omega, waves(), predict(TypeParam(0.3), waves(), Line())).value, 1e-4);
 }
 
 TYPED_TEST(FusedFunctionLoss, TargetsOutsideAndMasked) {
