@@ -1,5 +1,6 @@
 // Draws the documentation's pictures, one a family of distributions, and prints where each is.
 #include <Eigen/Cholesky>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <functional>
@@ -101,11 +102,13 @@ std::string sparse_integer_gaussian() {
   return plot.str();
 }
 
+/// A score with several modes.
+double waves(double t) { return 2 * std::cos(2 * t) + 0.3 * t - t * t / 8; }
+
 std::string any_score() {
-  const auto f = [](double t) { return 2 * std::cos(2 * t) + 0.3 * t - t * t / 8; };
   Plot plot("One score with several modes, four predictions", {-5, 8, 1, "t"}, {0, 1, 0.2, "density"});
   for (const double alpha : {1.0, 1.25, 1.5, 2.0}) {
-    const auto p = predict(Tsallis(alpha), FunctionScore(f), Line());
+    const auto p = predict(Tsallis(alpha), FunctionScore(waves), Line());
     plot.curve("&#945; = " + svg::number(alpha) + ", " + std::to_string(support(p).size()) +
                    (support(p).size() == 1 ? " interval" : " intervals"),
                [&](double t) { return pdf(p, t); });
@@ -128,6 +131,38 @@ std::string capped_triangular() { return by_gamma<CappedTriangular>("Capped tria
 std::string capped_parabola() { return by_gamma<CappedParabola>("Capped parabola: f = -t&#178;/2"); }
 std::string smooth_triangular() { return by_gamma<SmoothTriangular>("Smooth triangular: f = -|t|"); }
 std::string smooth_parabola() { return by_gamma<SmoothParabola>("Smooth parabola: f = -t&#178;/2"); }
+
+std::string taut_string() {
+  Plot plot("The tube around the sums of a score, and the taut string in it", {-4, 5, 1, "t"},
+            {-7, 1, 1, "F(t) &#177; &#947;"});
+  const TautString drawn = taut_string(TotalVariation(0.4), waves, Interval(-4, 5), 900);
+  const auto points = [&](const std::vector<double>& y, auto&& keep) {
+    std::vector<std::pair<double, double>> path;
+    for (std::size_t i = 0; i < y.size(); ++i) path.emplace_back(drawn.t[i], keep(drawn.t[i]) ? y[i] : NAN);
+    return path;
+  };
+  const auto everywhere = [](double) { return true; };
+  const auto on_plateau = [&](double t) {
+    return std::any_of(drawn.plateaus.begin(), drawn.plateaus.end(),
+                       [t](const Interval& plateau) { return plateau.contains(t); });
+  };
+  plot.path("F + &#947;", points(drawn.upper, everywhere));
+  plot.path("F - &#947;", points(drawn.lower, everywhere));
+  plot.path("string along the tube", points(drawn.string, everywhere));
+  plot.path("straight: plateaus", points(drawn.string, on_plateau));
+  return plot.str();
+}
+
+std::string fusedmax() {
+  Plot plot("One score, three regularizers", {-3, 5, 1, "t"}, {0, 1, 0.2, "density"});
+  const FunctionScore f(waves);
+  const auto sparse = predict(Tsallis(2), f, Line()), capped = predict(TotalVariation(0.1), f, Line()),
+             smooth = predict(Sobolev(0.05), f, Line());
+  plot.curve("Tsallis(2)", [&](double t) { return pdf(sparse, t); });
+  plot.curve("TotalVariation(0.1)", [&](double t) { return pdf(capped, t); });
+  plot.curve("Sobolev(0.05)", [&](double t) { return pdf(smooth, t); });
+  return plot.str();
+}
 
 std::string multivariate_beta_gaussian() {
   Plot plot("Draws, the contour that holds half of them, and the support", {-4, 4, 1, "t&#8321;"},
@@ -187,6 +222,8 @@ const std::vector<Picture> kPictures{{"beta_gaussian", beta_gaussian},
                                      {"capped_parabola", capped_parabola},
                                      {"smooth_triangular", smooth_triangular},
                                      {"smooth_parabola", smooth_parabola},
+                                     {"taut_string", taut_string},
+                                     {"fusedmax", fusedmax},
                                      {"geometry", geometry}};
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace fenchel {
 
 /// A callable that somebody else owns, for the length of a call: how a template hands a lambda to compiled
-/// code.
+/// code. It may also be a function.
 template <class Signature>
 class FunctionRef;
 
@@ -16,18 +16,32 @@ class FunctionRef<Result(Arguments...)> {
  public:
   template <class Callable>
   requires std::is_invocable_r_v<Result, const Callable&, Arguments...> FunctionRef(const Callable& callable)
-  noexcept
-      : callable_(std::addressof(callable)), call_([](const void* erased, Arguments... arguments) -> Result {
-          return (*static_cast<const Callable*>(erased))(std::forward<Arguments>(arguments)...);
-        }) {}
+  noexcept {
+    if constexpr (std::is_function_v<Callable>) {
+      erased_.function = reinterpret_cast<void (*)()>(&callable);
+    } else {
+      erased_.object = std::addressof(callable);
+    }
+    call_ = [](Erased erased, Arguments... arguments) -> Result {
+      if constexpr (std::is_function_v<Callable>) {
+        return reinterpret_cast<Callable*>(erased.function)(std::forward<Arguments>(arguments)...);
+      } else {
+        return (*static_cast<const Callable*>(erased.object))(std::forward<Arguments>(arguments)...);
+      }
+    };
+  }
 
   Result operator()(Arguments... arguments) const {
-    return call_(callable_, std::forward<Arguments>(arguments)...);
+    return call_(erased_, std::forward<Arguments>(arguments)...);
   }
 
  private:
-  const void* callable_;
-  Result (*call_)(const void*, Arguments...);
+  union Erased {
+    const void* object;
+    void (*function)();
+  };
+  Erased erased_;
+  Result (*call_)(Erased, Arguments...);
 };
 
 }  // namespace fenchel
