@@ -107,28 +107,6 @@ FENCHEL_INLINE Bound best_bound(const Real* z, index_t n, Real top, Real pivot, 
   return best;
 }
 
-/// Eight sums from the first on: sum_{j <= i} x_j.
-FENCHEL_INLINE Lanes<double> running_sums(Lanes<double> x) noexcept {
-  const Lanes<double> zero{};
-  x += __builtin_shufflevector(zero, x, 0, 8, 9, 10, 11, 12, 13, 14);
-  x += __builtin_shufflevector(zero, x, 0, 1, 8, 9, 10, 11, 12, 13);
-  return x + __builtin_shufflevector(zero, x, 0, 1, 2, 3, 8, 9, 10, 11);
-}
-
-FENCHEL_INLINE Lanes<double> lesser(Lanes<double> x, Lanes<double> y) noexcept {
-  Lanes<double> least;
-  for_each_lane<double>([&](index_t j) FENCHEL_INLINE_LAMBDA { least[j] = y[j] < x[j] ? y[j] : x[j]; });
-  return least;
-}
-
-/// Eight minima from the first on: min_{j <= i} x_j.
-FENCHEL_INLINE Lanes<double> running_minima(Lanes<double> x) noexcept {
-  const Lanes<double> most = std::numeric_limits<double>::max() - Lanes<double>{};
-  x = lesser(x, __builtin_shufflevector(most, x, 0, 8, 9, 10, 11, 12, 13, 14));
-  x = lesser(x, __builtin_shufflevector(most, x, 0, 1, 8, 9, 10, 11, 12, 13));
-  return lesser(x, __builtin_shufflevector(most, x, 0, 1, 2, 3, 8, 9, 10, 11));
-}
-
 /// sign (z - top - level) of eight columns.
 template <class Real>
 FENCHEL_INLINE Lanes<double> signed_heights(const Real* z, double sign, Real top, double level) noexcept {
@@ -144,37 +122,35 @@ struct Checkpoint {
   double carry;
 };
 
-/// Passes over columns that stay outside (sign = 1), or inside (-1), eight at a time, after one that is: with
-/// s the sums of sign (z - level) and -gamma the least that is carried, sign d = s + max(carry, -gamma - min
-/// s). Stops before eight of which one may reach gamma, at `stop`; the way from the checkpoint to there is
-/// undecided.
+/// Passes over columns that stay outside (sign = 1), or inside (-1), eight at a time, after one that is. With
+/// the sum S of sign (z - level) over eight columns, and P over those where it is positive, sign d is at most
+/// carry + P within them and max(carry + S, -gamma + P) after; where carry + S is below -gamma, d does not
+/// depend on what was carried. Stops before eight in which d may reach gamma, at `stop`.
 template <class Real>
 FENCHEL_INLINE Checkpoint pass_over(const Real* z, index_t begin, index_t end, double sign, Real top,
                                     double level, Real edge, double gamma, index_t& stop) noexcept {
+  constexpr index_t kEight = kLanes<double>;
   const auto leaves = [sign, edge](Real x) FENCHEL_INLINE_LAMBDA { return sign > 0 ? x > edge : x <= edge; };
   const double reach = gamma * (1 - 1e-12);
   Checkpoint last{begin, -gamma};
   double carry = -gamma;
   index_t i = begin;
-  for (;;) {
-    if (carry == -gamma) {
+  for (bool quiet = true;;) {
+    if (quiet) {
       i = find_first(z, i, end, leaves);
       last = {i, -gamma};
     }
-    if (i + kLanes < double >> end) break;
-    const Lanes<double> s = running_sums(signed_heights(z + i, sign, top, level));
-    const Lanes<double> least = running_minima(s);
-    Lanes<double> d;
-    IntLanes<double> reaches;
-    for_each_lane<double>([&](index_t j) FENCHEL_INLINE_LAMBDA {
-      const double lift = -gamma - least[j];
-      d[j] = s[j] + (lift > carry ? lift : carry);
-      reaches[j] = d[j] >= reach;
-    });
-    if (any_of<double>(reaches)) break;
-    if (-gamma - least[7] >= carry) last = {i, carry};
-    carry = d[7];
-    i += kLanes<double>;
+    if (i + kEight > end) break;
+    const Lanes<double> heights = signed_heights(z + i, sign, top, level);
+    Lanes<double> gains;
+    for_each_lane<double>([&](index_t j)
+                              FENCHEL_INLINE_LAMBDA { gains[j] = heights[j] > 0 ? heights[j] : 0; });
+    const double sum = sum_of_doubles(heights), gain = sum_of_doubles(gains);
+    if (carry + gain >= reach) break;
+    if (carry + sum <= -gamma) last = {i, carry};
+    carry = std::max(carry + sum, gain - gamma);
+    quiet = carry == -gamma;
+    i += kEight;
   }
   stop = i;
   return {last.at, sign * last.carry};
