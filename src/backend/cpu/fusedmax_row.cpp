@@ -95,7 +95,7 @@ FENCHEL_INLINE Bound best_bound(const Real* z, index_t n, Real top, Real pivot, 
     for (index_t k = 0; k < blocks; ++k) {
       const index_t begin = k * length, end = std::min(begin + length, n);
       const double level = (sums[k] - edges(begin, end) - 1) / static_cast<double>(end - begin) - above_pivot;
-      if (level > best.level) best = {{begin, end}, level};
+      if (level > best.level && level < 0) best = {{begin, end}, level};  // sums less the pivot may overflow
     }
     if (blocks == 1) break;
     for (index_t k = 0; k < blocks / 2; ++k) sums[k] = sums[2 * k] + sums[2 * k + 1];

@@ -36,7 +36,8 @@ TEST(Fusedmax, IsSparsemaxOfTheTautString) {
         EXPECT_LE(largest_difference(p, fusedmax_of(z, gamma)), bound(z, gamma))
             << kind << " n=" << n << " gamma=" << gamma;
         const auto mass = static_cast<double>(std::accumulate(p.begin(), p.end(), 0.0L));
-        EXPECT_NEAR(mass, 1, cpu::row_sum_error<double>(static_cast<index_t>(n))) << kind << n << " " << gamma;
+        EXPECT_NEAR(mass, 1, cpu::row_sum_error<double>(static_cast<index_t>(n)))
+            << kind << n << " " << gamma;
       }
     }
   }
@@ -110,6 +111,18 @@ TEST(Fusedmax, SurvivesScoresOfAnySize) {
   EXPECT_EQ(fusedmax({-1e300, 1e300}, 0.25), (Vector{0, 1}));
   EXPECT_EQ(fusedmax({5e-324, 0}, 0), (Vector{0.5, 0.5}));
   EXPECT_EQ(fusedmax({1e17, 1e17, 1e17 - 64}, 0.1), (Vector{0.5, 0.5, 0}));
+}
+
+TEST(Fusedmax, TheLowestFloatIsAMask) {
+  std::vector<float> z(40), p(40), q(40);
+  for (std::size_t i = 0; i < z.size(); ++i) z[i] = 0.01F * static_cast<float>(i % 7);
+  const auto predict = [&z](float mask, std::vector<float>& out) {
+    z[0] = z[1] = z[20] = mask;
+    cpu::fusedmax<float>({z.data(), 1, 40}, 0.1, {out.data(), 1, 40});
+  };
+  predict(std::numeric_limits<float>::lowest(), p);
+  predict(-std::numeric_limits<float>::infinity(), q);
+  EXPECT_EQ(p, q);
 }
 
 TEST(Fusedmax, AMaskIsTheLimitOfALowScore) {
