@@ -113,6 +113,18 @@ TEST(Fusedmax, SurvivesScoresOfAnySize) {
   EXPECT_EQ(fusedmax({1e17, 1e17, 1e17 - 64}, 0.1), (Vector{0.5, 0.5, 0}));
 }
 
+/// Where rounding of the scores, or of gamma, is more than a probability.
+TEST(Fusedmax, KeepsItsMassHoweverLargeTheScores) {
+  for (double size = 1; size < 1e299; size *= 7) {
+    EXPECT_EQ(fusedmax({-3, 5, 0, -kInf, 1}, 70 * size), (Vector{1. / 3, 1. / 3, 1. / 3, 0, 0})) << size;
+    const Vector z{2 * size, 1.4 * size, 3.7 * size, -5 * size, -size, 3 * size};
+    for (const double gamma : {0.1, 0.3, 0.7, 3.0}) {
+      const Vector p = fusedmax(z, gamma * size);
+      EXPECT_NEAR(std::accumulate(p.begin(), p.end(), 0.0), 1, 1e-15) << size << ' ' << gamma;
+    }
+  }
+}
+
 TEST(Fusedmax, TheLowestFloatIsAMask) {
   std::vector<float> z(40), p(40), q(40);
   for (std::size_t i = 0; i < z.size(); ++i) z[i] = 0.01F * static_cast<float>(i % 7);
