@@ -125,6 +125,15 @@ TEST(Fusedmax, KeepsItsMassHoweverLargeTheScores) {
   }
 }
 
+TEST(Fusedmax, SurvivesGammasThatOverflow) {
+  const Vector z{0, 1, 2, -kInf, 1, 0}, weights(5, 1e3);
+  Chain heavy;
+  heavy.weights = {weights.data(), 1, 5};
+  const Vector want{1. / 3, 1. / 3, 1. / 3, 0, 0, 0};
+  EXPECT_EQ(fusedmax(z, 1.7e308), want);
+  EXPECT_EQ(fusedmax(z, 1e307, heavy), want);
+}
+
 TEST(Fusedmax, TheLowestFloatIsAMask) {
   std::vector<float> z(40), p(40), q(40);
   for (std::size_t i = 0; i < z.size(); ++i) z[i] = 0.01F * static_cast<float>(i % 7);
