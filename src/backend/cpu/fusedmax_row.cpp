@@ -288,7 +288,10 @@ FENCHEL_INLINE void prox_of_run(double* x, index_t size, index_t first, const Ga
 
 /// tau of sparsemax(x), x within rounding of a support: by Newton's steps that leave columns out, if any.
 FENCHEL_INLINE double support_threshold(const double* x, index_t size, double lowest) noexcept {
-  double tau = (sum_in_double(x, size, 0) - 1) / static_cast<double>(size);
+  RunningSum<double> all;
+  for_each_vector<double>(
+      size, [&](index_t i, index_t count) FENCHEL_INLINE_LAMBDA { all.add(load_up_to(x + i, count, 0.0)); });
+  double tau = (all.total() - 1) / static_cast<double>(size);
   if (lowest > tau) return tau;
   for (index_t last = size;;) {
     CompensatedSum sum;

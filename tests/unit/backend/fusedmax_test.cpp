@@ -123,6 +123,8 @@ TEST(Fusedmax, KeepsItsMassHoweverLargeTheScores) {
       EXPECT_NEAR(std::accumulate(p.begin(), p.end(), 0.0), 1, 1e-15) << size << ' ' << gamma;
     }
   }
+  const Vector flat = fusedmax(Vector(39906), 1);
+  EXPECT_NEAR(static_cast<double>(std::accumulate(flat.begin(), flat.end(), 0.0L)), 1, 1e-15);
 }
 
 TEST(Fusedmax, SurvivesGammasThatOverflow) {
