@@ -27,7 +27,7 @@ struct StringScratch {
 template <class Score, class Weight, class Cap, class Block>
 void taut_string(index_t n, const Score& y, const Weight& w, const Cap& cap, const StringScratch& scratch,
                  const Block& block) {
-  constexpr double kCancels = 1e-3;
+  constexpr double kCancels = 1. / 16;
   StringPiece *upper = scratch.upper, *lower = scratch.lower;  // their first pieces
   index_t uppers = 0, lowers = 0, fixed = 0;
   const auto merge_last_two = [](StringPiece* pieces, index_t& count) {

@@ -40,6 +40,10 @@ TEST(TautString, ForgetsWhatItHasPassed) {
     EXPECT_NEAR(x[2], 1.3, 1e-15) << heavy;
     EXPECT_NEAR(x[3], 0.05, 1e-15) << heavy;
   }
+  Vector y(293);  // up and down, then one node on its own
+  for (std::size_t i = 1; i < y.size(); i += 2) y[i] = 1.2810938670047158;
+  const Vector x = taut_string(y, Vector(292, 0.63802553057743761));
+  EXPECT_NEAR(x[292], x[0], 1e-15);
 }
 
 TEST(TautString, MeetsTheConditionsOfTheMinimiser) {
