@@ -56,16 +56,17 @@ double SobolevChain::balance(double total) noexcept {
 /// Everything on the largest score bounds tau from below, hence the support from above: a neighbour has a
 /// density of at most 1 / w.
 void SobolevChain::begin() noexcept {
-  const index_t best = std::max_element(values_, values_ + n_) - values_;
-  const double w = mass_[best], tau = -((1 + (left_[best] + left_[best + 1]) / w) / w);
+  best_ = std::max_element(values_, values_ + n_) - values_;
+  const double w = mass_[best_], tau = -((1 + (left_[best_] + left_[best_ + 1]) / w) / w);
   for (index_t i = 0; i < n_; ++i) p_[i] = 1 / mass_[i];
-  for (index_t i = 0; i < n_; ++i) active_[i] = i == best || push(tau, i) + inflow(i) > 0;
+  for (index_t i = 0; i < n_; ++i) active_[i] = i == best_ || push(tau, i) + inflow(i) > 0;
 }
 
+/// The largest score is above tau, hence on the support, whatever rounding says of scores of 1e100.
 bool SobolevChain::drop() noexcept {
   bool dropped = false;
   for (index_t i = 0; i < n_; ++i) {
-    if (!active_[i] || !(p_[i] <= 0)) continue;
+    if (!active_[i] || p_[i] > 0 || i == best_) continue;
     active_[i] = 0;
     p_[i] = 0;
     dropped = true;
@@ -127,6 +128,7 @@ double SobolevChain::predict() noexcept {
     rising = rising && next > tau;
     tau = next;
   }
+  p_[best_] = std::max(p_[best_], 0.0);
   CompensatedSum total;
   for (index_t i = 0; i < n_; ++i) total.add(mass_[i] * p_[i]);
   for (index_t i = 0; i < n_; ++i) p_[i] /= total.total();

@@ -72,7 +72,7 @@ class SobolevChain {
   bool add(double tau) noexcept;
   void sweep(double tau, bool forward) noexcept;
 
-  index_t n_ = 0;
+  index_t n_ = 0, best_ = 0;
   double *mass_, *left_, *pivot_, *share_, *response_, *values_, *p_;
   unsigned char* active_;
 };

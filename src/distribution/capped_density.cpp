@@ -89,7 +89,8 @@ double CappedShape::scale_of_variance(std::string_view where, int degree, double
   checked_nonnegative(where, "gamma", gamma);
   checked_positive(where, "variance", variance);
   const double half_width = std::sqrt(variance / moment_share(degree, gamma, 2));
-  return std::pow(half_width, degree + 1) / (degree + 1) / (0.5 + gamma);
+  const double scale = half_width / (degree + 1) / (0.5 + gamma) * half_width;  // no power may overflow
+  return degree == 1 ? scale : scale * half_width;
 }
 
 double CappedShape::threshold() const noexcept {

@@ -53,6 +53,9 @@ class FENCHEL_EXPORT CappedParabola {
   return {p.mu() / p.sigma2(), -1 / (2 * p.sigma2())};
 }
 
+/// int p'^2 = 1 / sigma2.
+[[nodiscard]] inline double roughness(const CappedParabola& p) noexcept { return 1 / p.sigma2(); }
+
 /// E[f(t)] for any callable, to `accuracy` times E|f(t)|, in pieces that end at the plateau's edges. Throws
 /// std::domain_error where f is NaN and ConvergenceError when the accuracy is not reached.
 template <std::invocable<double> F>

@@ -49,6 +49,11 @@ class FENCHEL_EXPORT CappedTriangular {
 /// -1 / b, for the score theta |t - mu|.
 [[nodiscard]] inline double canonical_parameter(const CappedTriangular& p) noexcept { return -1 / p.b(); }
 
+/// int p'^2 = 2 (half_width - plateau) / b^2.
+[[nodiscard]] inline double roughness(const CappedTriangular& p) noexcept {
+  return 2 * (p.shape().slope_share() * p.half_width() / p.b()) / p.b();
+}
+
 /// E[f(t)] for any callable, to `accuracy` times E|f(t)|, in pieces that end at the plateau's edges. Throws
 /// std::domain_error where f is NaN and ConvergenceError when the accuracy is not reached.
 template <std::invocable<double> F>

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <limits>
+
 #include "backend/cpu/checks.hpp"
 #include "fenchel/backend/chain.hpp"
 #include "fenchel/core/check.hpp"
@@ -78,18 +81,20 @@ inline index_t chain_length(const cpu::Chain& chain, index_t i, index_t cols) no
   return chain.lengths.empty() ? cols : chain.lengths[static_cast<std::size_t>(i)];
 }
 
-/// gamma times the weight of the edge between columns j and j + 1.
+/// gamma times the weight of the edge between columns j and j + 1, at most 1e300 so that sums stay finite.
 class EdgeGammas {
  public:
   EdgeGammas(double gamma, const cpu::Chain& chain, index_t i) noexcept
-      : gamma_(gamma), weights_(chain.weights.data == nullptr ? nullptr : chain.weights.row(i)) {}
+      : gamma_(std::min(gamma, kLargest)),
+        weights_(chain.weights.data == nullptr ? nullptr : chain.weights.row(i)) {}
   [[nodiscard]] double operator[](index_t j) const noexcept {
-    return weights_ == nullptr ? gamma_ : gamma_ * weights_[j];
+    return weights_ == nullptr ? gamma_ : std::min(gamma_ * weights_[j], kLargest);
   }
   [[nodiscard]] bool constant() const noexcept { return weights_ == nullptr; }
   [[nodiscard]] double weight(index_t j) const noexcept { return weights_ == nullptr ? 1.0 : weights_[j]; }
 
  private:
+  static constexpr double kLargest = 1e300;
   double gamma_;
   const double* weights_;
 };

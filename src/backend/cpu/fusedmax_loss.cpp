@@ -48,7 +48,8 @@ double row_loss(const Real* z, const Real* p, const double* x, index_t n, const 
       if (q > 0) return kInf;
     } else {
       u += x[i] - (double{z[i]} - row.top);
-      loss += (q - double{p[i]}) * (q - double{p[i]}) / 2 + std::max(row.threshold - x[i], 0.0) * q;
+      const double slack = p[i] > 0 ? 0.0 : std::max(row.threshold - x[i], 0.0);
+      loss += (q - double{p[i]}) * (q - double{p[i]}) / 2 + slack * q;
     }
     if (i + 1 == n) break;
     if (x[i + 1] != x[i]) u = x[i + 1] > x[i] ? gammas[i] : -gammas[i];

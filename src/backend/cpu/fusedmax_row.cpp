@@ -95,7 +95,7 @@ FENCHEL_INLINE Bound best_bound(const Real* z, index_t n, Real top, Real pivot, 
     for (index_t k = 0; k < blocks; ++k) {
       const index_t begin = k * length, end = std::min(begin + length, n);
       const double level = (sums[k] - edges(begin, end) - 1) / static_cast<double>(end - begin) - above_pivot;
-      if (level > best.level) best = {{begin, end}, level};
+      if (level > best.level && level < 0) best = {{begin, end}, level};  // sums less the pivot may overflow
     }
     if (blocks == 1) break;
     for (index_t k = 0; k < blocks / 2; ++k) sums[k] = sums[2 * k] + sums[2 * k + 1];
@@ -262,13 +262,33 @@ FENCHEL_INLINE void prox_of_run(double* x, index_t size, index_t first, const Ga
       [&](index_t i) FENCHEL_INLINE_LAMBDA { return gammas[first + i]; }, scratch, block);
 }
 
-/// p = x - tau on the runs of the support, x relative to the row outside of them. What rounding of tau, which
-/// every column shares, leaves of the mass, is taken from the differences.
+/// tau of sparsemax(x), x within rounding of a support: by Newton's steps that leave columns out, if any.
+FENCHEL_INLINE double support_threshold(const double* x, index_t size, double lowest) noexcept {
+  RunningSum<double> all;
+  for_each_vector<double>(
+      size, [&](index_t i, index_t count) FENCHEL_INLINE_LAMBDA { all.add(load_up_to(x + i, count, 0.0)); });
+  double tau = (all.total() - 1) / static_cast<double>(size);
+  if (lowest > tau) return tau;
+  for (index_t last = size;;) {
+    CompensatedSum sum;
+    index_t count = 0;
+    for (index_t i = 0; i < size; ++i) {
+      if (!(x[i] > tau)) continue;
+      sum.add(x[i]);
+      ++count;
+    }
+    if (count >= last) return tau;  // rounding may lower tau again
+    tau = (sum.total() - 1) / static_cast<double>(count);
+    last = count;
+  }
+}
+
+/// p = x - tau on the runs of the support, x relative to the row outside of them. Rounding of the scores,
+/// which every column shares, is left behind with the highest x: p has mass 1 however large they are.
 template <class Real, class Gammas>
 FENCHEL_INLINE double write_support(const Real* z, index_t n, Real top, const Gammas& gammas,
                                     const LevelSet& support, const FusedScratch& scratch, Real* p) noexcept {
-  CompensatedSum mass;
-  double* x = scratch.x;
+  double *x = scratch.x, highest = -kInfinity<double>, lowest = kInfinity<double>;
   for (index_t k = 0; k < support.run_count; ++k) {
     const Run run = support.runs[k];
     const index_t size = run.end - run.begin;
@@ -277,20 +297,23 @@ FENCHEL_INLINE double write_support(const Real* z, index_t n, Real top, const Ga
     if (run.end < n) x[size - 1] -= gammas[run.end - 1];
     prox_of_run(x, size, run.begin, gammas, scratch.string,
                 [&](index_t begin, index_t end, double value) FENCHEL_INLINE_LAMBDA {
-                  const double above = value - support.threshold;
-                  mass.add(static_cast<double>(end - begin) * above);
-                  std::fill(x + begin, x + end, above);
+                  highest = std::max(highest, value);
+                  lowest = std::min(lowest, value);
+                  std::fill(x + begin, x + end, value);
                 });
     x += size;
   }
-  const double excess = (mass.total() - 1) / support.size;
-  fill(p, n, Real(0));
+  const index_t size = x - scratch.x;
   x = scratch.x;
+  const double tau = std::clamp(support.threshold - highest, -1.0, 0.0);
+  for (index_t i = 0; i < size; ++i) x[i] = (x[i] - highest) - tau;
+  const double rest = support_threshold(x, size, (lowest - highest) - tau);
+  fill(p, n, Real(0));
   for (index_t k = 0; k < support.run_count; ++k) {
     const Run run = support.runs[k];
-    for (index_t i = run.begin; i < run.end; ++i, ++x) p[i] = static_cast<Real>(std::max(*x - excess, 0.0));
+    for (index_t i = run.begin; i < run.end; ++i, ++x) p[i] = static_cast<Real>(std::max(*x - rest, 0.0));
   }
-  return support.threshold + excess;
+  return highest + (tau + rest);
 }
 
 template <class Real, class Gammas>

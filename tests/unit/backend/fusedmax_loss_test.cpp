@@ -93,6 +93,9 @@ TEST(FusedmaxLoss, IsZeroAtThePredictionAndNeverNegative) {
         EXPECT_LT(soft_loss(z, gamma, q).loss, 1e-7 * (1 + gamma));
       }
     }
+    Vector z = make_row(kind, 90, 13);
+    for (double& x : z) x *= 1e30;
+    EXPECT_EQ(soft_loss(z, 3e30, fusedmax(z, 3e30)).loss, 0) << kind;
   }
 }
 

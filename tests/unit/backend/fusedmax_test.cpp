@@ -123,6 +123,41 @@ TEST(Fusedmax, SurvivesScoresOfAnySize) {
   EXPECT_EQ(fusedmax({1e17, 1e17, 1e17 - 64}, 0.1), (Vector{0.5, 0.5, 0}));
 }
 
+/// Where rounding of the scores, or of gamma, is more than a probability.
+TEST(Fusedmax, KeepsItsMassHoweverLargeTheScores) {
+  for (double size = 1; size < 1e299; size *= 7) {
+    EXPECT_EQ(fusedmax({-3, 5, 0, -kInf, 1}, 70 * size), (Vector{1. / 3, 1. / 3, 1. / 3, 0, 0})) << size;
+    const Vector z{2 * size, 1.4 * size, 3.7 * size, -5 * size, -size, 3 * size};
+    for (const double gamma : {0.1, 0.3, 0.7, 3.0}) {
+      const Vector p = fusedmax(z, gamma * size);
+      EXPECT_NEAR(std::accumulate(p.begin(), p.end(), 0.0), 1, 1e-15) << size << ' ' << gamma;
+    }
+  }
+  const Vector flat = fusedmax(Vector(39906), 1);
+  EXPECT_NEAR(static_cast<double>(std::accumulate(flat.begin(), flat.end(), 0.0L)), 1, 1e-15);
+}
+
+TEST(Fusedmax, SurvivesGammasThatOverflow) {
+  const Vector z{0, 1, 2, -kInf, 1, 0}, weights(5, 1e3);
+  Chain heavy;
+  heavy.weights = {weights.data(), 1, 5};
+  const Vector want{1. / 3, 1. / 3, 1. / 3, 0, 0, 0};
+  EXPECT_EQ(fusedmax(z, 1.7e308), want);
+  EXPECT_EQ(fusedmax(z, 1e307, heavy), want);
+}
+
+TEST(Fusedmax, TheLowestFloatIsAMask) {
+  std::vector<float> z(40), p(40), q(40);
+  for (std::size_t i = 0; i < z.size(); ++i) z[i] = 0.01F * static_cast<float>(i % 7);
+  const auto predict = [&z](float mask, std::vector<float>& out) {
+    z[0] = z[1] = z[20] = mask;
+    cpu::fusedmax<float>({z.data(), 1, 40}, 0.1, {out.data(), 1, 40});
+  };
+  predict(std::numeric_limits<float>::lowest(), p);
+  predict(-std::numeric_limits<float>::infinity(), q);
+  EXPECT_EQ(p, q);
+}
+
 TEST(Fusedmax, AMaskIsTheLimitOfALowScore) {
   Vector z = make_row("noise", 80, 3), low = z;
   for (const std::size_t i : {0u, 5u, 6u, 30u, 79u}) {

@@ -181,6 +181,8 @@ TEST(SmoothSparsemax, SurvivesHugeScores) {
   const auto q = smooth_row({0, -1e18}, 1e18).p;
   EXPECT_NEAR(q[0], 0.75, 1e-15);
   EXPECT_NEAR(q[1], 0.25, 1e-15);
+  const auto r = smooth_row({-9e113, -9e113, 0, 0, -9e113}, 4e113).p;
+  EXPECT_NEAR(testing::mass(r), 1, 1e-15);
 }
 
 TEST(SmoothSparsemax, EndsOnRowsFullOfTies) {

@@ -27,6 +27,25 @@ double certificate(const Vector& y, const Vector& caps, const Vector& w, const V
   return worst;
 }
 
+/// Nodes far below, or of far more weight, leave no rounding behind in the rest of the string.
+TEST(TautString, ForgetsWhatItHasPassed) {
+  for (const double far : {1e3, 1e9, 1e15, 1e30, 1e100}) {
+    const Vector x = taut_string(Vector{-far, 1, 1.5, -far}, Vector(3, 0.1));
+    EXPECT_NEAR(x[1], 1, 1e-15) << far;
+    EXPECT_NEAR(x[2], 1.3, 1e-15) << far;
+  }
+  for (const double heavy : {1e3, 1e9, 1e14}) {
+    const Vector x = taut_string(Vector{-1, 1, 1.5, 0}, Vector(3, 0.1), Vector{heavy, 1e-3, 1, 2});
+    EXPECT_NEAR(x[1], 1, 1e-15) << heavy;
+    EXPECT_NEAR(x[2], 1.3, 1e-15) << heavy;
+    EXPECT_NEAR(x[3], 0.05, 1e-15) << heavy;
+  }
+  Vector y(293);  // up and down, then one node on its own
+  for (std::size_t i = 1; i < y.size(); i += 2) y[i] = 1.2810938670047158;
+  const Vector x = taut_string(y, Vector(292, 0.63802553057743761));
+  EXPECT_NEAR(x[292], x[0], 1e-15);
+}
+
 TEST(TautString, MeetsTheConditionsOfTheMinimiser) {
   std::mt19937_64 rng(1);
   std::normal_distribution<double> normal;

@@ -9,6 +9,7 @@
 #include "fenchel/distribution/beta_laplace.hpp"
 #include "fenchel/distribution/capped_parabola.hpp"
 #include "fenchel/distribution/capped_triangular.hpp"
+#include "fenchel/distribution/roughness.hpp"
 #include "support/differences.hpp"
 #include "support/golden.hpp"
 #include "support/grids.hpp"
@@ -212,6 +213,21 @@ TYPED_TEST(Capped, FromVariance) {
     const TypeParam p(gamma, -1, 2.3);
     EXPECT_NEAR(scale_of(TypeParam::from_variance(gamma, -1, variance(p))) / 2.3, 1, 2e-14) << gamma;
   }
+}
+
+TEST(CappedDensity, FromVarianceWhereTheCubeOfTheWidthOverflows) {
+  const CappedParabola p(1e100, 0, 1e250);
+  EXPECT_NEAR(CappedParabola::from_variance(1e100, 0, variance(p)).sigma2() / 1e250, 1, 1e-13);
+}
+
+TYPED_TEST(Capped, RoughnessIsThatOfItsSlopes) {
+  for (const double gamma : {0.0, 1e-8, 0.3, 1.0, 10.0}) {
+    const TypeParam p(gamma, 0.4, 1.7);
+    EXPECT_NEAR(roughness(p) / detail::quadrature_roughness(p, 1e-9), 1, 1e-8) << gamma;
+  }
+  const TypeParam flat(1e16, 0, 2);  // slopes thinner than rounding of the line
+  const double height = pdf(flat, 0), slope = flat.shape().degree() == 1 ? 0.5 : flat.half_width() / 2;
+  EXPECT_NEAR(roughness(flat) / (2 * height * slope), 1, 1e-13);
 }
 
 /// E[psi] as a function of the parameters, to be differentiated.
