@@ -1,7 +1,5 @@
 #include "predict/sobolev_grid.hpp"
 
-#include <cmath>
-
 namespace fenchel::detail {
 namespace {
 

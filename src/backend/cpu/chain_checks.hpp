@@ -1,5 +1,8 @@
 #pragma once
 
+#include <limits>
+#include <string>
+
 #include "backend/cpu/checks.hpp"
 #include "fenchel/backend/chain.hpp"
 #include "fenchel/core/check.hpp"

@@ -1,7 +1,6 @@
 #include "backend/cpu/plateau_row.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "backend/cpu/row_lanes.hpp"
 
