@@ -1,7 +1,7 @@
 #pragma once
 
 #include "fenchel/loss/function.hpp"
-#include "fenchel/loss/fused_gradient.hpp"
+#include "fenchel/loss/gamma_loss.hpp"
 #include "fenchel/loss/loss.hpp"
 #include "fenchel/predict/sobolev_function.hpp"
 
@@ -36,13 +36,7 @@ requires requires(const Sobolev& omega, const Score& f, const Domain& domain, co
 }
 [[nodiscard]] auto fenchel_young(const Sobolev& omega, const Score& f, const Domain& domain,
                                  const Target& q) {
-  auto loss = cross_omega(omega, f, domain, q);
-  const double energy = roughness(q) / 2, temperature = omega.temperature();
-  const double penalty = omega.gamma() == 0 ? 0 : omega.gamma() * energy;
-  loss.value += temperature * (penalty - tsallis_entropy(q, 2));
-  if (loss.value < 0) loss.value = 0;
-  loss.gradient.gamma += temperature * energy;
-  return loss;
+  return detail::add_omega(cross_omega(omega, f, domain, q), omega, roughness(q) / 2, q);
 }
 
 }  // namespace fenchel

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "fenchel/loss/function.hpp"
-#include "fenchel/loss/fused_gradient.hpp"
+#include "fenchel/loss/gamma_loss.hpp"
 #include "fenchel/loss/loss.hpp"
 #include "fenchel/predict/total_variation_function.hpp"
 
@@ -37,13 +37,7 @@ requires requires(const TotalVariation& omega, const Score& f, const Domain& dom
 }
 [[nodiscard]] auto fenchel_young(const TotalVariation& omega, const Score& f, const Domain& domain,
                                  const Target& q) {
-  auto loss = cross_omega(omega, f, domain, q);
-  const double variation = total_variation(q), temperature = omega.temperature();
-  const double penalty = omega.gamma() == 0 ? 0 : omega.gamma() * variation;
-  loss.value += temperature * (penalty - tsallis_entropy(q, 2));
-  if (loss.value < 0) loss.value = 0;
-  loss.gradient.gamma += temperature * variation;
-  return loss;
+  return detail::add_omega(cross_omega(omega, f, domain, q), omega, total_variation(q), q);
 }
 
 }  // namespace fenchel

@@ -89,6 +89,7 @@ class EdgeGammas {
   [[nodiscard]] double operator[](index_t j) const noexcept {
     return weights_ == nullptr ? gamma_ : gamma_ * weights_[j];
   }
+  [[nodiscard]] double gamma() const noexcept { return gamma_; }
   [[nodiscard]] bool constant() const noexcept { return weights_ == nullptr; }
   [[nodiscard]] double weight(index_t j) const noexcept { return weights_ == nullptr ? 1.0 : weights_[j]; }
 
