@@ -1,5 +1,6 @@
 #pragma once
 
+#include "fenchel/distribution/roughness.hpp"
 #include "fenchel/loss/function.hpp"
 #include "fenchel/loss/gamma_loss.hpp"
 #include "fenchel/loss/loss.hpp"
@@ -27,7 +28,18 @@ template <UnimodalEvenScore Score, LossTarget Target>
   return detail::make_gamma_loss(value, -omega.temperature() / 2 * p.roughness, f, p.density, q);
 }
 
-/// Omega*(f) + Omega(q) - E_q[f], never negative, with the same derivatives.
+namespace detail {
+
+template <class Q>
+[[nodiscard]] double roughness_within(const Interval& domain, const Q& q) {
+  if constexpr (requires { roughness(q, domain); }) return roughness(q, domain);
+  return roughness(q);
+}
+
+}  // namespace detail
+
+/// Omega*(f) + Omega(q) - E_q[f], never negative, with the same derivatives. A NumericDensity may jump at the
+/// ends of the domain.
 template <class Score, class Domain, LossTarget Target>
 requires requires(const Sobolev& omega, const Score& f, const Domain& domain, const Target& q) {
   roughness(q);
@@ -36,7 +48,8 @@ requires requires(const Sobolev& omega, const Score& f, const Domain& domain, co
 }
 [[nodiscard]] auto fenchel_young(const Sobolev& omega, const Score& f, const Domain& domain,
                                  const Target& q) {
-  return detail::add_omega(cross_omega(omega, f, domain, q), omega, roughness(q) / 2, q);
+  return detail::add_omega(cross_omega(omega, f, domain, q), omega,
+                           detail::roughness_within(detail::as_interval(domain), q) / 2, q);
 }
 
 }  // namespace fenchel

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cmath>
+
+#include "fenchel/distribution/total_variation.hpp"
 #include "fenchel/loss/function.hpp"
 #include "fenchel/loss/gamma_loss.hpp"
 #include "fenchel/loss/loss.hpp"
@@ -28,7 +31,24 @@ template <UnimodalEvenScore Score, LossTarget Target>
   return detail::make_gamma_loss(value, -omega.temperature() * p.total_variation, f, p.density, q);
 }
 
-/// Omega*(f) + Omega(q) - E_q[f], never negative, with the same derivatives.
+namespace detail {
+
+/// Without the jumps at the ends of the domain.
+template <class Q>
+[[nodiscard]] double total_variation_within(const Interval& domain, const Q& q) {
+  double sum = total_variation(q);
+  if constexpr (LineDistribution<Q>) {
+    for (const double end : {domain.lower(), domain.upper()}) {
+      if (!std::isinf(end)) sum -= pdf(q, end);
+    }
+  }
+  return sum;
+}
+
+}  // namespace detail
+
+/// Omega*(f) + Omega(q) - E_q[f], never negative, with the same derivatives. q may jump at the ends of the
+/// domain.
 template <class Score, class Domain, LossTarget Target>
 requires requires(const TotalVariation& omega, const Score& f, const Domain& domain, const Target& q) {
   total_variation(q);
@@ -37,7 +57,8 @@ requires requires(const TotalVariation& omega, const Score& f, const Domain& dom
 }
 [[nodiscard]] auto fenchel_young(const TotalVariation& omega, const Score& f, const Domain& domain,
                                  const Target& q) {
-  return detail::add_omega(cross_omega(omega, f, domain, q), omega, total_variation(q), q);
+  return detail::add_omega(cross_omega(omega, f, domain, q), omega,
+                           detail::total_variation_within(detail::as_interval(domain), q), q);
 }
 
 }  // namespace fenchel
