@@ -5,7 +5,6 @@
 
 #include "backend/cpu/checks.hpp"
 #include "fenchel/backend/chain.hpp"
-#include "fenchel/core/check.hpp"
 
 /// What operations on chains ask of gamma, lengths and weights.
 namespace fenchel::detail {
@@ -13,7 +12,9 @@ namespace fenchel::detail {
 inline void check_gamma(std::string_view where, PerRow gamma, index_t rows) {
   if (gamma.per_row()) check_count(where, "gamma", gamma.size(), rows);
   for (index_t i = 0; i < gamma.size(); ++i) {
-    checked_nonnegative(where, gamma.per_row() ? indexed("gamma", i) : "gamma", gamma[i]);
+    if (gamma[i] >= 0 && gamma[i] <= std::numeric_limits<double>::max()) continue;
+    throw_domain_error(where, gamma.per_row() ? indexed("gamma", i) : "gamma",
+                       "must be finite and not negative", gamma[i]);
   }
 }
 
