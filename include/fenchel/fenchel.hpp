@@ -68,7 +68,6 @@
 #include "fenchel/loss/absolute.hpp"
 #include "fenchel/loss/finite.hpp"
 #include "fenchel/loss/function.hpp"
-#include "fenchel/loss/fused_gradient.hpp"
 #include "fenchel/loss/gamma_loss.hpp"
 #include "fenchel/loss/integers.hpp"
 #include "fenchel/loss/line_target.hpp"

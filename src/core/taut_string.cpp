@@ -1,10 +1,11 @@
 #include "fenchel/core/taut_string.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
+#include <string_view>
 
 #include "core/taut_string.hpp"
-#include "fenchel/core/check.hpp"
 #include "fenchel/core/error.hpp"
 
 namespace fenchel {
@@ -20,12 +21,16 @@ std::vector<double> taut_string(std::span<const double> y, std::span<const doubl
   if (n == 0) throw_invalid_argument(kWhere, "y.size()", "must be positive", n);
   require("caps.size()", caps.size(), n - 1);
   if (!weights.empty()) require("weights.size()", weights.size(), n);
-  for (index_t i = 0; i < n; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    detail::checked_finite(kWhere, indexed("y", i), y[at]);
-    if (i + 1 < n) detail::checked_nonnegative(kWhere, indexed("caps", i), caps[at]);
-    if (!weights.empty()) detail::checked_positive(kWhere, indexed("weights", i), weights[at]);
-  }
+  const auto require_all = [&](std::string_view name, std::span<const double> x, std::string_view constraint,
+                               const auto& good) {
+    const auto bad = std::ranges::find_if_not(x, good);
+    if (bad != x.end()) throw_domain_error(kWhere, indexed(name, bad - x.begin()), constraint, *bad);
+  };
+  require_all("y", y, "must be finite", [](double v) { return std::isfinite(v); });
+  require_all("caps", caps, "must be finite and not negative",
+              [](double v) { return v >= 0 && std::isfinite(v); });
+  require_all("weights", weights, "must be positive and finite",
+              [](double v) { return v > 0 && std::isfinite(v); });
   std::vector<detail::StringPiece> pieces(2 * y.size());
   std::vector<double> x(y.size());
   detail::taut_string(

@@ -20,13 +20,13 @@ struct StringScratch {
 /// x = argmin (1/2) sum_i w(i) (x_i - y(i))^2 + sum_k cap(k) |x_{k+1} - x_k| for n >= 1 nodes, w > 0, cap >=
 /// 0: the slopes of the shortest string in the tube of half width cap around the sums of w y, tied at both
 /// ends [P. L. Davies, A. Kovac, Ann. Statist. 29 (2001)]. Calls block(begin, end, x) from left to right.
-/// From where the string is fixed, the convex minorant of the tube's top and the concave majorant of its
-/// bottom are kept; where they would cross, the string bends. A piece enters and leaves once: time O(n).
-/// Pieces carry their own rise, not sums from the start, so that rounding stays that of one block; where a
-/// bend leaves next to nothing of one, it is summed anew.
 template <class Score, class Weight, class Cap, class Block>
 void taut_string(index_t n, const Score& y, const Weight& w, const Cap& cap, const StringScratch& scratch,
                  const Block& block) {
+  // From where the string is fixed, the convex minorant of the tube's top and the concave majorant of its
+  // bottom are kept; where they would cross, the string bends. A piece enters and leaves once: time O(n).
+  // Pieces carry their own rise, not sums from the start, so that rounding stays that of one block; where a
+  // bend leaves next to nothing of one, it is summed anew.
   constexpr double kCancels = 1. / 16;
   StringPiece *upper = scratch.upper, *lower = scratch.lower;  // their first pieces
   index_t uppers = 0, lowers = 0, fixed = 0;

@@ -53,8 +53,13 @@ double pdf_derivative(const NumericDensity& p, double t) {
   if (std::isnan(t)) return t;
   const double unit = survival_quantile(p, 0.25) - quantile(p, 0.25);
   for (const Interval& piece : p.support()) {
-    if (t > piece.lower() && t < piece.upper())
-      return difference([&p](double at) { return pdf(p, at); }, t, piece, unit);
+    if (!(t > piece.lower() && t < piece.upper())) continue;
+    double lower = piece.lower(), upper = piece.upper();
+    for (const double mode : p.modes()) {  // which may be kinks
+      if (mode < t) lower = std::max(lower, mode);
+      if (mode > t) upper = std::min(upper, mode);
+    }
+    return difference([&p](double at) { return pdf(p, at); }, t, {lower, upper}, unit);
   }
   return 0;
 }
@@ -73,12 +78,15 @@ double roughness(const BetaLaplace& p) noexcept {
   return p.alpha() >= 3 ? kInf : 2 * peak / (3 - p.alpha()) * (peak / p.spread());
 }
 
-double roughness(const NumericDensity& p) {
+double roughness(const NumericDensity& p) { return roughness(p, {-kInf, kInf}); }
+
+double roughness(const NumericDensity& p, const Interval& domain) {
   constexpr double kJump = 1e-6;
   const double peak = pdf(p, mode(p));
   for (const Interval& piece : p.support()) {
     for (const double end : {piece.lower(), piece.upper()}) {
-      if (!std::isinf(end) && pdf(p, end) > kJump * peak) return kInf;
+      const bool free = end == domain.lower() || end == domain.upper();
+      if (!free && !std::isinf(end) && pdf(p, end) > kJump * peak) return kInf;
     }
   }
   return detail::quadrature_roughness(p, 1e-7);

@@ -1,6 +1,8 @@
 #include "fenchel/loss/sobolev_finite.hpp"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "fenchel/core/error.hpp"
 
@@ -21,18 +23,15 @@ GammaLossAndGradient fenchel_young(const Sobolev& omega, const VectorScore& f, c
                            q.size());
   }
   const SobolevDensity p = predict_density(omega, f, domain);
-  std::vector<double> target(f.size()), gradient(f.size());
-  for (std::size_t k = 0; k < q.support().size(); ++k) {
-    target[static_cast<std::size_t>(q.support()[k])] = q.probabilities()[k];
-  }
+  std::vector<double> gradient(f.size());
   std::vector<Densities> chain;  // of the atoms that exist
   double value = 0, along_gamma = 0;
   for (std::size_t i = 0; i < f.size(); ++i) {
-    const double w = domain.weight(i), predicted = w * p.density[i];
-    gradient[i] = predicted - target[i];
-    if (target[i] > 0 && p.slack[i] > 0) value += p.slack[i] * (w > 0 ? target[i] / w : 1.0);
+    const double w = domain.weight(i), predicted = w * p.density[i], target = pmf(q, static_cast<index_t>(i));
+    gradient[i] = predicted - target;
+    if (target > 0 && p.slack[i] > 0) value += p.slack[i] * (w > 0 ? target / w : 1.0);
     if (w == 0) continue;
-    chain.push_back({(target[i] - predicted) / w, (target[i] + predicted) / w});
+    chain.push_back({(target - predicted) / w, (target + predicted) / w});
     value += w * chain.back().excess * chain.back().excess / 2;
   }
   for (std::size_t k = 0; k + 1 < chain.size(); ++k) {

@@ -1,6 +1,5 @@
 #include "predict/even_excess.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>

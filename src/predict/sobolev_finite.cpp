@@ -2,21 +2,16 @@
 
 #include <algorithm>
 #include <limits>
-#include <string>
 
 #include "core/scratch.hpp"
 #include "core/sobolev_chain.hpp"
 #include "fenchel/core/error.hpp"
+#include "fenchel/predict/finite.hpp"
 
 namespace fenchel {
 
 SobolevDensity predict_density(const Sobolev& omega, const VectorScore& f, const Finite& domain) {
-  const auto weights = domain.weights();
-  if (!weights.empty() && weights.size() != f.size()) {
-    throw_invalid_argument("predict", "domain.weights().size()",
-                           "must be 0 or f.size() = " + std::to_string(f.size()),
-                           static_cast<index_t>(weights.size()));
-  }
+  detail::check_weights(f, domain);
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   std::vector<std::size_t> atoms;  // those that exist
   double top = -kInfinity;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -168,6 +169,51 @@ std::vector<double> layers(const ScorePanels& panels, const Smooth& p, double be
   return cuts;
 }
 
+/// The local maxima of the density: highest of its values at ends of cells and at maxima of the score, then
+/// where the slope changes its sign beside it.
+std::vector<double> modes_of(const ScorePanels& panels, const Smooth& p) {
+  constexpr double kNoise = 1e-12, kClose = 1e-10;
+  std::vector<double> points = panels.profile().maxima(), modes;
+  for (const Stretch& stretch : panels.stretches()) {
+    const std::vector<double> edges = panels.cell_edges(stretch, 1, 0);
+    points.insert(points.end(), edges.begin(), edges.end());
+  }
+  std::sort(points.begin(), points.end());
+  for (const SobolevRun& run : p.runs) {
+    std::vector<double> t = {run.lower()};
+    for (const double point : points)
+      if (point > t.back() && point < run.upper()) t.push_back(point);
+    t.push_back(run.upper());
+    std::vector<double> heights;
+    for (const double at : t) heights.push_back(p.density(at));
+    const double noise = kNoise * *std::max_element(heights.begin(), heights.end());
+    const auto add = [&](std::size_t i) {
+      double lower = t[i == 0 ? 0 : i - 1], upper = t[std::min(i + 1, t.size() - 1)];
+      while (upper - lower > kClose * (run.upper() - run.lower())) {
+        const double middle = std::midpoint(lower, upper);
+        (run.slope(middle) > 0 ? lower : upper) = middle;
+      }
+      modes.push_back(std::midpoint(lower, upper));
+    };
+    std::size_t highest = 0, lowest = 0;
+    bool rises = true;
+    for (std::size_t i = 1; i < t.size(); ++i) {
+      if (heights[i] > heights[highest]) highest = i;
+      if (heights[i] < heights[lowest]) lowest = i;
+      if (rises && heights[i] < heights[highest] - noise) {
+        add(highest);
+        rises = false;
+        lowest = i;
+      } else if (!rises && heights[i] > heights[lowest] + noise) {
+        rises = true;
+        highest = i;
+      }
+    }
+    if (rises) add(highest);
+  }
+  return modes;
+}
+
 SobolevPrediction without_penalty(const Sobolev& omega, const std::function<double(double)>& f,
                                   const Interval& domain, double accuracy) {
   const double temperature = omega.temperature();
@@ -233,7 +279,8 @@ SobolevPrediction predict_numeric(const Sobolev& omega, std::function<double(dou
         return slope * slope;
       },
       *p, beta);
-  std::vector<double> modes = layers(*panels, *p, beta);
+  std::vector<double> modes = modes_of(*panels, *p);
+  for (const double t : layers(*panels, *p, beta)) modes.push_back(t);
   for (const double t : windows.profile().maxima())
     if (p->density(t) > 0) modes.push_back(t);
   NumericDensity density([p](double t) { return std::log(p->density(t)); }, std::move(support),

@@ -1,13 +1,11 @@
 #include "predict/sobolev_grid.hpp"
 
-#include <cmath>
-
 namespace fenchel::detail {
 namespace {
 
-class Grid {
+class ObstacleGrid {
  public:
-  Grid(const ScorePanels& score, double gamma, int cells_per_panel) {
+  ObstacleGrid(const ScorePanels& score, double gamma, int cells_per_panel) {
     constexpr double kLeastCell = 1e-7;  // of the window
     for (std::size_t s = 0; s < score.stretches().size(); ++s) {
       const Stretch& stretch = score.stretches()[s];
@@ -116,7 +114,7 @@ class Grid {
 }  // namespace
 
 GridObstacle solve_obstacle(const ScorePanels& score, double gamma, int cells_per_panel) {
-  return Grid(score, gamma, cells_per_panel).solve();
+  return ObstacleGrid(score, gamma, cells_per_panel).solve();
 }
 
 }  // namespace fenchel::detail

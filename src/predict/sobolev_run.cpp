@@ -17,13 +17,7 @@ std::vector<double> run_cuts(double beta, double lower, double upper) {
 
 SobolevRun::SobolevRun(std::shared_ptr<const SmoothScore> score, double beta, double tau, double lower,
                        double upper, RunEnd below, RunEnd above)
-    : score_(std::move(score)),
-      beta_(beta),
-      tau_(tau),
-      lower_(lower),
-      upper_(upper),
-      below_{below, lower},
-      above_{above, upper} {}
+    : score_(std::move(score)), beta_(beta), tau_(tau), below_{below, lower}, above_{above, upper} {}
 
 /// e^{-beta d} times the solution from that end (cosh beta d where p' = 0, sinh beta d where p = 0), and its
 /// derivative over beta, at distance d.
@@ -64,24 +58,23 @@ double SobolevRun::decayed(const End& from, double at) const {
   return sum / beta_;
 }
 
+/// That of the solutions from both ends, over beta and e^{beta (upper - lower)}.
+double SobolevRun::wronskian() const {
+  return above_.kind == RunEnd::domain ? odd_part(below_, upper()) : even_part(below_, upper());
+}
+
 double SobolevRun::density(double t) const {
-  const double decay = std::expm1(-2 * beta_ * (upper_ - lower_));
-  const bool alike = (below_.kind == RunEnd::domain) == (above_.kind == RunEnd::domain);
-  const double wronskian = alike ? -decay / 2 : 1 + decay / 2;
   return beta_ * (even_part(above_, t) * decayed(below_, t) + even_part(below_, t) * decayed(above_, t)) /
-         wronskian;
+         wronskian();
 }
 
 double SobolevRun::slope(double t) const {
-  const double decay = std::expm1(-2 * beta_ * (upper_ - lower_));
-  const bool alike = (below_.kind == RunEnd::domain) == (above_.kind == RunEnd::domain);
-  const double wronskian = alike ? -decay / 2 : 1 + decay / 2;
   return beta_ * beta_ *
-         (odd_part(below_, t) * decayed(above_, t) - odd_part(above_, t) * decayed(below_, t)) / wronskian;
+         (odd_part(below_, t) * decayed(above_, t) - odd_part(above_, t) * decayed(below_, t)) / wronskian();
 }
 
 SobolevRun::Forces SobolevRun::forces() const {
-  const double x = beta_ * (upper_ - lower_);
+  const double x = beta_ * (upper() - lower());
   const double inverse_sinh = -2 * std::exp(-x) / std::expm1(-2 * x);
   const auto force = [&](const End& end, const End& other) {
     return end.kind == RunEnd::domain ? 0 : decayed(other, end.at) / even_part(other, end.at);

@@ -32,8 +32,8 @@ class SobolevRun {
   SobolevRun(std::shared_ptr<const SmoothScore> score, double beta, double tau, double lower, double upper,
              RunEnd below, RunEnd above);
 
-  [[nodiscard]] double lower() const noexcept { return lower_; }
-  [[nodiscard]] double upper() const noexcept { return upper_; }
+  [[nodiscard]] double lower() const noexcept { return below_.at; }
+  [[nodiscard]] double upper() const noexcept { return above_.at; }
   [[nodiscard]] RunEnd below() const noexcept { return below_.kind; }
   [[nodiscard]] RunEnd above() const noexcept { return above_.kind; }
   [[nodiscard]] double density(double t) const;
@@ -56,9 +56,10 @@ class SobolevRun {
   [[nodiscard]] double even_part(const End& end, double t) const;
   [[nodiscard]] double odd_part(const End& end, double t) const;
   [[nodiscard]] double decayed(const End& from, double at) const;
+  [[nodiscard]] double wronskian() const;
 
   std::shared_ptr<const SmoothScore> score_;
-  double beta_, tau_, lower_, upper_;
+  double beta_, tau_;
   End below_, above_;
 };
 

@@ -1,11 +1,8 @@
 #include "fenchel/predict/total_variation_finite.hpp"
 
 #include <cmath>
-#include <limits>
-#include <string>
 #include <utility>
 
-#include "fenchel/core/error.hpp"
 #include "fenchel/core/taut_string.hpp"
 #include "fenchel/predict/finite.hpp"
 

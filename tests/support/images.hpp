@@ -118,14 +118,14 @@ inline double distance(const Image& a, const Image& b) {
   return worst;
 }
 
-/// What kFusedGridError allows for scores of this spread.
+/// What kFusedmaxGridError allows for scores of this spread.
 inline double allowed_error(const Image& f, double gamma) {
   double top = -std::numeric_limits<double>::infinity(), bottom = -top;
   for (const double x : f.pixels) {
     top = std::max(top, x);
     if (std::isfinite(x)) bottom = std::min(bottom, x);
   }
-  return cpu::kFusedGridError * (1 + top - bottom + gamma);
+  return cpu::kFusedmaxGridError * (1 + top - bottom + gamma);
 }
 
 }  // namespace fenchel::testing

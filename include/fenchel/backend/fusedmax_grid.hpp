@@ -17,7 +17,7 @@ namespace fenchel::cpu {
 
 /// How wrong p may be, in units of 1 + gamma + the spread of the unmasked scores; float adds its rounding.
 /// Values that are as near to each other may become one plateau.
-inline constexpr double kFusedGridError = 1e-13;
+inline constexpr double kFusedmaxGridError = 1e-13;
 
 /// By minimum cuts, exact but for rounding; on noise the time grows like pixels^1.5 or so. Writes the
 /// threshold of that sparsemax for each row where it is not null.

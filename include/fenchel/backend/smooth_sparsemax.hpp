@@ -9,8 +9,8 @@
 /// Smooth sparsemax, the map of the Sobolev regularizer on a chain, over the rows of a batch [SCD22, Section
 /// 7; MATH.md 6.2]:
 ///   p = argmax <p, z> - |p|^2 / 2 - (gamma / 2) sum_k w_k (p_{k+1} - p_k)^2  over the simplex,
-/// sparsemax at gamma = 0. On the support (1 + gamma L) p = z - tau, L the path's weighted Laplacian; it is
-/// found exactly, in a few passes over the row.
+/// sparsemax at gamma = 0. On the support, found exactly, (1 + gamma L) p = z - tau, L the weighted
+/// Laplacian.
 ///
 /// -inf is a mask: its probability is exactly 0, and its neighbours are held to that. A row with a NaN, a
 /// +inf or no finite score becomes NaN; the others are untouched. No rows is nothing to do. Throws

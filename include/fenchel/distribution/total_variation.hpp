@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <limits>
 
 #include "fenchel/core/config.hpp"
@@ -21,27 +22,15 @@ namespace fenchel {
 
 /// The families of densities that rise to mode(q) and fall beyond it.
 template <class Q>
-inline constexpr bool kUnimodal = false;
-template <>
-inline constexpr bool kUnimodal<BetaGaussian> = true;
-template <>
-inline constexpr bool kUnimodal<BetaLaplace> = true;
-template <>
-inline constexpr bool kUnimodal<CappedParabola> = true;
-template <>
-inline constexpr bool kUnimodal<CappedTriangular> = true;
-template <>
-inline constexpr bool kUnimodal<LocationScale> = true;
-template <>
-inline constexpr bool kUnimodal<SmoothParabola> = true;
-template <>
-inline constexpr bool kUnimodal<SmoothTriangular> = true;
-template <>
-inline constexpr bool kUnimodal<TruncatedGaussian> = true;
+concept UnimodalDensity =
+    std::same_as<Q, BetaGaussian> || std::same_as<Q, BetaLaplace> || std::same_as<Q, CappedParabola> ||
+    std::same_as<Q, CappedTriangular> || std::same_as<Q, LocationScale> || std::same_as<Q, SmoothParabola> ||
+    std::same_as<Q, SmoothTriangular> || std::same_as<Q, TruncatedGaussian>;
 
-template <class Q>
-requires kUnimodal<Q>
-[[nodiscard]] double total_variation(const Q& q) { return 2 * pdf(q, mode(q)); }
+template <UnimodalDensity Q>
+[[nodiscard]] double total_variation(const Q& q) {
+  return 2 * pdf(q, mode(q));
+}
 
 /// From its values at the modes, at the minima between them and at the ends of its support, as if it had no
 /// other turning points; the minima are exact to rounding, the modes as exact as they were given.

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <cmath>
-#include <limits>
-#include <vector>
-
 #include "fenchel/distribution/gamma_gradient.hpp"
 #include "fenchel/distribution/roughness.hpp"
 #include "fenchel/loss/line_target.hpp"
@@ -16,43 +12,26 @@
 namespace fenchel {
 namespace detail {
 
-/// Omega*(f) + Omega(q) - E_q[f] at temperature 1; `mean_score` is E_q[f]. Where that cancels, (1/2) int (q -
-/// p)^2 + (gamma/2) int (q' - p')^2 + int (tau - f) q off the support of p, derived, which is never negative.
-template <class Q, LineDistribution P>
-[[nodiscard]] double sobolev_fenchel_young_value(double conjugate, double mean_score, const Q& q,
-                                                 const P& p) {
-  constexpr double kCancels = 1. / 16, kAccuracy = 1e-9;  // q - p may be all rounding
-  const double gamma = p.gamma();
-  const double negentropy = -tsallis_entropy(q, 2) + (gamma == 0 ? 0 : gamma / 2 * roughness(q));
-  const double value = conjugate - mean_score + negentropy;
-  const double terms = std::abs(conjugate) + std::abs(mean_score) + std::abs(negentropy);
-  if constexpr (LineDistribution<Q>) {
-    if (value < kCancels * terms) {
-      const auto f = score(p);
-      const auto term = [&](double t) {
-        const double q_t = pdf(q, t), p_t = pdf(p, t), gap = q_t - p_t;
-        const double slope_gap = gamma == 0 ? 0 : pdf_derivative(q, t) - pdf_derivative(p, t);
-        return gap * gap / 2 + gamma / 2 * slope_gap * slope_gap +
-               (p_t > 0 || q_t == 0 ? 0 : q_t * (p.threshold() - f(t)));
-      };
-      std::vector<double> cuts = cuts_of(q);
-      for (const double cut : cuts_of(p)) cuts.push_back(cut);
-      return integrate_pieces(term, cuts, scale_of(p), kAccuracy).value;
-    }
-  }
-  return value < 0 ? 0 : value;
-}
-
-/// Both losses differ in value, and in the derivative in gamma: (T / 2) int q'^2 more, NaN where the loss is
-/// infinite.
+/// The Fenchel-Young loss from the cross-Omega loss of the prediction p. Where their difference cancels it is
+/// (1/2) int (q - p)^2 + (gamma/2) int (q' - p')^2 + int (tau - f) q off the support of p, derived.
 template <class Gradient, class Q, LineDistribution P>
 [[nodiscard]] Loss<Gradient> sobolev_fenchel_young(double temperature, double conjugate,
                                                    Loss<Gradient> cross_omega, const Q& q, const P& p) {
+  const double gamma = p.gamma(), energy = roughness(q) / 2, penalty = gamma == 0 ? 0 : gamma * energy;
+  const auto f = score(p);
+  const auto slope_gap_at = [&](double t) {
+    if constexpr (LineDistribution<Q>) return pdf_derivative(q, t) - pdf_derivative(p, t);
+    return 0.0;
+  };
+  const auto term = [&](double q_t, double p_t, double t) {
+    const double gap = q_t - p_t, slope_gap = gamma == 0 ? 0 : slope_gap_at(t);
+    return gap * gap / 2 + gamma / 2 * slope_gap * slope_gap +
+           (p_t > 0 || q_t == 0 ? 0 : q_t * (p.threshold() - f(t)));
+  };
   Loss<Gradient> loss = cross_omega;
-  loss.value = temperature * sobolev_fenchel_young_value(conjugate / temperature,
-                                                         (conjugate - cross_omega.value) / temperature, q, p);
-  loss.gradient.gamma +=
-      std::isinf(loss.value) ? std::numeric_limits<double>::quiet_NaN() : temperature / 2 * roughness(q);
+  loss.value = temperature * fenchel_young_value(2, conjugate / temperature + penalty,
+                                                 (conjugate - cross_omega.value) / temperature, q, p, term);
+  loss.gradient.gamma += temperature * energy;
   return loss;
 }
 
@@ -79,7 +58,7 @@ template <class Target>
 }
 
 /// Omega*(f) + Omega(q) - E_q[f]: never negative, 0 exactly where q is the prediction, +inf for atoms and,
-/// unless gamma = 0, for a q with infinite roughness; there the derivative in gamma is NaN.
+/// unless gamma = 0, for a q with infinite roughness, as is then the derivative in gamma.
 template <class Target>
 [[nodiscard]] Loss<QuadraticGammaGradient> fenchel_young(const Sobolev& omega, const QuadraticScore& f,
                                                          Line domain, const Target& q) {

@@ -1,7 +1,8 @@
 #pragma once
 
+#include "fenchel/distribution/roughness.hpp"
 #include "fenchel/loss/function.hpp"
-#include "fenchel/loss/fused_gradient.hpp"
+#include "fenchel/loss/gamma_loss.hpp"
 #include "fenchel/loss/loss.hpp"
 #include "fenchel/predict/sobolev_function.hpp"
 
@@ -27,7 +28,18 @@ template <UnimodalEvenScore Score, LossTarget Target>
   return detail::make_gamma_loss(value, -omega.temperature() / 2 * p.roughness, f, p.density, q);
 }
 
-/// Omega*(f) + Omega(q) - E_q[f], never negative, with the same derivatives.
+namespace detail {
+
+template <class Q>
+[[nodiscard]] double roughness_within(const Interval& domain, const Q& q) {
+  if constexpr (requires { roughness(q, domain); }) return roughness(q, domain);
+  return roughness(q);
+}
+
+}  // namespace detail
+
+/// Omega*(f) + Omega(q) - E_q[f], never negative, with the same derivatives. A NumericDensity may jump at the
+/// ends of the domain.
 template <class Score, class Domain, LossTarget Target>
 requires requires(const Sobolev& omega, const Score& f, const Domain& domain, const Target& q) {
   roughness(q);
@@ -36,13 +48,8 @@ requires requires(const Sobolev& omega, const Score& f, const Domain& domain, co
 }
 [[nodiscard]] auto fenchel_young(const Sobolev& omega, const Score& f, const Domain& domain,
                                  const Target& q) {
-  auto loss = cross_omega(omega, f, domain, q);
-  const double energy = roughness(q) / 2, temperature = omega.temperature();
-  const double penalty = omega.gamma() == 0 ? 0 : omega.gamma() * energy;
-  loss.value += temperature * (penalty - tsallis_entropy(q, 2));
-  if (loss.value < 0) loss.value = 0;
-  loss.gradient.gamma += temperature * energy;
-  return loss;
+  return detail::add_omega(cross_omega(omega, f, domain, q), omega,
+                           detail::roughness_within(detail::as_interval(domain), q) / 2, q);
 }
 
 }  // namespace fenchel

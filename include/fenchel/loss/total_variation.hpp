@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <concepts>
 
 #include "fenchel/distribution/gamma_gradient.hpp"

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cmath>
+
+#include "fenchel/distribution/total_variation.hpp"
 #include "fenchel/loss/function.hpp"
-#include "fenchel/loss/fused_gradient.hpp"
+#include "fenchel/loss/gamma_loss.hpp"
 #include "fenchel/loss/loss.hpp"
 #include "fenchel/predict/total_variation_function.hpp"
 
@@ -28,7 +31,24 @@ template <UnimodalEvenScore Score, LossTarget Target>
   return detail::make_gamma_loss(value, -omega.temperature() * p.total_variation, f, p.density, q);
 }
 
-/// Omega*(f) + Omega(q) - E_q[f], never negative, with the same derivatives.
+namespace detail {
+
+/// Without the jumps at the ends of the domain.
+template <class Q>
+[[nodiscard]] double total_variation_within(const Interval& domain, const Q& q) {
+  double sum = total_variation(q);
+  if constexpr (LineDistribution<Q>) {
+    for (const double end : {domain.lower(), domain.upper()}) {
+      if (!std::isinf(end)) sum -= pdf(q, end);
+    }
+  }
+  return sum;
+}
+
+}  // namespace detail
+
+/// Omega*(f) + Omega(q) - E_q[f], never negative, with the same derivatives. q may jump at the ends of the
+/// domain.
 template <class Score, class Domain, LossTarget Target>
 requires requires(const TotalVariation& omega, const Score& f, const Domain& domain, const Target& q) {
   total_variation(q);
@@ -37,13 +57,8 @@ requires requires(const TotalVariation& omega, const Score& f, const Domain& dom
 }
 [[nodiscard]] auto fenchel_young(const TotalVariation& omega, const Score& f, const Domain& domain,
                                  const Target& q) {
-  auto loss = cross_omega(omega, f, domain, q);
-  const double variation = total_variation(q), temperature = omega.temperature();
-  const double penalty = omega.gamma() == 0 ? 0 : omega.gamma() * variation;
-  loss.value += temperature * (penalty - tsallis_entropy(q, 2));
-  if (loss.value < 0) loss.value = 0;
-  loss.gradient.gamma += temperature * variation;
-  return loss;
+  return detail::add_omega(cross_omega(omega, f, domain, q), omega,
+                           detail::total_variation_within(detail::as_interval(domain), q), q);
 }
 
 }  // namespace fenchel

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "fenchel/core/config.hpp"
 #include "fenchel/loss/gamma_loss.hpp"
+#include "fenchel/loss/loss.hpp"
 #include "fenchel/predict/total_variation_grid.hpp"
 
 namespace fenchel {

@@ -9,9 +9,10 @@
 #include "fenchel/score/absolute_score.hpp"
 #include "fenchel/score/quadratic_score.hpp"
 
+/// Continuous smooth sparsemax on the line [SCD22, Section 7; MATH.md 6.2]; a temperature multiplies sigma2,
+/// or b. All throw std::domain_error when that overflows.
 namespace fenchel {
 
-/// [SCD22, Section 7; MATH.md 6.2]; a temperature multiplies sigma2, or b.
 [[nodiscard]] FENCHEL_EXPORT SmoothParabola predict(const Sobolev& omega, const QuadraticScore& f,
                                                     Line domain);
 [[nodiscard]] FENCHEL_EXPORT SmoothTriangular predict(const Sobolev& omega, const AbsoluteScore& f,

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <concepts>
 #include <functional>
-#include <numbers>
 #include <utility>
 
 #include "fenchel/core/check.hpp"

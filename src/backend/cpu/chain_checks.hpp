@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 
 #include "backend/cpu/checks.hpp"
 #include "fenchel/backend/chain.hpp"
-#include "fenchel/core/check.hpp"
 
 /// What operations on chains ask of gamma, lengths and weights.
 namespace fenchel::detail {
@@ -13,7 +13,9 @@ namespace fenchel::detail {
 inline void check_gamma(std::string_view where, PerRow gamma, index_t rows) {
   if (gamma.per_row()) check_count(where, "gamma", gamma.size(), rows);
   for (index_t i = 0; i < gamma.size(); ++i) {
-    checked_nonnegative(where, gamma.per_row() ? indexed("gamma", i) : "gamma", gamma[i]);
+    if (gamma[i] >= 0 && gamma[i] <= std::numeric_limits<double>::max()) continue;
+    throw_domain_error(where, gamma.per_row() ? indexed("gamma", i) : "gamma",
+                       "must be finite and not negative", gamma[i]);
   }
 }
 
@@ -90,6 +92,7 @@ class EdgeGammas {
   [[nodiscard]] double operator[](index_t j) const noexcept {
     return weights_ == nullptr ? gamma_ : std::min(gamma_ * weights_[j], kLargest);
   }
+  [[nodiscard]] double gamma() const noexcept { return gamma_; }
   [[nodiscard]] bool constant() const noexcept { return weights_ == nullptr; }
   [[nodiscard]] double weight(index_t j) const noexcept { return weights_ == nullptr ? 1.0 : weights_[j]; }
 

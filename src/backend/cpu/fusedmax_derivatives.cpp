@@ -23,8 +23,7 @@ void run(Rows<const Real> p, PerRow gamma, Rows<const Real> v, Rows<Real> out, c
       const index_t n = detail::chain_length(chain, i, cols);
       const detail::EdgeGammas edges(gamma[i], chain, i);
       const Real padding = std::isnan(p.row(i)[0]) ? p.row(i)[0] : Real(0);
-      along(i, detail::plateau_jacobian_row(p.row(i), n, gamma[i], edges, v.row(i), d_gamma(i), scratch,
-                                            out.row(i)));
+      along(i, detail::plateau_jacobian_row(p.row(i), n, edges, v.row(i), d_gamma(i), scratch, out.row(i)));
       std::fill(out.row(i) + n, out.row(i) + cols, padding);
     }
   });

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "backend/cpu/chain_checks.hpp"
 #include "backend/cpu/fusedmax_grid_row.hpp"
 

@@ -1,7 +1,6 @@
 #include "backend/cpu/plateau_row.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "backend/cpu/row_lanes.hpp"
 
@@ -17,8 +16,9 @@ FENCHEL_INLINE double pull(Real own, Real neighbour, double weight) noexcept {
 }
 
 template <class Real>
-FENCHEL_INLINE double any_row(const Real* p, index_t n, bool fused, const EdgeGammas& edges, const Real* v,
+FENCHEL_INLINE double any_row(const Real* p, index_t n, const EdgeGammas& edges, const Real* v,
                               double d_gamma, const PlateauScratch& scratch, Real* out) noexcept {
+  const bool fused = edges.gamma() > 0;
   if (p[0] != p[0]) {
     fill(out, n, p[0]);
     return p[0];
@@ -71,16 +71,16 @@ FENCHEL_INLINE double any_row(const Real* p, index_t n, bool fused, const EdgeGa
 
 }  // namespace
 
-FENCHEL_CLONES double plateau_jacobian_row(const float* p, index_t n, double gamma, const EdgeGammas& edges,
-                                           const float* v, double d_gamma, const PlateauScratch& scratch,
+FENCHEL_CLONES double plateau_jacobian_row(const float* p, index_t n, const EdgeGammas& edges, const float* v,
+                                           double d_gamma, const PlateauScratch& scratch,
                                            float* out) noexcept {
-  return any_row(p, n, gamma > 0, edges, v, d_gamma, scratch, out);
+  return any_row(p, n, edges, v, d_gamma, scratch, out);
 }
 
-FENCHEL_CLONES double plateau_jacobian_row(const double* p, index_t n, double gamma, const EdgeGammas& edges,
+FENCHEL_CLONES double plateau_jacobian_row(const double* p, index_t n, const EdgeGammas& edges,
                                            const double* v, double d_gamma, const PlateauScratch& scratch,
                                            double* out) noexcept {
-  return any_row(p, n, gamma > 0, edges, v, d_gamma, scratch, out);
+  return any_row(p, n, edges, v, d_gamma, scratch, out);
 }
 
 }  // namespace fenchel::detail

@@ -22,10 +22,9 @@ inline PlateauScratch take_plateau_scratch(WorkerScratch& memory, index_t cols) 
 
 /// out = J v + dp/dgamma d_gamma for one row of fusedmax with n >= 1 columns, and returns <v, dp/dgamma>. Off
 /// the support out is 0; a NaN row stays NaN. out may be v. Compiled for several instruction sets.
-double plateau_jacobian_row(const float* p, index_t n, double gamma, const EdgeGammas& edges, const float* v,
+double plateau_jacobian_row(const float* p, index_t n, const EdgeGammas& edges, const float* v,
                             double d_gamma, const PlateauScratch& scratch, float* out) noexcept;
-double plateau_jacobian_row(const double* p, index_t n, double gamma, const EdgeGammas& edges,
-                            const double* v, double d_gamma, const PlateauScratch& scratch,
-                            double* out) noexcept;
+double plateau_jacobian_row(const double* p, index_t n, const EdgeGammas& edges, const double* v,
+                            double d_gamma, const PlateauScratch& scratch, double* out) noexcept;
 
 }  // namespace fenchel::detail

@@ -92,12 +92,12 @@ void run_derivative(Rows<const Real> p, PerRow gamma, const Chain& chain, Rows<R
 /// The loss of a row that has been mapped to p, and its derivative in gamma.
 template <class Real, class Target>
 detail::RowLoss row_loss(index_t i, const Target& target, std::span<const Real> p, const SobolevChain& row,
-                         double tau, double gamma, const EdgeGammas& edges) noexcept {
+                         double tau, const EdgeGammas& edges) noexcept {
   const index_t n = row.size();
   const auto predicted = [&](index_t j) { return double{p[static_cast<std::size_t>(j)]}; };
   const auto wanted = [&](index_t j) { return target.at(i, j); };
   const auto excess = [&](index_t j) { return wanted(j) - predicted(j); };
-  double loss = gamma * along_edges(n, edges, excess, excess) / 2;
+  double loss = edges.gamma() * along_edges(n, edges, excess, excess) / 2;
   for (index_t j = 0; j < n; ++j) {
     loss += excess(j) * excess(j) / 2;
     if (wanted(j) > 0) loss += row.slack(tau, j) * wanted(j);
@@ -125,7 +125,7 @@ void run_loss(Rows<const Real> scores, PerRow gamma, const Target& target, Reduc
         start(row, detail::chain_length(chain, i, cols), edges);
         const RowTop found = map_row(scores.row(i), row, p);
         if (std::isnan(found.top)) return detail::RowLoss{kNaN, kNaN};
-        return row_loss<Real>(i, target, p, row, found.tau, gamma[i], edges);
+        return row_loss<Real>(i, target, p, row, found.tau, edges);
       });
 }
 

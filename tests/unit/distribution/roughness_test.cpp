@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fenchel/core/quadrature.hpp"
+#include "fenchel/distribution/capped_triangular.hpp"
 #include "fenchel/distribution/smooth_parabola.hpp"
 #include "fenchel/distribution/smooth_triangular.hpp"
 #include "support/differences.hpp"
@@ -91,8 +92,13 @@ TEST(Roughness, OfDensitiesByQuadrature) {
   EXPECT_NEAR(roughness(same) / roughness(BetaGaussian::gaussian(0, 0.5)), 1, 1e-7);
   const NumericDensity biweight([](double t) { return 2 * std::log1p(-t * t); }, {Interval(-1, 1)}, {0});
   EXPECT_NEAR(roughness(biweight) / roughness(BetaGaussian::from_half_width(1.5, 0, 1)), 1, 1e-6);
+  const CappedTriangular kinks(0.3, 0.2, 0.64);  // at the modes of the numeric one
+  EXPECT_NEAR(roughness(escort(kinks, 1)) / roughness(kinks), 1, 1e-7);
   const NumericDensity jump([](double t) { return -t; }, {Interval(0, 3)}, {0});
   EXPECT_EQ(roughness(jump), kInf);
+  EXPECT_EQ(roughness(jump, Interval(0, 4)), kInf);
+  const double mass = -std::expm1(-3);
+  EXPECT_NEAR(roughness(jump, Interval(0, 3)), -std::expm1(-6) / 2 / (mass * mass), 1e-7);
 }
 
 TEST(Roughness, OfAtomsIsInfinite) {

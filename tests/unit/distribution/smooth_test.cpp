@@ -1,9 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <string>
-#include <vector>
 
 #include "distribution/smooth_forms.hpp"
 #include "fenchel/core/quadrature.hpp"

@@ -128,6 +128,18 @@ TYPED_TEST(FusedFunctionLoss, FenchelYoungIsZeroAtThePrediction) {
   EXPECT_GT(fenchel_young(omega, waves(), predict(TypeParam(0.3), waves(), Line())).value, 1e-4);
 }
 
+// At the ends of an interval a density may jump, as nothing is paid for it there.
+TYPED_TEST(FusedFunctionLoss, FenchelYoungIsZeroAtThePredictionOnAnInterval) {
+  const Interval domain(-1, 2.5), within(-0.9, 2.5);
+  for (const double gamma : {0.05, 1.0}) {
+    const TypeParam omega(gamma, 1.5);
+    const auto loss = fenchel_young(omega, waves(), domain, predict(omega, waves(), domain));
+    EXPECT_LT(loss.value, 1e-6) << gamma;
+    EXPECT_NEAR(loss.gradient.gamma, 0, 1e-6) << gamma;
+    EXPECT_GT(fenchel_young(omega, waves(), domain, predict(omega, waves(), within)).value, 1e-3) << gamma;
+  }
+}
+
 TYPED_TEST(FusedFunctionLoss, TargetsOutsideAndMasked) {
   const FunctionScore f([](double t) { return std::abs(t) > 1 ? -kInf : -t * t; });
   EXPECT_EQ(cross_omega(TypeParam(0.1), f, Line{}, Dirac(2)).value, kInf);

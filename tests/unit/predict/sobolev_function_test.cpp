@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fenchel/core/error.hpp"
+#include "fenchel/distribution/total_variation.hpp"
 #include "support/fused_scores.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
@@ -159,6 +160,30 @@ TEST(SobolevFunction, Jump) {
 }
 
 // A window whose ends are in the support has p' = 0 there and gives another density (MATH.md E12).
+// The penalty moves them away from those of the score.
+TEST(SobolevFunction, ModesAreThoseOfTheDensity) {
+  const FunctionScore skew([](double t) { return t < 0 ? t : -3 * t; });
+  const FunctionScore flat([](double t) { return -std::max(0.0, std::abs(t - 0.5) - 1); });
+  for (const FunctionScore& f : {skew, flat, waves()}) {
+    for (const double gamma : {1e-6, 0.05, 1.0, 10.0}) {
+      for (const Interval& domain : {Interval(-kInf, kInf), Interval(-1, 0.4)}) {
+        const NumericDensity p = predict(Sobolev(gamma), f, domain);
+        const double lower = support(p).front().lower(), upper = support(p).back().upper();
+        double peak = 0, variation = 0, last = 0;
+        constexpr int kPoints = 4000;
+        for (int i = 0; i <= kPoints; ++i) {
+          const double density = pdf(p, std::lerp(lower, upper, double(i) / kPoints));
+          peak = std::max(peak, density);
+          variation += std::abs(density - last);
+          last = density;
+        }
+        EXPECT_GE(pdf(p, mode(p)), peak * (1 - 1e-9)) << gamma;
+        EXPECT_NEAR(total_variation(p), variation + last, 1e-4 * peak) << gamma;
+      }
+    }
+  }
+}
+
 TEST(SobolevFunction, WindowsThatAreTooSmall) {
   const FunctionScore f([](double t) { return -std::abs(t); });
   const NumericDensity line = predict(Sobolev(1), f, Line{});
