@@ -16,7 +16,7 @@ namespace {
 constexpr int kFirstCells = 8, kMostCells = 64;  // in a panel
 
 /// Whether neither the window nor what the string does at its ends matters (MATH.md 6.1, WINDOW).
-bool window_holds(const ScoreWindows& windows, const ScorePanels& panels, const FusedScore& x) {
+bool window_holds(const ScoreWindows& windows, const ScorePanels& panels, const ProxScore& x) {
   const ProxPiece &first = x.pieces().front(), &last = x.pieces().back();
   const auto below = [&](const ProxPiece& end, bool masked) { return masked || end.mean <= x.threshold(); };
   return windows.holds(panels.window(), x.threshold()) &&
@@ -25,7 +25,7 @@ bool window_holds(const ScoreWindows& windows, const ScorePanels& panels, const 
 }
 
 /// The largest difference of two predictions on a window, over the peak.
-double disagreement(const FusedScore& p, const FusedScore& q, const Interval& window) {
+double disagreement(const ProxScore& p, const ProxScore& q, const Interval& window) {
   constexpr int kPoints = 1024;
   constexpr double kOffset = 0.381966;  // away from likely jumps
   double most = 0, peak = 0;
@@ -39,7 +39,7 @@ double disagreement(const FusedScore& p, const FusedScore& q, const Interval& wi
   return most / peak;
 }
 
-TotalVariationPrediction make_prediction(const std::shared_ptr<const FusedScore>& x, double top) {
+TotalVariationPrediction make_prediction(const std::shared_ptr<const ProxScore>& x, double top) {
   std::vector<Interval> support = x->support(), plateaus;
   std::vector<double> cuts;
   for (const ProxPiece& piece : x->pieces()) {
@@ -61,17 +61,17 @@ TotalVariationPrediction predict_numeric(const TotalVariation& omega, std::funct
   ScoreWindows windows(std::move(f), domain, omega.temperature(), std::max(accuracy, 1e-10));
   int doublings = 0, cells = kFirstCells;
   auto panels = std::make_unique<ScorePanels>(windows.panels(doublings));
-  auto x = std::make_shared<const FusedScore>(*panels, omega.gamma(), cells);
+  auto x = std::make_shared<const ProxScore>(*panels, omega.gamma(), cells);
   for (double off = 1; !(off <= accuracy);) {
     while (!window_holds(windows, *panels, *x)) {
       if (++doublings > kMostDoublings) throw_no_window(panels->window().width());
       panels = std::make_unique<ScorePanels>(windows.panels(doublings));
-      x = std::make_shared<const FusedScore>(*panels, omega.gamma(), cells);
+      x = std::make_shared<const ProxScore>(*panels, omega.gamma(), cells);
     }
     if ((cells *= 2) > kMostCells)
       throw ConvergenceError(error_message("predict", "the difference of two grids over the peak",
                                            "must reach " + shortest(accuracy), off));
-    const auto finer = std::make_shared<const FusedScore>(*panels, omega.gamma(), cells);
+    const auto finer = std::make_shared<const ProxScore>(*panels, omega.gamma(), cells);
     off = disagreement(*x, *finer, panels->window());
     x = finer;
   }

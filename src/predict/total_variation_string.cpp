@@ -71,12 +71,12 @@ bool is_plateau(const std::vector<Block>& blocks, std::size_t j) {
 
 }  // namespace
 
-FusedScore::FusedScore(const ScorePanels& score, double gamma, int cells_per_panel) : score_(score) {
+ProxScore::ProxScore(const ScorePanels& score, double gamma, int cells_per_panel) : score_(score) {
   for (const Stretch& stretch : score.stretches()) add_stretch(stretch, gamma, cells_per_panel);
   solve_threshold();
 }
 
-void FusedScore::add_stretch(const Stretch& stretch, double gamma, int cells_per_panel) {
+void ProxScore::add_stretch(const Stretch& stretch, double gamma, int cells_per_panel) {
   std::vector<Cell> cells;
   const std::vector<double> edges = score_.cell_edges(stretch, cells_per_panel, 0);
   for (std::size_t i = 0; i + 1 < edges.size(); ++i)
@@ -133,7 +133,7 @@ void FusedScore::add_stretch(const Stretch& stretch, double gamma, int cells_per
   }
 }
 
-double FusedScore::crossing(const ProxPiece& piece) const {
+double ProxScore::crossing(const ProxPiece& piece) const {
   double above = piece.first > threshold_ ? piece.lower : piece.upper;
   double below = piece.first > threshold_ ? piece.upper : piece.lower;
   for (double middle; middle = above + (below - above) / 2, middle != above && middle != below;)
@@ -142,7 +142,7 @@ double FusedScore::crossing(const ProxPiece& piece) const {
 }
 
 /// Newton's iteration on the mass, convex in the threshold, from where it is at least one.
-void FusedScore::solve_threshold() {
+void ProxScore::solve_threshold() {
   constexpr int kMostSteps = 200;
   double total = 0, width = 0;
   for (const ProxPiece& piece : pieces_) {
@@ -170,7 +170,7 @@ void FusedScore::solve_threshold() {
   }
 }
 
-double FusedScore::operator()(double t) const {
+double ProxScore::operator()(double t) const {
   const auto after = std::upper_bound(pieces_.begin(), pieces_.end(), t,
                                       [](double x, const ProxPiece& piece) { return x < piece.lower; });
   if (after == pieces_.begin() || t > std::prev(after)->upper) return -kInfinity;
@@ -179,7 +179,7 @@ double FusedScore::operator()(double t) const {
 }
 
 /// By means, which are monotone between plateaus; what is shorter than a plateau may overshoot by rounding.
-double FusedScore::total_variation() const {
+double ProxScore::total_variation() const {
   double sum = 0, last = -1;
   const auto visit = [&](double x) {
     const double p = std::max(0.0, x - threshold_);
@@ -200,7 +200,7 @@ double FusedScore::total_variation() const {
   return sum;
 }
 
-std::vector<Interval> FusedScore::support() const {
+std::vector<Interval> ProxScore::support() const {
   std::vector<Interval> found;
   for (const ProxPiece& piece : pieces_) {
     double lower = piece.lower, upper = piece.upper;

@@ -18,9 +18,9 @@ struct ProxPiece {
 
 /// The total variation prox of a score on a window: the taut string on cells that shrink to rounding where a
 /// plateau ends [MATH.md 6.1]. A mask is a neighbour below everything.
-class FusedScore {
+class ProxScore {
  public:
-  FusedScore(const ScorePanels& score, double gamma, int cells_per_panel);
+  ProxScore(const ScorePanels& score, double gamma, int cells_per_panel);
 
   [[nodiscard]] const std::vector<ProxPiece>& pieces() const noexcept { return pieces_; }
   [[nodiscard]] double threshold() const noexcept { return threshold_; }

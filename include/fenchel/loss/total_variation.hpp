@@ -44,7 +44,7 @@ template <VariationTarget Q, CappedDensity P>
 }  // namespace detail
 
 /// Omega*(f) - E_q[f].
-template <VariationTarget Q>
+template <class Q>
 [[nodiscard]] Loss<AbsoluteGammaGradient> cross_omega(const TotalVariation& omega, const AbsoluteScore& f,
                                                       Line domain, const Q& q) {
   const CappedTriangular p = predict(omega, f, domain);
@@ -53,7 +53,7 @@ template <VariationTarget Q>
           {-detail::target_sign(q, mu) / b, (absolute_moment(p, 1) / b - deviation / b) / b,
            -omega.temperature() * total_variation(p)}};
 }
-template <VariationTarget Q>
+template <class Q>
 [[nodiscard]] Loss<QuadraticGammaGradient> cross_omega(const TotalVariation& omega, const QuadraticScore& f,
                                                        Line domain, const Q& q) {
   const CappedParabola p = predict(omega, f, domain);

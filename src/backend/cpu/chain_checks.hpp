@@ -83,6 +83,11 @@ inline index_t chain_length(const cpu::Chain& chain, index_t i, index_t cols) no
   return chain.lengths.empty() ? cols : chain.lengths[static_cast<std::size_t>(i)];
 }
 
+/// What a map found: the row's largest score, NaN for a row without prediction, and tau less it.
+struct MappedRow {
+  double top, threshold;
+};
+
 /// gamma times the weight of the edge between columns j and j + 1, at most 1e300 so that sums stay finite.
 class EdgeGammas {
  public:

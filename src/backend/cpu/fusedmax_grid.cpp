@@ -24,7 +24,7 @@ double total_variation(const detail::GridLayout& grid, const At& q) noexcept {
 /// |q - p|^2 / 2 + <q, p - (f - tau)> + gamma TV(q): the loss, with two parts that are not negative.
 template <class Real, class Target>
 detail::RowLoss loss_of(const Real* scores, const detail::GridLayout& grid, double gamma,
-                        const detail::GridRow& row, std::span<const Real> p, const Target& target,
+                        const detail::MappedRow& row, std::span<const Real> p, const Target& target,
                         index_t i) noexcept {
   if (std::isnan(row.top)) return {row.top, row.top};
   const auto q_at = [&](index_t j) { return target.at(i, j); };

@@ -319,8 +319,8 @@ class GridSolver {
 }  // namespace
 
 template <class Real>
-GridRow fusedmax_grid_row(const Real* scores, const GridLayout& layout, double gamma,
-                          const GridScratch& scratch, Real* p) noexcept {
+MappedRow fusedmax_grid_row(const Real* scores, const GridLayout& layout, double gamma,
+                            const GridScratch& scratch, Real* p) noexcept {
   const index_t n = layout.height * layout.width;
   double top = -kInfinity;
   bool valid = true;
@@ -340,9 +340,9 @@ GridRow fusedmax_grid_row(const Real* scores, const GridLayout& layout, double g
   return {top, threshold};
 }
 
-template GridRow fusedmax_grid_row(const float*, const GridLayout&, double, const GridScratch&,
-                                   float*) noexcept;
-template GridRow fusedmax_grid_row(const double*, const GridLayout&, double, const GridScratch&,
-                                   double*) noexcept;
+template MappedRow fusedmax_grid_row(const float*, const GridLayout&, double, const GridScratch&,
+                                     float*) noexcept;
+template MappedRow fusedmax_grid_row(const double*, const GridLayout&, double, const GridScratch&,
+                                     double*) noexcept;
 
 }  // namespace fenchel::detail

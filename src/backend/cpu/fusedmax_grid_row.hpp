@@ -1,5 +1,6 @@
 #pragma once
 
+#include "backend/cpu/chain_checks.hpp"
 #include "core/scratch.hpp"
 #include "fenchel/core/index.hpp"
 
@@ -32,19 +33,14 @@ struct GridLayout {
   }
 };
 
-/// The largest score, and the threshold of sparsemax(prox) less it; both NaN for a row without prediction.
-struct GridRow {
-  double top, threshold;
-};
-
 /// fusedmax of one image, p may be the scores.
 template <class Real>
-GridRow fusedmax_grid_row(const Real* scores, const GridLayout& layout, double gamma,
-                          const GridScratch& scratch, Real* p) noexcept;
+MappedRow fusedmax_grid_row(const Real* scores, const GridLayout& layout, double gamma,
+                            const GridScratch& scratch, Real* p) noexcept;
 
-extern template GridRow fusedmax_grid_row(const float*, const GridLayout&, double, const GridScratch&,
-                                          float*) noexcept;
-extern template GridRow fusedmax_grid_row(const double*, const GridLayout&, double, const GridScratch&,
-                                          double*) noexcept;
+extern template MappedRow fusedmax_grid_row(const float*, const GridLayout&, double, const GridScratch&,
+                                            float*) noexcept;
+extern template MappedRow fusedmax_grid_row(const double*, const GridLayout&, double, const GridScratch&,
+                                            double*) noexcept;
 
 }  // namespace fenchel::detail

@@ -40,7 +40,7 @@ void prox_row(const Real* z, index_t n, double top, const detail::EdgeGammas& ga
 /// prox(z) and u_k = sum_{i <= k} (x_i - z_i), |u_k| <= gamma_k, is the string less the middle of its tube:
 /// gamma_k or -gamma_k where x rises or falls, summed anew from there on.
 template <class Real, class Target>
-double row_loss(const Real* z, const Real* p, const double* x, index_t n, const detail::FusedRow& row,
+double row_loss(const Real* z, const Real* p, const double* x, index_t n, const detail::MappedRow& row,
                 const detail::EdgeGammas& gammas, const Target& target) noexcept {
   double loss = 0, u = 0, q = target(0);
   for (index_t i = 0; i < n; ++i) {

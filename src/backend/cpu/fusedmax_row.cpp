@@ -6,12 +6,10 @@
 #include "backend/cpu/row_lanes.hpp"
 #include "fenchel/core/compensated_sum.hpp"
 
-/// One row of fusedmax by level sets. With x = prox(z), E = {x > level} maximises
-///   gain(E) = sum_E (z - level) - gammas of the edges that leave E,
-/// and the largest gain is sum [x - level]_+ (the dual is saturated where E ends, A. Chambolle, J. Math.
-/// Imaging 20 (2004)). So tau, where it is 1, is the largest (sum_E z - edges(E) - 1) / |E| over all E: any E
-/// gives a bound from below, and Newton's steps lead from bound to bound through sets each within the last.
-/// Only on the last one, the support, x itself is needed: most of a row is passed over by vector loops.
+/// One row of fusedmax by level sets: E = {prox(z) > level} maximises sum_E (z - level) less the gammas of
+/// the edges that leave E, and that maximum is the mass above level. So tau is the largest (sum_E z -
+/// edges(E) - 1) / |E| over all E: Newton's steps lead up to it through sets each within the last, and only
+/// on the last one, the support, prox(z) is needed (docs/fusedmax.md).
 namespace fenchel::detail {
 namespace {
 
@@ -324,8 +322,8 @@ FENCHEL_INLINE double valid_row(const Real* z, index_t n, Real top, Real pivot, 
 }
 
 template <class Real>
-FENCHEL_INLINE FusedRow any_row(const Real* z, index_t n, const EdgeGammas& gammas,
-                                const FusedScratch& scratch, Real* p) noexcept {
+FENCHEL_INLINE MappedRow any_row(const Real* z, index_t n, const EdgeGammas& gammas,
+                                 const FusedScratch& scratch, Real* p) noexcept {
   const Real pivot = std::abs(z[0]) < kInfinity<Real> ? z[0] : Real(0);
   const auto [top, valid] = sum_blocks(z, n, pivot, scratch.sums);
   if (!valid) {
@@ -339,13 +337,13 @@ FENCHEL_INLINE FusedRow any_row(const Real* z, index_t n, const EdgeGammas& gamm
 
 }  // namespace
 
-FENCHEL_CLONES FusedRow fusedmax_row(const float* z, index_t n, const EdgeGammas& gammas,
-                                     const FusedScratch& scratch, float* p) noexcept {
+FENCHEL_CLONES MappedRow fusedmax_row(const float* z, index_t n, const EdgeGammas& gammas,
+                                      const FusedScratch& scratch, float* p) noexcept {
   return any_row(z, n, gammas, scratch, p);
 }
 
-FENCHEL_CLONES FusedRow fusedmax_row(const double* z, index_t n, const EdgeGammas& gammas,
-                                     const FusedScratch& scratch, double* p) noexcept {
+FENCHEL_CLONES MappedRow fusedmax_row(const double* z, index_t n, const EdgeGammas& gammas,
+                                      const FusedScratch& scratch, double* p) noexcept {
   return any_row(z, n, gammas, scratch, p);
 }
 

@@ -31,15 +31,10 @@ inline FusedScratch take_fused_scratch(WorkerScratch& memory, index_t cols) noex
   return {reals(), reals(), runs(), runs(), {pieces(), pieces()}};
 }
 
-/// The row's largest score, NaN for a row without prediction, and tau less it.
-struct FusedRow {
-  double top, threshold;
-};
-
 /// fusedmax of one row of n >= 1 columns; p may be z. Compiled for several instruction sets.
-FusedRow fusedmax_row(const float* z, index_t n, const EdgeGammas& gammas, const FusedScratch& scratch,
-                      float* p) noexcept;
-FusedRow fusedmax_row(const double* z, index_t n, const EdgeGammas& gammas, const FusedScratch& scratch,
-                      double* p) noexcept;
+MappedRow fusedmax_row(const float* z, index_t n, const EdgeGammas& gammas, const FusedScratch& scratch,
+                       float* p) noexcept;
+MappedRow fusedmax_row(const double* z, index_t n, const EdgeGammas& gammas, const FusedScratch& scratch,
+                       double* p) noexcept;
 
 }  // namespace fenchel::detail

