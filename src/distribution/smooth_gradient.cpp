@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "distribution/bounded_density.hpp"
+#include "distribution/piece_sum.hpp"
 #include "distribution/smooth_forms.hpp"
+#include "fenchel/distribution/smooth_density.hpp"
 
 /// Derivatives of E[psi]: MATH.md 6.2's JVP in closed form. With G = 1 - cosh(x y) / cosh x, y = 1 - d, and U
 /// = G / int G: dp/dmu = -p', dp/dlog scale = -p + U, dp/dlog gamma = (1 + bend) p/2 - y p'/2 - (1 + bend/2)
@@ -10,20 +11,11 @@
 namespace fenchel::detail {
 namespace {
 
-/// psi at both places at the same distance from mu, summed or subtracted.
-struct BothSides {
-  double mu;
-  FunctionRef<double(double)> psi;
-  [[nodiscard]] double sum(double y) const { return psi(mu + y) + psi(mu - y); }
-  [[nodiscard]] double difference(double y) const { return psi(mu + y) - psi(mu - y); }
-};
-
-/// int_0^1 f(d, 1 - d), where either argument is exact next to its 0.
-template <class F>
-double integral_over_depth(F f) {
-  const Interval half(0, 0.5);
-  return bounded_integral([&](double d) { return f(d, 1 - d); }, half, 0.25) +
-         bounded_integral([&](double y) { return f(1 - y, y); }, half, 0.25);
+/// Adds int_0^1 weight(d, 1 - d) psi, on one side of mu, where either argument is exact next to its 0.
+template <class Weight>
+void add_half(PieceSum& sum, double side, double width, Weight weight) {
+  sum.add(side * width, -side * width / 2, [&](double z) { return weight(z / 2, 1 - z / 2) / 2; });
+  sum.add(0, side * width / 2, [&](double z) { return weight(1 - z / 2, z / 2) / 2; });
 }
 
 /// 1 - cosh(x y) / cosh x.
@@ -40,8 +32,8 @@ struct GammaLayers {
   double z, decay, interior;  // decay = exp(-x)
   double bend, level;
 
-  GammaLayers(const SmoothShape& shape, double integral_of_one) noexcept
-      : z(shape.inverse), decay(std::exp(-1 / z)), bend(shape.bend), level(shape.level) {
+  GammaLayers(const SmoothForm& form, double integral_of_one) noexcept
+      : z(form.inverse), decay(std::exp(-1 / z)), bend(form.bend), level(form.level) {
     const double fourth = decay * decay * decay * decay;
     if (bend == 1) {
       interior = (by_x(4 * decay * decay / (1 - fourth)) - 1) / (2 * integral_of_one);
@@ -65,7 +57,6 @@ struct GammaLayers {
     return flat + near / 2 * ((by_x(decay * level) + decay) / (1 + square) + v / (1 + decay));
   }
   [[nodiscard]] double centre(double v) const noexcept {
-    if (bend == 1) return 0;
     const double square = decay * decay;
     return std::exp(-v) / 2 * ((by_x(decay) - level * decay) / (1 + square) - (v + 1) / (1 + decay));
   }
@@ -73,41 +64,44 @@ struct GammaLayers {
 
 }  // namespace
 
-SmoothGradient smooth_expectation_gradient(const SmoothDensity& p, double mu,
-                                           FunctionRef<double(double)> psi) {
+SmoothShape::Gradient SmoothShape::expectation_gradient(FunctionRef<double(double)> psi, double mu,
+                                                        double accuracy) const {
   constexpr double kNarrow = 3;     // below this x dp/dlog gamma does not cancel
   constexpr double kLayerEnd = 60;  // exp(-60) is nothing
-  const SmoothShape& shape = p.shape;
-  const double z = shape.inverse, width = p.half_width, x = 1 / z;
-  const BothSides both{mu, psi};
+  const double z = form_.inverse, width = half_width_, x = 1 / z;
   // int_0^1 G = 1 - tanh(x) / x
   const double slope = langevin(x), integral_of_one = slope / (slope + z);
-  const auto mean_of = [&](auto weight) {
-    return integral_over_depth([&](double d, double y) { return weight(d, y) * both.sum(width * y); });
-  };
-  const double mean = mean_of([&](double d, double) { return edge_form(shape, 0, d); }) / (2 * shape.mass);
-  const double flat =
-      mean_of([&](double d, double y) { return dirichlet_one(z, d, y); }) / (2 * integral_of_one);
-  const double pull = integral_over_depth(
-      [&](double d, double y) { return edge_slope(shape, d) * both.difference(width * y); });
-  SmoothGradient gradient = {pull / (2 * shape.mass) / width, flat - mean, 0};
-  if (x < kNarrow) {
-    const double stretch = mean_of([&](double d, double y) { return y * edge_slope(shape, d); });
-    const double log_gamma =
-        (1 + shape.bend) / 2 * mean + stretch / (4 * shape.mass) - (1 + shape.bend / 2) * flat;
-    gradient.gamma = log_gamma / (z * width) / (z * width);
-    return gradient;
+  const double layer = std::min(x, kLayerEnd), cut = std::min(1., layer / 2);
+  PieceSum left(psi, mu, accuracy), right = left, mean = left, flat = left, in_gamma = left;
+  for (const double side : {-1.0, 1.0}) {
+    const auto fall = [this](double d, double) { return edge_slope(form_, d); };
+    add_half(side < 0 ? left : right, side, width, fall);
+    add_half(mean, side, width, [this](double d, double) { return edge_form(form_, 0, d); });
+    add_half(flat, side, width, [z](double d, double y) { return dirichlet_one(z, d, y); });
+    if (x < kNarrow) {
+      add_half(in_gamma, side, width, [&fall](double d, double y) { return y * fall(d, y); });
+      continue;
+    }
+    const GammaLayers layers(form_, integral_of_one);
+    add_half(in_gamma, side, width, [&layers](double, double) { return layers.interior; });
+    for (const Interval& part : {Interval(0, cut), Interval(cut, layer)}) {
+      const double from = part.lower(), length = part.upper() - from;
+      in_gamma.add(side * width * (1 - z * from), -side * width * z * length,
+                   [&](double v) { return length * layers.edge(from + length * v); });
+      if (form_.bend == 1) continue;  // no layer about the centre
+      in_gamma.add(side * width * z * from, side * width * z * length,
+                   [&](double v) { return length * layers.centre(from + length * v); });
+    }
   }
-  const GammaLayers layers(shape, integral_of_one);
-  const Interval layer(0, std::min(x, kLayerEnd));
-  const double cut = std::min(1., layer.upper() / 2);
-  const double elsewhere = layers.interior * mean_of([](double, double) { return 1.; });
-  const double edge =
-      bounded_integral([&](double v) { return layers.edge(v) * both.sum(width * (1 - z * v)); }, layer, cut);
-  const double centre =
-      bounded_integral([&](double v) { return layers.centre(v) * both.sum(width * z * v); }, layer, cut);
-  gradient.gamma = (elsewhere + edge + centre) / (2 * shape.mass) / width / width;
-  return gradient;
+  const double mass = 2 * form_.mass, mean_psi = mean.value() / mass;
+  const double mean_flat = flat.value() / (2 * integral_of_one);
+  double gamma = in_gamma.value() / mass / width / width;
+  if (x < kNarrow) {
+    const double log_gamma =
+        (1 + form_.bend) / 2 * mean_psi + in_gamma.value() / (2 * mass) - (1 + form_.bend / 2) * mean_flat;
+    gamma = log_gamma / (z * width) / (z * width);
+  }
+  return {(right.value() - left.value()) / mass / width, (mean_flat - mean_psi) / scale_, gamma};
 }
 
 }  // namespace fenchel::detail

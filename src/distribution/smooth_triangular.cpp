@@ -1,10 +1,5 @@
 #include "fenchel/distribution/smooth_triangular.hpp"
 
-#include <cmath>
-
-#include "distribution/bounded_density.hpp"
-#include "distribution/smooth_forms.hpp"
-#include "distribution/symmetric.hpp"
 #include "fenchel/core/check.hpp"
 
 namespace fenchel {
@@ -13,90 +8,19 @@ namespace {
 constexpr auto kWhere = "smooth_triangular";
 constexpr double kBend = 0;
 
-detail::SmoothDensity density(const SmoothTriangular& p) noexcept { return {p.shape(), p.half_width()}; }
-
 }  // namespace
 
 SmoothTriangular::SmoothTriangular(double gamma, double mu, double b)
-    : gamma_(detail::checked_nonnegative(kWhere, "gamma", gamma)),
-      mu_(detail::checked_finite(kWhere, "mu", mu)),
-      b_(detail::checked_positive(kWhere, "b", b)),
-      half_width_(detail::smooth_half_width(kBend, gamma, b)),
-      shape_(detail::smooth_shape(kBend, std::sqrt(gamma) / half_width_)) {}
+    : mu_(detail::checked_finite(kWhere, "mu", mu)), shape_(kWhere, kBend, gamma, "b", b) {}
 
 SmoothTriangular SmoothTriangular::from_variance(double gamma, double mu, double variance) {
-  detail::checked_nonnegative("smooth_triangular::from_variance", "gamma", gamma);
-  detail::checked_positive("smooth_triangular::from_variance", "variance", variance);
-  return {gamma, mu, detail::smooth_scale_of_variance(kBend, gamma, variance)};
+  return {gamma, mu,
+          detail::SmoothShape::scale_of_variance("smooth_triangular::from_variance", kBend, gamma, variance)};
 }
 
 double SmoothTriangular::threshold() const noexcept {
-  return -half_width_ / b_ * (1 - shape_.inverse * shape_.slope);
-}
-
-Interval support(const SmoothTriangular& p) noexcept {
-  return {p.mu() - p.half_width(), p.mu() + p.half_width()};
-}
-
-double pdf(const SmoothTriangular& p, double t) noexcept {
-  return detail::smooth_pdf(density(p), std::abs(t - p.mu()));
-}
-double log_pdf(const SmoothTriangular& p, double t) noexcept { return std::log(pdf(p, t)); }
-double pdf_derivative(const SmoothTriangular& p, double t) noexcept {
-  const double y = t - p.mu(), fall = detail::smooth_fall(density(p), std::abs(y));
-  return y > 0 ? -fall : y < 0 ? fall : y;
-}
-
-double survival(const SmoothTriangular& p, double t) noexcept {
-  return detail::smooth_survival(density(p), t - p.mu());
-}
-double log_survival(const SmoothTriangular& p, double t) noexcept {
-  return detail::smooth_log_survival(density(p), t - p.mu());
-}
-double cdf(const SmoothTriangular& p, double t) noexcept {
-  return detail::smooth_survival(density(p), p.mu() - t);
-}
-double log_cdf(const SmoothTriangular& p, double t) noexcept {
-  return detail::smooth_log_survival(density(p), p.mu() - t);
-}
-
-double quantile(const SmoothTriangular& p, double u) {
-  return detail::symmetric_quantile(p, u, [&p](double v) { return smooth_tail_distance(density(p), v); });
-}
-double survival_quantile(const SmoothTriangular& p, double u) {
-  return detail::symmetric_survival_quantile(p, u,
-                                             [&p](double v) { return smooth_tail_distance(density(p), v); });
-}
-
-double mean_deviation(const SmoothTriangular& p, double t) noexcept {
-  return detail::smooth_mean_deviation(density(p), t - p.mu());
-}
-double variance(const SmoothTriangular& p) noexcept {
-  return detail::relative_moment(p.shape(), 2) * p.half_width() * p.half_width();
-}
-double kurtosis(const SmoothTriangular& p) noexcept { return detail::smooth_kurtosis(p.shape()); }
-double central_moment(const SmoothTriangular& p, int n) {
-  return detail::smooth_central_moment(density(p), n);
-}
-
-double mean_density(const SmoothTriangular& p) noexcept { return detail::smooth_mean_density(density(p)); }
-double roughness(const SmoothTriangular& p) noexcept { return detail::smooth_roughness(density(p)); }
-double entropy(const SmoothTriangular& p) { return tsallis_entropy(p, 1); }
-double tsallis_entropy(const SmoothTriangular& p, double order) {
-  if (order == 2) return (1 - mean_density(p)) / 2;
-  const SmoothTriangular centred(p.gamma(), 0, p.b());  // about a large mu doubles are too coarse
-  return detail::bounded_tsallis_entropy([&](double t) { return log_pdf(centred, t); }, support(centred), 0,
-                                         order);
-}
-
-NumericDensity escort(const SmoothTriangular& p, double order) {
-  return escort(NumericDensity([p](double t) { return log_pdf(p, t); }, {support(p)}, {p.mu()}), order);
-}
-
-AbsoluteGammaGradient detail::expectation_gradient(const SmoothTriangular& p,
-                                                   FunctionRef<double(double)> psi) {
-  const SmoothGradient gradient = smooth_expectation_gradient(density(p), p.mu(), psi);
-  return {gradient.mu, gradient.log_scale / p.b(), gradient.gamma};
+  const detail::SmoothForm& form = shape_.form();
+  return -half_width() / b() * (1 - form.inverse * form.slope);
 }
 
 }  // namespace fenchel

@@ -4,6 +4,12 @@
 
 namespace fenchel::detail {
 
+/// What the quantiles below ask of a density.
+struct Centre {
+  double at;
+  [[nodiscard]] double mu() const { return at; }
+};
+
 /// Quantiles from below and from above of a density that is symmetric about p.mu(). tail_distance(u) is the
 /// x >= 0 with P(X > mu + x) = u, for u <= 1/2.
 template <class P, class TailDistance>

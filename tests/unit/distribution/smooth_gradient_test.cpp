@@ -1,17 +1,22 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 
+#include "fenchel/core/error.hpp"
 #include "fenchel/core/quadrature.hpp"
 #include "fenchel/distribution/smooth_parabola.hpp"
 #include "fenchel/distribution/smooth_triangular.hpp"
 #include "support/differences.hpp"
+#include "support/grids.hpp"
+#include "support/messages.hpp"
 
 namespace fenchel {
 namespace {
 
-using testing::slope_of;
+using testing::kNaN, testing::message_of, testing::slope_of;
 
 double scale_derivative(const QuadraticGammaGradient& gradient) { return gradient.sigma2; }
 double scale_derivative(const AbsoluteGammaGradient& gradient) { return gradient.b; }
@@ -66,6 +71,44 @@ TYPED_TEST(SmoothGradient, OfTheVariance) {
     EXPECT_NEAR(scale_derivative(gradient), in_scale, 1e-8 * in_scale);
     EXPECT_NEAR(gradient.mu, 0, 1e-9);
   }
+}
+
+/// Values about mu that differ by rounding alone are no failure to converge.
+TYPED_TEST(SmoothGradient, OfAnEvenFunctionAboutMu) {
+  for (const double gamma : {0.0, 0.01, 1.0}) {
+    const auto square = [](double t) { return t * t; };
+    const auto about =
+        expectation_gradient(TypeParam(gamma, 0.3, 0.8), [&square](double t) { return square(t - 0.3); });
+    const auto want = expectation_gradient(TypeParam(gamma, 0, 0.8), square);
+    EXPECT_NEAR(about.mu, 0, 1e-14);
+    EXPECT_NEAR(scale_derivative(about), scale_derivative(want), 1e-13);
+    EXPECT_NEAR(about.gamma, want.gamma, 1e-12);
+  }
+}
+
+TYPED_TEST(SmoothGradient, ReachesTheAccuracyOrThrows) {
+  for (const double gamma : {0.01, 1.0}) {
+    const TypeParam p(gamma, 0, 0.8);
+    const auto pole = [](double t) { return 1 / (t - 0.1); };
+    EXPECT_THROW(static_cast<void>(expectation_gradient(p, pole)), ConvergenceError);
+    const auto kink = [](double t) { return std::abs(t - 0.1); };
+    const auto fine = expectation_gradient(p, kink, 1e-13), coarse = expectation_gradient(p, kink, 1e-4);
+    EXPECT_NEAR(coarse.gamma, fine.gamma, 1e-3);
+    EXPECT_NE(coarse.gamma, fine.gamma);
+  }
+}
+
+TYPED_TEST(SmoothGradient, BadInput) {
+  const TypeParam p(1, 0, 1);
+  const auto message = [&p](auto psi, double accuracy) {
+    return message_of<std::domain_error>([&] { static_cast<void>(expectation_gradient(p, psi, accuracy)); });
+  };
+  double at = kNaN;
+  const auto nan = [&at](double t) { return at = t, kNaN; };
+  const std::string got = message(nan, 1e-10);
+  EXPECT_EQ(got, "fenchel::expectation: f(" + shortest(at) + ") must be a number, got nan");
+  EXPECT_EQ(message([](double t) { return t; }, 0),
+            "fenchel::expectation: accuracy must be positive and finite, got 0");
 }
 
 /// V(l^2 gamma, l^k scale) = l^2 V, k = 3 for the parabola and 2 for the triangular density.
