@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "fenchel/score/even_score.hpp"
 
 namespace fenchel::detail {
@@ -7,7 +9,7 @@ namespace fenchel::detail {
 /// The profile h / T of an even score, checked.
 class EvenProfile {
  public:
-  EvenProfile(const EvenScore& f, double temperature) : f_(f), temperature_(temperature) {}
+  EvenProfile(EvenScore f, double temperature) : f_(std::move(f)), temperature_(temperature) {}
 
   /// Throws std::domain_error where h is NaN or +infinity.
   [[nodiscard]] double operator()(double x) const;

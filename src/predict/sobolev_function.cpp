@@ -184,8 +184,8 @@ std::vector<double> modes_of(const ScorePanels& panels, const Smooth& p) {
     for (const double point : points)
       if (point > t.back() && point < run.upper()) t.push_back(point);
     t.push_back(run.upper());
-    std::vector<double> heights;
-    for (const double at : t) heights.push_back(p.density(at));
+    std::vector<double> heights(t.size());
+    std::transform(t.begin(), t.end(), heights.begin(), [&p](double at) { return p.density(at); });
     const double noise = kNoise * *std::max_element(heights.begin(), heights.end());
     const auto add = [&](std::size_t i) {
       double lower = t[i == 0 ? 0 : i - 1], upper = t[std::min(i + 1, t.size() - 1)];
@@ -235,7 +235,7 @@ SobolevPrediction without_penalty(const Sobolev& omega, const std::function<doub
 
 }  // namespace
 
-SobolevPrediction predict_numeric(const Sobolev& omega, std::function<double(double)> f,
+SobolevPrediction predict_numeric(const Sobolev& omega, const std::function<double(double)>& f,
                                   const Interval& domain, double accuracy) {
   checked_positive("predict", "accuracy", accuracy);
   const double beta = 1 / std::sqrt(omega.gamma());

@@ -26,7 +26,7 @@ struct SobolevPrediction {
 inline constexpr double kSmoothAccuracy = 1e-8;
 [[nodiscard]] FENCHEL_EXPORT SobolevPrediction predict_even(const Sobolev& omega, const EvenScore& f);
 [[nodiscard]] FENCHEL_EXPORT SobolevPrediction predict_numeric(const Sobolev& omega,
-                                                               std::function<double(double)> f,
+                                                               const std::function<double(double)>& f,
                                                                const Interval& domain, double accuracy);
 [[nodiscard]] FENCHEL_EXPORT double conjugate(const Sobolev& omega, const SobolevPrediction& p,
                                               const std::function<double(double)>& f);

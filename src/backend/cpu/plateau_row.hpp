@@ -16,7 +16,7 @@ inline std::size_t plateau_scratch_bytes(index_t cols) noexcept {
 }
 
 inline PlateauScratch take_plateau_scratch(WorkerScratch& memory, index_t cols) noexcept {
-  index_t* places = memory.take<index_t>(padded(cols));
+  auto* places = memory.take<index_t>(padded(cols));
   return {places, memory.take<double>(padded(cols))};
 }
 
