@@ -50,6 +50,7 @@
 #include "fenchel/distribution/numeric_density.hpp"
 #include "fenchel/distribution/reparametrization.hpp"
 #include "fenchel/distribution/roughness.hpp"
+#include "fenchel/distribution/shaped_density.hpp"
 #include "fenchel/distribution/smooth_density.hpp"
 #include "fenchel/distribution/smooth_parabola.hpp"
 #include "fenchel/distribution/smooth_triangular.hpp"

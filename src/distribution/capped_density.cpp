@@ -195,19 +195,18 @@ CappedShape::Gradient CappedShape::expectation_gradient(FunctionRef<double(doubl
           (missing.value() - missing_mass * mean + gamma_ * in_gamma) / scale_, in_gamma};
 }
 
-double capped_quantile(const CappedShape& shape, double mu, double u) {
-  return symmetric_quantile(Centre{mu}, u, [&](double v) { return shape.tail_distance(v); });
+double CappedShape::quantile(double mu, double u) const {
+  return symmetric_quantile(Centre{mu}, u, [this](double v) { return tail_distance(v); });
 }
-double capped_survival_quantile(const CappedShape& shape, double mu, double u) {
-  return symmetric_survival_quantile(Centre{mu}, u, [&](double v) { return shape.tail_distance(v); });
+double CappedShape::survival_quantile(double mu, double u) const {
+  return symmetric_survival_quantile(Centre{mu}, u, [this](double v) { return tail_distance(v); });
 }
 
-NumericDensity capped_escort(const CappedShape& shape, double mu, double order) {
+NumericDensity CappedShape::escort(double mu, double order) const {
   std::vector<double> modes = {mu};
-  if (shape.plateau() > 0) modes = {mu - shape.plateau(), mu, mu + shape.plateau()};
-  const auto log_density = [shape, mu](double t) { return std::log(shape.density(t - mu)); };
-  return escort(NumericDensity(log_density, {{mu - shape.half_width(), mu + shape.half_width()}}, modes),
-                order);
+  if (plateau_ > 0) modes = {mu - plateau_, mu, mu + plateau_};
+  const auto log_density = [shape = *this, mu](double t) { return std::log(shape.density(t - mu)); };
+  return fenchel::escort(NumericDensity(log_density, {{mu - half_width_, mu + half_width_}}, modes), order);
 }
 
 }  // namespace fenchel::detail

@@ -120,17 +120,16 @@ double SmoothShape::tsallis_entropy(double order) const {
                                  Interval(-half_width_, half_width_), 0, order);
 }
 
-double smooth_quantile(const SmoothShape& shape, double mu, double u) {
-  return symmetric_quantile(Centre{mu}, u, [&](double v) { return shape.tail_distance(v); });
+double SmoothShape::quantile(double mu, double u) const {
+  return symmetric_quantile(Centre{mu}, u, [this](double v) { return tail_distance(v); });
 }
-double smooth_survival_quantile(const SmoothShape& shape, double mu, double u) {
-  return symmetric_survival_quantile(Centre{mu}, u, [&](double v) { return shape.tail_distance(v); });
+double SmoothShape::survival_quantile(double mu, double u) const {
+  return symmetric_survival_quantile(Centre{mu}, u, [this](double v) { return tail_distance(v); });
 }
 
-NumericDensity smooth_escort(const SmoothShape& shape, double mu, double order) {
-  const auto log_density = [shape, mu](double t) { return std::log(shape.density(t - mu)); };
-  return escort(NumericDensity(log_density, {{mu - shape.half_width(), mu + shape.half_width()}}, {mu}),
-                order);
+NumericDensity SmoothShape::escort(double mu, double order) const {
+  const auto log_density = [shape = *this, mu](double t) { return std::log(shape.density(t - mu)); };
+  return fenchel::escort(NumericDensity(log_density, {{mu - half_width_, mu + half_width_}}, {mu}), order);
 }
 
 }  // namespace fenchel::detail

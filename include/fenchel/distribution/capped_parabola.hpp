@@ -8,6 +8,7 @@
 #include "fenchel/distribution/concept.hpp"
 #include "fenchel/distribution/gamma_gradient.hpp"
 #include "fenchel/distribution/generic.hpp"
+#include "fenchel/distribution/shaped_density.hpp"
 #include "fenchel/score/quadratic_score.hpp"
 
 namespace fenchel {
@@ -15,7 +16,7 @@ namespace fenchel {
 /// The prediction of TotalVariation(gamma) for f(t) = -(t - mu)^2 / (2 sigma2) on the line [SCD22, Section 7;
 /// MATH.md 6.1]: a truncated parabola with its top cut off, p = (half_width^2 - max(|t - mu|, plateau)^2) /
 /// (2 sigma2). gamma = 0 is BetaGaussian::truncated_parabola; a large gamma is nearly uniform. sigma2 is the
-/// score's and not the variance. All accessors are in capped_density.hpp.
+/// score's and not the variance. Accessors are in shaped_density.hpp.
 class FENCHEL_EXPORT CappedParabola {
  public:
   using value_type = double;

@@ -7,13 +7,14 @@
 #include "fenchel/distribution/concept.hpp"
 #include "fenchel/distribution/gamma_gradient.hpp"
 #include "fenchel/distribution/generic.hpp"
+#include "fenchel/distribution/shaped_density.hpp"
 #include "fenchel/score/absolute_score.hpp"
 
 namespace fenchel {
 
 /// The prediction of TotalVariation(gamma) for f(t) = -|t - mu| / b on the line [SCD22, Section 7; MATH.md
 /// 6.1]: a triangular density with its top cut off, p = (half_width - max(|t - mu|, plateau)) / b. gamma = 0
-/// is BetaLaplace::triangular; a large gamma is nearly uniform. All accessors are in capped_density.hpp.
+/// is BetaLaplace::triangular; a large gamma is nearly uniform. Accessors are in shaped_density.hpp.
 class FENCHEL_EXPORT CappedTriangular {
  public:
   using value_type = double;

@@ -7,6 +7,7 @@
 #include "fenchel/distribution/concept.hpp"
 #include "fenchel/distribution/gamma_gradient.hpp"
 #include "fenchel/distribution/generic.hpp"
+#include "fenchel/distribution/shaped_density.hpp"
 #include "fenchel/distribution/smooth_density.hpp"
 #include "fenchel/score/quadratic_score.hpp"
 
@@ -15,7 +16,7 @@ namespace fenchel {
 /// The prediction of Sobolev(gamma) for f(t) = -(t - mu)^2 / (2 sigma2) on the line [SCD22, Section 7;
 /// MATH.md 6.2, E8]: a truncated parabola (gamma = 0) with smooth ends, a biweight for large gamma. With x =
 /// half_width / sqrt(gamma), x (1 - x coth x + x^2/3) = sigma2 / (2 gamma^{3/2}). sigma2 is the score's and
-/// not the variance. Accessors are in smooth_density.hpp.
+/// not the variance. Accessors are in shaped_density.hpp.
 class FENCHEL_EXPORT SmoothParabola {
  public:
   using value_type = double;

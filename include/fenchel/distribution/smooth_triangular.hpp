@@ -6,6 +6,7 @@
 #include "fenchel/distribution/concept.hpp"
 #include "fenchel/distribution/gamma_gradient.hpp"
 #include "fenchel/distribution/generic.hpp"
+#include "fenchel/distribution/shaped_density.hpp"
 #include "fenchel/distribution/smooth_density.hpp"
 #include "fenchel/score/absolute_score.hpp"
 
@@ -14,7 +15,7 @@ namespace fenchel {
 /// The prediction of Sobolev(gamma) for f(t) = -|t - mu| / b on the line [SCD22, Section 7; MATH.md 6.2, E9]:
 /// a triangular density (gamma = 0) with smooth ends and a smooth top, (1 - y)^2 (1 + 2 y), y = |t - mu| /
 /// half_width, for large gamma. With x = half_width / sqrt(gamma), x (x - 2 tanh(x/2)) = b / gamma. Accessors
-/// are in smooth_density.hpp.
+/// are in shaped_density.hpp.
 class FENCHEL_EXPORT SmoothTriangular {
  public:
   using value_type = double;
