@@ -34,8 +34,6 @@ class FENCHEL_EXPORT CappedShape {
   [[nodiscard]] double plateau() const noexcept { return plateau_; }
   /// 1 - a / b.
   [[nodiscard]] double slope_share() const noexcept { return slope_share_; }
-  /// a / b.
-  [[nodiscard]] double plateau_share() const noexcept { return plateau_share_; }
   [[nodiscard]] double threshold() const noexcept;
 
   /// 1 - |y| / b, at most that of the plateau's edge.
@@ -77,7 +75,8 @@ class FENCHEL_EXPORT CappedShape {
   [[nodiscard]] double near_tail(double y) const noexcept;
 
   int degree_;
-  double scale_, gamma_, total_, half_width_, plateau_, slope_share_, plateau_share_;
+  double scale_, gamma_, total_, half_width_, plateau_, slope_share_;
+  double plateau_share_;  ///< a / b
 };
 
 }  // namespace detail
