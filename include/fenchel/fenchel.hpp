@@ -1,5 +1,9 @@
 #pragma once
 
+#include "fenchel/attention/basis.hpp"
+#include "fenchel/attention/gaussian_basis.hpp"
+#include "fenchel/attention/multivariate_gaussian_basis.hpp"
+#include "fenchel/backend/attention.hpp"
 #include "fenchel/backend/beta_gaussian.hpp"
 #include "fenchel/backend/chain.hpp"
 #include "fenchel/backend/entmax.hpp"
@@ -48,6 +52,7 @@
 #include "fenchel/distribution/multivariate_expectation.hpp"
 #include "fenchel/distribution/multivariate_geometry.hpp"
 #include "fenchel/distribution/numeric_density.hpp"
+#include "fenchel/distribution/quadratic_gradient.hpp"
 #include "fenchel/distribution/reparametrization.hpp"
 #include "fenchel/distribution/roughness.hpp"
 #include "fenchel/distribution/shaped_density.hpp"

@@ -7,6 +7,7 @@
 #include "fenchel/distribution/multivariate_beta_gaussian.hpp"
 #include "fenchel/distribution/multivariate_dirac.hpp"
 #include "fenchel/distribution/multivariate_empirical.hpp"
+#include "fenchel/distribution/quadratic_gradient.hpp"
 #include "fenchel/domain/euclidean.hpp"
 #include "fenchel/loss/loss.hpp"
 #include "fenchel/loss/target.hpp"
@@ -18,14 +19,6 @@
 /// predict does, which needs alpha > N / (N + 2), std::invalid_argument where dimensions differ, and
 /// std::domain_error where a scale is singular. Temperature T: T loss(f / T; q).
 namespace fenchel {
-
-/// Derivatives with respect to the score's mu and Sigma, the latter as the symmetric matrix G of dL = Tr(G
-/// dSigma), and to the regularizer's alpha.
-struct MultivariateQuadraticGradient {
-  Eigen::VectorXd mu;
-  Eigen::MatrixXd scale;
-  double alpha;
-};
 
 /// The gradient with respect to the lower triangular factor of Sigma = factor factor^T, from the symmetric
 /// gradient with respect to Sigma: the lower triangle of 2 gradient factor.

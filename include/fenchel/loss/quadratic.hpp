@@ -7,6 +7,7 @@
 #include "fenchel/distribution/beta_gaussian.hpp"
 #include "fenchel/distribution/dirac.hpp"
 #include "fenchel/distribution/empirical.hpp"
+#include "fenchel/distribution/quadratic_gradient.hpp"
 #include "fenchel/domain/line.hpp"
 #include "fenchel/loss/loss.hpp"
 #include "fenchel/loss/target.hpp"
@@ -17,11 +18,6 @@
 /// Losses of quadratic scores on the line [SCD22, Sections 3 and 6; MATH.md 5.5, E3, E4, E11]. All functions
 /// throw std::domain_error unless alpha > 1/3: below, Omega*(f) is infinite. Temperature T: T loss(f / T; q).
 namespace fenchel {
-
-/// Derivatives with respect to the score's mu and sigma2, and to the regularizer's alpha.
-struct QuadraticGradient {
-  double mu, sigma2, alpha;
-};
 
 /// The Hessian of both losses with respect to the canonical parameters: cov_{p, 2-alpha} of (t, t^2) under
 /// the prediction p (E11), in closed form.

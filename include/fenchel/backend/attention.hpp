@@ -1,0 +1,100 @@
+#pragma once
+
+#include <span>
+#include <type_traits>
+
+#include "fenchel/core/config.hpp"
+#include "fenchel/core/index.hpp"
+#include "fenchel/core/rows.hpp"
+
+/// Continuous attention in bulk [SCD22, Section 8; MATH.md 7]: r_ij = E_{p_i}[psi_j] for beta-Gaussian
+/// densities p_i and Gaussian functions psi_j on R^D, the contexts c_i = B r_i, and their derivatives, in
+/// float and double. All arithmetic is in double; a float result has a float's accuracy and is rounded once.
+/// A row's result depends on that row alone. No rows is nothing to do. Throw std::invalid_argument for shapes
+/// that do not fit, an empty basis or a null view, std::domain_error for a density or function that does not
+/// exist, ConvergenceError where a result would not be accurate.
+namespace fenchel::cpu {
+
+/// psi_j(t) = N(t; mean_j, covariance_j) on R^D: N x D, and N x D^2 with a row for each matrix.
+struct GaussianFunctions {
+  Rows<const double> mean, covariance;
+};
+
+/// The predictions of Tsallis(alpha) for -(t - mu)^T Sigma^-1 (t - mu) / 2, one a row: mu is B x D, the scale
+/// Sigma B x D^2. On the line Sigma is the number sigma2.
+template <class Real>
+struct Densities {
+  Rows<const Real> mu, scale;
+  PerRow alpha;
+};
+
+/// A number for each parameter of each density: a gradient, or with a const Real a direction. An empty alpha
+/// is not wanted, or is 0. Those of Sigma are symmetric matrices; a gradient is the G of dL = Tr(G dSigma).
+template <class Real>
+struct DensityTangents {
+  Rows<Real> mu, scale;
+  std::span<Real> alpha = {};
+};
+
+/// `count` matrices B, each `dimension` x N, one after the other, row by row. Densities that follow each
+/// other share a matrix: row i looks into matrix i / (rows / count).
+template <class Real>
+struct ValueMatrices {
+  Real* data = nullptr;
+  index_t count = 0, dimension = 0;
+};
+
+/// r = E_p[psi], B x N.
+template <class Real>
+FENCHEL_EXPORT void attend(const Densities<Real>& p, const GaussianFunctions& psi,
+                           Rows<std::type_identity_t<Real>> r);
+
+/// The gradient of sum_ij cotangent_ij r_ij in the parameters of the densities.
+template <class Real>
+FENCHEL_EXPORT void attend_vjp(const Densities<Real>& p, const GaussianFunctions& psi,
+                               Rows<const std::type_identity_t<Real>> cotangent,
+                               const DensityTangents<std::type_identity_t<Real>>& gradient);
+
+/// How r moves, B x N, when the parameters move along a direction.
+template <class Real>
+FENCHEL_EXPORT void attend_jvp(const Densities<Real>& p, const GaussianFunctions& psi,
+                               const DensityTangents<const std::type_identity_t<Real>>& direction,
+                               Rows<std::type_identity_t<Real>> tangent);
+
+/// c_i = B r_i, rows x dimension, without storing r.
+template <class Real>
+FENCHEL_EXPORT void attend_context(const Densities<Real>& p, const GaussianFunctions& psi,
+                                   const ValueMatrices<const std::type_identity_t<Real>>& values,
+                                   Rows<std::type_identity_t<Real>> context);
+
+/// The gradient of sum_im cotangent_im c_im in the parameters of the densities, and in the value matrices
+/// unless `values_gradient.data` is null.
+template <class Real>
+FENCHEL_EXPORT void attend_context_vjp(const Densities<Real>& p, const GaussianFunctions& psi,
+                                       const ValueMatrices<const std::type_identity_t<Real>>& values,
+                                       Rows<const std::type_identity_t<Real>> cotangent,
+                                       const DensityTangents<std::type_identity_t<Real>>& gradient,
+                                       const ValueMatrices<std::type_identity_t<Real>>& values_gradient = {});
+
+extern template void attend(const Densities<float>&, const GaussianFunctions&, Rows<float>);
+extern template void attend_vjp(const Densities<float>&, const GaussianFunctions&, Rows<const float>,
+                                const DensityTangents<float>&);
+extern template void attend_jvp(const Densities<float>&, const GaussianFunctions&,
+                                const DensityTangents<const float>&, Rows<float>);
+extern template void attend_context(const Densities<float>&, const GaussianFunctions&,
+                                    const ValueMatrices<const float>&, Rows<float>);
+extern template void attend_context_vjp(const Densities<float>&, const GaussianFunctions&,
+                                        const ValueMatrices<const float>&, Rows<const float>,
+                                        const DensityTangents<float>&, const ValueMatrices<float>&);
+extern template void attend(const Densities<double>&, const GaussianFunctions&, Rows<double>);
+extern template void attend_vjp(const Densities<double>&, const GaussianFunctions&, Rows<const double>,
+                                const DensityTangents<double>&);
+extern template void attend_jvp(const Densities<double>&, const GaussianFunctions&,
+                                const DensityTangents<const double>&, Rows<double>);
+extern template void attend_context(const Densities<double>&, const GaussianFunctions&,
+                                    const ValueMatrices<const double>&, Rows<double>);
+extern template void attend_context_vjp(const Densities<double>&, const GaussianFunctions&,
+                                        const ValueMatrices<const double>&, Rows<const double>,
+                                        const DensityTangents<double>&, const ValueMatrices<double>&);
+
+}  // namespace fenchel::cpu

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "fenchel/backend/attention.hpp"
+#include "fenchel/core/beta_gaussian.hpp"
+
+/// The seam of continuous attention: the expectations of all functions under one density, with their
+/// derivatives. All that is asked for in bulk is made of such rows.
+namespace fenchel::detail {
+
+/// p = peak (1 - q / radius2)_+^{1/am1} on R^D.
+struct DensityRow {
+  BetaGaussianConstants constants;
+  const double* mu;     ///< D numbers
+  const double* scale;  ///< Sigma, D x D
+};
+
+/// How much of a row is wanted: E_p[psi]; its derivatives in mu and Sigma too; that in alpha too.
+enum class Wanted { kValues, kGradient, kAlphaToo };
+
+/// A row has blocks of N numbers, `pitch` apart: r_j; d r_j / d mu_a for each a; d r_j / d Sigma_ab for a >=
+/// b, in the order (0, 0), (1, 0), (1, 1), (2, 0), ..., as the entry G_ab of the symmetric G of dr = Tr(G
+/// dSigma); d r_j / d alpha at fixed mu and Sigma.
+struct RowBlocks {
+  double* data;
+  index_t pitch;
+  [[nodiscard]] double* operator[](index_t block) const noexcept { return data + block * pitch; }
+};
+[[nodiscard]] constexpr index_t block_count(index_t dimension, Wanted wanted) noexcept {
+  if (wanted == Wanted::kValues) return 1;
+  return 1 + dimension + dimension * (dimension + 1) / 2 + (wanted == Wanted::kAlphaToo ? 1 : 0);
+}
+
+/// How accurate a row has to be: as a float, or as a double.
+enum class Accuracy { kSingle, kDouble };
+
+/// D = 1. May write whole vectors: blocks have room for padded(N) numbers.
+void attend_line_row(const DensityRow& p, const cpu::GaussianFunctions& psi, Wanted wanted, Accuracy accuracy,
+                     RowBlocks out) noexcept;
+
+/// D >= 2, with `scratch` of space_scratch(D) numbers. False where a result would not be accurate.
+[[nodiscard]] index_t space_scratch(index_t dimension) noexcept;
+[[nodiscard]] bool attend_space_row(const DensityRow& p, const cpu::GaussianFunctions& psi, Wanted wanted,
+                                    Accuracy accuracy, double* scratch, RowBlocks out) noexcept;
+
+}  // namespace fenchel::detail
