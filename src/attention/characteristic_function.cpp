@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kNothing = 40;  // exp(-40) is left out
+constexpr double kNearOne = 0.01;  // closer to 1 the derivative in alpha is left to quadrature
 
 /// Gamma(nu + 1) (2 / k)^nu J_nu(k) = sum_n (-k^2 / 4)^n / (n! (nu + 1)_n).
 double bessel(double nu, double k) {
@@ -59,25 +60,29 @@ CharacteristicFunction student(const BetaGaussian& p, double frequency) {
   const BetaGaussianConstants& c = p.constants();
   const double k = -c.am1, eta = 1 / k - 0.5;
   const double wave = frequency * std::sqrt(p.sigma2()), b = -wave * wave * c.radius2 / (4 * eta);
-  if (!(eta * b < 1e4)) return {0, 0, 0};  // exp(-2 sqrt(eta b)) is nothing
+  // -log of it is at least the smaller of b / 2 and 3/4 sqrt(eta b)
+  if (!(std::min(b / 2, 0.75 * std::sqrt(eta * b)) < kNothing)) return {0, 0, 0};
   const double step = 0.5 / std::sqrt(6 + eta + 2 * std::sqrt(eta * b));
-  const double reach = std::sqrt(2 * kNothing / eta), centre = std::exp(-b);
+  const double reach = std::sqrt(2 * kNothing / eta), centre = b < 700 ? std::exp(-b) : 0;
   double mass = 0, excess = 0, slope = 0, log_mean = 0, mixed = 0;
   const auto lowest = static_cast<long>((-reach - kNothing / eta) / step);
   for (long i = lowest; static_cast<double>(i) * step < reach; ++i) {
     const double y = static_cast<double>(i) * step;
     const double log_weight = -y * y * (exp_moment<0>(y) - exp_moment<1>(y));  // y - expm1(y)
     const double weight = std::exp(eta * log_weight), rate = b * std::exp(-y);
-    const double difference = centre * std::expm1(-b * std::expm1(-y));  // exp(-rate) - exp(-b)
+    const double difference =  // exp(-rate) - centre
+        centre > 0 ? centre * std::expm1(-b * std::expm1(-y)) : std::exp(-rate);
     mass += weight;
     excess += weight * difference;
     slope -= weight * 2 * rate * std::exp(-rate);
     log_mean += weight * log_weight;
     mixed += weight * log_weight * difference;
   }
+  const double value = centre + excess / mass, log_scale = slope / mass;
+  if (k < kNearOne) return {value, log_scale, kNaN};
   const double in_eta = (mixed - excess * (log_mean / mass)) / mass;
   const double log_b_rate = alpha_derivatives(c).log_peak_power - 1 / (2 - k);
-  return {centre + excess / mass, slope / mass, in_eta / (k * k) + slope / mass / 2 * log_b_rate};
+  return {value, log_scale, in_eta / (k * k) + log_scale / 2 * log_b_rate};
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace fenchel::detail {
 struct CharacteristicFunction {
   double value;
   double log_scale;  ///< derivative in the logarithm of the scale, d / d log frequency
-  double alpha;      ///< at fixed mu and sigma2; NaN for alpha >= 1
+  double alpha;      ///< at fixed mu and sigma2; NaN where quadrature finds it: for alpha > .99
 };
 
 /// alpha > 1: Gamma(nu + 1) (2 / k)^nu J_nu(k), nu = 1 / am1 + 1/2, k = frequency half_width; alpha = 1:

@@ -43,7 +43,7 @@ template <DifferentiableExpectation P, LineBasis Psi>
 /// In closed form, from the moments and their derivatives.
 [[nodiscard]] FENCHEL_EXPORT Eigen::MatrixXd attend_gradient(const BetaGaussian& p,
                                                              const PolynomialBasis& psi);
-/// From the characteristic function; that in alpha by quadrature for alpha >= 1.
+/// From the characteristic function; that in alpha by quadrature for alpha > .99.
 [[nodiscard]] FENCHEL_EXPORT Eigen::MatrixXd attend_gradient(const BetaGaussian& p, const FourierBasis& psi);
 template <DifferentiableExpectation P, class... Parts>
 [[nodiscard]] Eigen::MatrixXd attend_gradient(const P& p, const ConcatenatedBasis<Parts...>& psi) {
