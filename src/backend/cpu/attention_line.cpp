@@ -73,7 +73,9 @@ FENCHEL_INLINE double prepare(const LineLaw& law, const LineFunctions& psi, inde
                  v = bounded((law.a - m) * inverse_omega, kFar);
     double x0 = u > 0 ? u : 0;
     x0 = v < 0 ? v : x0;
-    const double below = x0 - u, above = v - x0, size = std::abs(x0);
+    // x0 - u and v - x0, where a is not lost beside a far m
+    const double whole = bounded(2 * law.a * inverse_omega, kFar), size = std::abs(x0);
+    const double below = u > 0 ? 0 : v < 0 ? whole : -u, above = v < 0 ? 0 : u > 0 ? whole : v;
     const double reach = 2 * law.drop / (std::sqrt(x0 * x0 + 2 * law.drop) + size);
     const double lower = below < reach ? below : reach, upper = above < reach ? above : reach;
     const double far = lower > upper ? lower : upper, unit = omega * inverse_a;
