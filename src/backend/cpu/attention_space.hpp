@@ -58,6 +58,7 @@ template <class Number>
   constexpr int kTerms = 14;
   // eta = h / x^2 = 1/2 - x/3 + ..., q = (1/2 - eta) / x = 1/3 - x/4 + ...
   Number eta = x * 0, q = eta, eta1 = eta, q1 = eta;
+#pragma GCC unroll 16
   for (int k = kTerms; k >= 0; --k) {
     eta1 = eta - x * eta1;
     q1 = q - x * q1;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "backend/cpu/attention_space.hpp"
 #include "backend/cpu/row_lanes.hpp"
@@ -19,9 +20,10 @@ constexpr index_t kG = kSpaceGroup;
 static_assert(kG == kLanes<double>);
 
 constexpr double kSlope = 0.7602;  ///< tau
-constexpr int kMaxSaddleSteps = 80, kMaxNodes = 400, kMaxHalvings = 3;
+constexpr int kMaxSaddleSteps = 80, kMaxNodes = 1000, kMaxRefinements = 3;
 /// From here on log zeta is a series about zeta0; before it loses sqrt(n) rounding errors.
 constexpr double kManySeries = 1e3;
+constexpr double kHalfPi2 = std::numbers::pi * std::numbers::pi / 2;
 /// Below this all of a function's numbers are 0.
 constexpr double kLogSmallest = -745;
 
@@ -39,14 +41,15 @@ FENCHEL_INLINE Complex operator+(double a, Complex b) noexcept { return {a + b.r
 FENCHEL_INLINE Complex operator-(double a, Complex b) noexcept { return {a - b.re, -b.im}; }
 
 /// How the trapezoidal rule is laid out: steps are at most `largest_step` in t and `gaussian_step` standard
-/// deviations of the integrand; terms below `smallest` end it; sums of steps h and 2h may differ by
-/// `agreement`.
+/// deviations of the integrand; terms below `smallest` end it; it is refined until sums of steps h and 2h
+/// differ by `agreement` at most, beside what they differ for a Gaussian.
 struct Rule {
   double largest_step, gaussian_step, smallest, agreement;
 };
-constexpr Rule kDoubleRule{0.14, 0.7, 1e-17, 1e-7}, kSingleRule{0.25, 0.95, 1e-10, 1e-3};
+constexpr Rule kDoubleRule{0.14, 0.7, 1e-17, 1e-8}, kSingleRule{0.25, 0.95, 1e-10, 1e-4};
 
 struct Saddle {
+  alignas(64) double agreement[kG];  ///< of a sum and the next
   alignas(64) double zeta[kG];       ///< zeta0
   alignas(64) double slope[kG];      ///< zeta0 times that of -log det / 2, with its sign changed
   alignas(64) double width[kG];      ///< B
@@ -145,7 +148,9 @@ FENCHEL_INLINE bool find_saddle(const SpaceDensity& p, const SpaceGroup& group, 
     const double most = rule.largest_step;
     out.zeta[k] = zeta[k];
     out.width[k] = width;
+    const double per_step = std::sqrt(1 + deviation * deviation / (most * most)) / rule.gaussian_step;
     out.step[k] = deviation * most / std::sqrt(deviation * deviation + most * most);
+    out.agreement[k] = rule.agreement + 8 * exp_element(-kHalfPi2 * per_step * per_step);
   });
   return true;
 }
@@ -180,7 +185,7 @@ FENCHEL_INLINE Complex inverse_root(Complex b, double modulus, Complex inverse) 
 /// Adds the node at t = i step to the sums; the size of its term relative to the first is returned.
 template <bool kMany>
 FENCHEL_INLINE void add_node(const SpaceDensity& p, const SpaceGroup& group, Wanted wanted,
-                             const Saddle& saddle, int i, double* coarse, double* size) noexcept {
+                             const Saddle& saddle, int i, double* size) noexcept {
   const index_t d = group.dimension;
   const Rows8 work{group.work, d};
   const double n = p.n;
@@ -226,7 +231,6 @@ FENCHEL_INLINE void add_node(const SpaceDensity& p, const SpaceGroup& group, Wan
     f_re[k] = f.re;
     f_im[k] = f.im;
     sum[k] += f.re;
-    coarse[k] += i % 2 == 0 ? f.re : 0.0;
     size[k] = std::abs(f.re) + std::abs(f.im);
   });
   if (wanted == Wanted::kValues) return;
@@ -264,16 +268,23 @@ FENCHEL_INLINE void add_node(const SpaceDensity& p, const SpaceGroup& group, Wan
     });
   }
   double* const to_alpha = cross;
-  const bool expand = n >= kManyOrders;
-  lanes([&](index_t k) FENCHEL_INLINE_LAMBDA {
-    const Complex x{x_re[k], x_im[k]}, zeta{saddle.zeta[k] * (1 + x.re), saddle.zeta[k] * x.im};
-    const Complex g{g_re[k], g_im[k]}, g1{e_re[k], e_im[k]};
-    const double x0 = saddle.zeta[k] - 1;
-    const Complex h = saddle.start[k] + (x0 * x + log_gap<kMany>(x));
-    const Complex order = expand ? order_bracket(Complex{zeta.re - 1, zeta.im}, g, g1) : (n * n) * h;
-    const Complex term = p.log_beta_slope * (zeta * g) - p.inverse_alpha2 * order;
-    to_alpha[k] += f_re[k] * term.re - f_im[k] * term.im;
-  });
+  const auto add = [&](auto order_of) FENCHEL_INLINE_LAMBDA {
+    lanes([&](index_t k) FENCHEL_INLINE_LAMBDA {
+      const Complex x{x_re[k], x_im[k]}, zeta{saddle.zeta[k] * (1 + x.re), saddle.zeta[k] * x.im};
+      const Complex g{g_re[k], g_im[k]}, order = order_of(k, x, zeta, g);
+      const Complex term = p.log_beta_slope * (zeta * g) - p.inverse_alpha2 * order;
+      to_alpha[k] += f_re[k] * term.re - f_im[k] * term.im;
+    });
+  };
+  if (n >= kManyOrders) {
+    add([&](index_t k, Complex, Complex zeta, Complex g) FENCHEL_INLINE_LAMBDA {
+      return order_bracket(Complex{zeta.re - 1, zeta.im}, g, Complex{e_re[k], e_im[k]});
+    });
+  } else {
+    add([&](index_t k, Complex x, Complex, Complex) FENCHEL_INLINE_LAMBDA {
+      return (n * n) * (saddle.start[k] + ((saddle.zeta[k] - 1) * x + log_gap<kMany>(x)));
+    });
+  }
 }
 
 template <bool kMany>
@@ -282,25 +293,30 @@ FENCHEL_INLINE bool integrate(const SpaceDensity& p, const SpaceGroup& group, Wa
   const index_t d = group.dimension, rows = space_sums(d, wanted);
   Saddle saddle;
   if (!find_saddle(p, group, rule, saddle)) return false;
-  alignas(64) double coarse[kG], size[kG], first[kG] = {};
-  for (int halvings = 0;; ++halvings) {
-    std::fill(group.sums, group.sums + rows * kG, 0.0);
-    std::fill(coarse, coarse + kG, 0.0);
-    bool done = false;
-    for (int i = 0; !done; ++i) {
-      if (i == kMaxNodes) return false;
-      add_node<kMany>(p, group, wanted, saddle, i, coarse, size);
-      if (i == 0) std::copy(size, size + kG, first);
-      done = true;
-      for (index_t k = 0; k < kG; ++k) done = done && size[k] <= rule.smallest * first[k];
+  alignas(64) double coarse[kG], size[kG], smallest[kG] = {};
+  std::fill(group.sums, group.sums + rows * kG, 0.0);
+  for (int refinements = -1;; ++refinements) {
+    std::copy(group.sums, group.sums + kG, coarse);
+    // multiples of 2h first, then the points between
+    for (int i = refinements < 0 ? 0 : 1;; i += 2) {
+      if (i > kMaxNodes) return false;
+      add_node<kMany>(p, group, wanted, saddle, i, size);
+      if (i == 0) {
+        for (index_t k = 0; k < kG; ++k)
+          smallest[k] = saddle.log_value[k] < kLogSmallest ? kInfinity<double> : 2 * rule.smallest * size[k];
+      }
+      bool done = true;
+      for (index_t k = 0; k < kG; ++k) done = done && size[k] <= smallest[k];
+      if (done) break;
     }
+    if (refinements < 0) continue;
     bool agreed = true;
     for (index_t k = 0; k < kG; ++k) {
       const double gap = std::abs(2 * coarse[k] - group.sums[k]);
-      agreed = agreed && (gap <= rule.agreement * group.sums[k] || saddle.log_value[k] < kLogSmallest);
+      agreed = agreed && (gap <= saddle.agreement[k] * group.sums[k] || smallest[k] == kInfinity<double>);
     }
     if (agreed) break;
-    if (halvings == kMaxHalvings) return false;
+    if (refinements == kMaxRefinements) return false;
     for (double& step : saddle.step) step /= 2;
   }
   alignas(64) double scale[kG];
