@@ -48,17 +48,17 @@ void integrate_gaussian(const SpaceDensity& p, const SpaceGroup& group, Wanted w
 [[nodiscard]] bool integrate_mixture(const SpaceDensity& p, const SpaceGroup& group, Wanted wanted) noexcept;
 
 /// From this n on, d rho / d alpha is taken from n-fold expansions about zeta = 1.
-inline constexpr double kManyOrders = 2e4;
+inline constexpr double kManyOrders = 2e3;
 
 /// What n (1/2 + n h) + n^2 stirling slope tends to under the integral after two integrations by parts, with
 /// no large n left, less the last term; x = zeta - 1, h = x - log1p(x), g = d log G / d zeta, and g1 = dg /
-/// dzeta. Series in x to 1e-12 for |x| < 0.1.
+/// dzeta. Series in x, to 1e-12 for |x| < 0.2.
 template <class Number>
 [[nodiscard]] FENCHEL_INLINE Number order_bracket(Number x, Number g, Number g1) noexcept {
-  constexpr int kTerms = 14;
+  constexpr int kTerms = 18;
   // eta = h / x^2 = 1/2 - x/3 + ..., q = (1/2 - eta) / x = 1/3 - x/4 + ...
   Number eta = x * 0, q = eta, eta1 = eta, q1 = eta;
-#pragma GCC unroll 16
+#pragma GCC unroll 20
   for (int k = kTerms; k >= 0; --k) {
     eta1 = eta - x * eta1;
     q1 = q - x * q1;

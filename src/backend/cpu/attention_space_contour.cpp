@@ -40,13 +40,13 @@ FENCHEL_INLINE Complex operator*(Complex b, double a) noexcept { return {a * b.r
 FENCHEL_INLINE Complex operator+(double a, Complex b) noexcept { return {a + b.re, b.im}; }
 FENCHEL_INLINE Complex operator-(double a, Complex b) noexcept { return {a - b.re, -b.im}; }
 
-/// How the trapezoidal rule is laid out: steps are at most `largest_step` in t and `gaussian_step` standard
-/// deviations of the integrand; terms below `smallest` end it; it is refined until sums of steps h and 2h
-/// differ by `agreement` at most, beside what they differ for a Gaussian.
+/// How the trapezoidal rule is laid out: steps are at most `largest_step` in t, `gaussian_step` standard
+/// deviations of the integrand and `pole_step` distances to zeta = 0; terms below `smallest` end it; it is
+/// refined until sums of steps h and 2h differ by `agreement` at most, beside what they do for a Gaussian.
 struct Rule {
-  double largest_step, gaussian_step, smallest, agreement;
+  double largest_step, gaussian_step, pole_step, smallest, agreement;
 };
-constexpr Rule kDoubleRule{0.14, 0.7, 1e-17, 1e-8}, kSingleRule{0.25, 0.95, 1e-10, 1e-4};
+constexpr Rule kDoubleRule{0.14, 0.7, 0.22, 1e-17, 2e-9}, kSingleRule{0.25, 0.95, 0.4, 1e-10, 1e-4};
 
 struct Saddle {
   alignas(64) double agreement[kG];  ///< of a sum and the next
@@ -143,13 +143,14 @@ FENCHEL_INLINE bool find_saddle(const SpaceDensity& p, const SpaceGroup& group, 
     });
   }
   lanes([&](index_t k) FENCHEL_INLINE_LAMBDA {
-    const double width = kSlope * 3 * f1[k] / f2[k],
-                 deviation = rule.gaussian_step / (width * std::sqrt(f1[k]));
-    const double most = rule.largest_step;
+    const double width = kSlope * 3 * f1[k] / f2[k], in_gaussian = width * std::sqrt(f1[k]);
+    const double gaussian = in_gaussian / rule.gaussian_step, pole = width / rule.pole_step;
+    const double most = 1 / rule.largest_step,
+                 step = 1 / std::sqrt(most * most + gaussian * gaussian + pole * pole);
+    const double per_step = 1 / (step * in_gaussian);
     out.zeta[k] = zeta[k];
     out.width[k] = width;
-    const double per_step = std::sqrt(1 + deviation * deviation / (most * most)) / rule.gaussian_step;
-    out.step[k] = deviation * most / std::sqrt(deviation * deviation + most * most);
+    out.step[k] = step;
     out.agreement[k] = rule.agreement + 8 * exp_element(-kHalfPi2 * per_step * per_step);
   });
   return true;
