@@ -9,6 +9,7 @@
 #include "fenchel/attention/gaussian_basis.hpp"
 #include "fenchel/attention/line_function.hpp"
 #include "fenchel/attention/line_quadrature.hpp"
+#include "fenchel/attention/multivariate_attend.hpp"
 #include "fenchel/attention/multivariate_gaussian_basis.hpp"
 #include "fenchel/attention/polynomial_basis.hpp"
 #include "fenchel/backend/attention.hpp"
