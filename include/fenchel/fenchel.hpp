@@ -1,6 +1,8 @@
 #pragma once
 
 #include "fenchel/attention/basis.hpp"
+#include "fenchel/attention/composition.hpp"
+#include "fenchel/attention/finite_attention.hpp"
 #include "fenchel/attention/gaussian_basis.hpp"
 #include "fenchel/attention/multivariate_gaussian_basis.hpp"
 #include "fenchel/attention/positions.hpp"

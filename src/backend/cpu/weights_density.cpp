@@ -83,14 +83,7 @@ class WeightMatching {
   /// The view has a row for each row of weights.
   template <class T>
   void check_columns(std::string_view name, Rows<T> view, index_t cols) const {
-    detail::check_view(where_, name, view);
-    const auto require = [&](std::string_view part, index_t got, index_t expected) {
-      if (got == expected) return;
-      throw_invalid_argument(where_, std::string(name).append(part), "must be " + std::to_string(expected),
-                             got);
-    };
-    require(".rows", view.rows, weights_.rows);
-    if (view.rows > 0) require(".cols", view.cols, cols);
+    detail::check_matrix(where_, name, view, weights_.rows, weights_.rows > 0 ? cols : view.cols);
   }
   void check_numbers(std::string_view name, std::size_t size) const {
     if (size != 0) detail::check_count(where_, name, static_cast<index_t>(size), weights_.rows);
