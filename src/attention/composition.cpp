@@ -54,8 +54,8 @@ Composed compose_weights(std::string_view where, const Composition& composition,
   cpu::entmax(row_of(made.weights), composition.weights.alpha(), row_of(made.weights));
   if (composition.kind != AttentionKind::kContinuous) made.total += made.weights;
   if (composition.kind != AttentionKind::kDiscrete) {
-    cpu::match_weights<double>(row_of(std::as_const(made.weights)), points_of(ridge.positions),
-                               composition.alpha, composition.floor, row_of(made.mu), row_of(made.scale));
+    cpu::match_weights(row_of(made.weights), points_of(ridge.positions), composition.alpha, composition.floor,
+                       row_of(made.mu), row_of(made.scale));
     cpu::attend(made.density(composition.alpha), ridge.functions, row_of(made.mean_basis));
     made.total += ridge.system.matrix() * made.mean_basis;
   }
@@ -90,13 +90,13 @@ CompositionGradient compose_vjp(const Composition& composition, const GaussianRe
     Eigen::VectorXd of_mu(made.mu.size()), of_scale(made.scale.size());
     cpu::attend_vjp(made.density(composition.alpha), ridge.functions, row_of(of_basis),
                     {row_of(of_mu), row_of(of_scale), std::span(&gradient.alpha, 1)});
-    cpu::match_weights_vjp<double>(
-        row_of(made.weights), points_of(ridge.positions), composition.alpha, composition.floor,
-        {row_of(std::as_const(of_mu)), row_of(std::as_const(of_scale)), std::span(&gradient.alpha, 1)},
-        row_of(of_weights), std::span(&gradient.alpha, 1));
+    cpu::match_weights_vjp(row_of(made.weights), points_of(ridge.positions), composition.alpha,
+                           composition.floor,
+                           {row_of(of_mu), row_of(of_scale), std::span(&gradient.alpha, 1)},
+                           row_of(of_weights), std::span(&gradient.alpha, 1));
   }
   if (composition.kind != AttentionKind::kContinuous) of_weights += of_total;
-  cpu::entmax_vjp(row_of(made.weights), composition.weights.alpha(), row_of(std::as_const(of_weights)),
+  cpu::entmax_vjp(row_of(made.weights), composition.weights.alpha(), row_of(of_weights),
                   row_of(gradient.scores), std::span(&gradient.weights_alpha, 1));
   gradient.scores /= composition.weights.temperature();
   return gradient;

@@ -6,9 +6,9 @@
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/index.hpp"
 
-/// Where observations lie: at the centres of equal cells of the unit interval or square, for odd and even
-/// lengths alike. A cell stands for as much of the signal as every other, and nothing favours an end, as both
-/// l/L [SCD22, Section 9.1] and L points with the ends included would.
+/// Where observations lie: at the centres of equal cells of the unit interval or square, for even and odd
+/// lengths alike, so that each stands for as much of the signal as every other. (l/L [SCD22, Section 9.1]
+/// shifts all by half a cell, points from 0 to 1 leave those at the ends half a cell each.)
 namespace fenchel {
 
 /// t_l = (l + 1/2) / length, l = 0, ..., length - 1. Throws std::invalid_argument unless length >= 1.

@@ -5,8 +5,8 @@
 #include <map>
 #include <mutex>
 #include <span>
+#include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "fenchel/attention/basis.hpp"
 #include "fenchel/attention/positions.hpp"
@@ -128,8 +128,8 @@ class RidgeCache {
 /// in the same way, the cpu::ValueMatrices of lengths.size() sequences. Arithmetic is in double. Throws
 /// std::invalid_argument for shapes that do not fit and for a length outside of [1, observations.cols].
 template <LineBasis Psi, class Real>
-void fit_rows(const RidgeCache<Psi>& cache, Rows<const Real> observations, std::span<const index_t> lengths,
-              Rows<Real> coefficients) {
+void fit_rows(const RidgeCache<Psi>& cache, std::type_identity_t<Rows<const Real>> observations,
+              std::span<const index_t> lengths, Rows<Real> coefficients) {
   const auto systems = [&](index_t length) -> const detail::RidgeSystem& {
     return cache.at(length).system();
   };
@@ -137,8 +137,8 @@ void fit_rows(const RidgeCache<Psi>& cache, Rows<const Real> observations, std::
 }
 /// From the gradient in the coefficients that in the observations, 0 at the padding.
 template <LineBasis Psi, class Real>
-void fit_rows_vjp(const RidgeCache<Psi>& cache, Rows<const Real> cotangent, std::span<const index_t> lengths,
-                  Rows<Real> gradient) {
+void fit_rows_vjp(const RidgeCache<Psi>& cache, std::type_identity_t<Rows<const Real>> cotangent,
+                  std::span<const index_t> lengths, Rows<Real> gradient) {
   const auto systems = [&](index_t length) -> const detail::RidgeSystem& {
     return cache.at(length).system();
   };
@@ -147,13 +147,15 @@ void fit_rows_vjp(const RidgeCache<Psi>& cache, Rows<const Real> cotangent, std:
 
 /// The same on one set of positions, such as images of one shape.
 template <class Psi, class Real>
-void fit_rows(const RidgeRegression<Psi>& ridge, Rows<const Real> observations, Rows<Real> coefficients) {
+void fit_rows(const RidgeRegression<Psi>& ridge, std::type_identity_t<Rows<const Real>> observations,
+              Rows<Real> coefficients) {
   const index_t length = ridge.matrix().rows();
   const auto systems = [&](index_t) -> const detail::RidgeSystem& { return ridge.system(); };
   detail::fit_rows<Real>(systems, observations, std::span(&length, 1), coefficients);
 }
 template <class Psi, class Real>
-void fit_rows_vjp(const RidgeRegression<Psi>& ridge, Rows<const Real> cotangent, Rows<Real> gradient) {
+void fit_rows_vjp(const RidgeRegression<Psi>& ridge, std::type_identity_t<Rows<const Real>> cotangent,
+                  Rows<Real> gradient) {
   const index_t length = ridge.matrix().rows();
   const auto systems = [&](index_t) -> const detail::RidgeSystem& { return ridge.system(); };
   detail::fit_rows_vjp<Real>(systems, cotangent, std::span(&length, 1), gradient);

@@ -38,28 +38,29 @@ struct WeightPositions {
 
 /// mu, B x D, and the scale Sigma, B x D^2.
 template <class Real>
-FENCHEL_EXPORT void match_weights(Rows<const Real> weights, const WeightPositions& positions, PerRow alpha,
-                                  std::optional<double> floor, Rows<std::type_identity_t<Real>> mu,
-                                  Rows<std::type_identity_t<Real>> scale);
+FENCHEL_EXPORT void match_weights(std::type_identity_t<Rows<const Real>> weights,
+                                  const WeightPositions& positions, PerRow alpha, std::optional<double> floor,
+                                  Rows<Real> mu, Rows<std::type_identity_t<Real>> scale);
 
 /// From a gradient in mu, Sigma and alpha that in the weights, and in alpha: the cotangent's own and what
 /// alpha does to Sigma. An empty alpha is 0 or not wanted.
 template <class Real>
-FENCHEL_EXPORT void match_weights_vjp(Rows<const Real> weights, const WeightPositions& positions,
-                                      PerRow alpha, std::optional<double> floor,
+FENCHEL_EXPORT void match_weights_vjp(std::type_identity_t<Rows<const Real>> weights,
+                                      const WeightPositions& positions, PerRow alpha,
+                                      std::optional<double> floor,
                                       const DensityTangents<const std::type_identity_t<Real>>& cotangent,
-                                      Rows<std::type_identity_t<Real>> weights_gradient,
+                                      Rows<Real> weights_gradient,
                                       std::span<std::type_identity_t<Real>> alpha_gradient = {});
 
 /// How mu and Sigma move when the weights move along a direction, and alpha along its own unless that
 /// is empty.
 template <class Real>
-FENCHEL_EXPORT void match_weights_jvp(Rows<const Real> weights, const WeightPositions& positions,
-                                      PerRow alpha, std::optional<double> floor,
-                                      Rows<const std::type_identity_t<Real>> direction,
+FENCHEL_EXPORT void match_weights_jvp(std::type_identity_t<Rows<const Real>> weights,
+                                      const WeightPositions& positions, PerRow alpha,
+                                      std::optional<double> floor,
+                                      std::type_identity_t<Rows<const Real>> direction,
                                       std::span<const std::type_identity_t<Real>> alpha_direction,
-                                      Rows<std::type_identity_t<Real>> mu_tangent,
-                                      Rows<std::type_identity_t<Real>> scale_tangent);
+                                      Rows<Real> mu_tangent, Rows<std::type_identity_t<Real>> scale_tangent);
 
 extern template void match_weights(Rows<const float>, const WeightPositions&, PerRow, std::optional<double>,
                                    Rows<float>, Rows<float>);

@@ -256,8 +256,8 @@ double inner(const double* x, const double* y, index_t n) noexcept {
 }  // namespace
 
 template <class Real>
-void match_weights(Rows<const Real> weights, const WeightPositions& positions, PerRow alpha,
-                   std::optional<double> floor, Rows<std::type_identity_t<Real>> mu,
+void match_weights(std::type_identity_t<Rows<const Real>> weights, const WeightPositions& positions,
+                   PerRow alpha, std::optional<double> floor, Rows<Real> mu,
                    Rows<std::type_identity_t<Real>> scale) {
   const WeightMatching<Real> matching("match_weights", weights, positions, alpha, floor);
   const index_t d = matching.dimension();
@@ -270,11 +270,10 @@ void match_weights(Rows<const Real> weights, const WeightPositions& positions, P
 }
 
 template <class Real>
-void match_weights_vjp(Rows<const Real> weights, const WeightPositions& positions, PerRow alpha,
-                       std::optional<double> floor,
+void match_weights_vjp(std::type_identity_t<Rows<const Real>> weights, const WeightPositions& positions,
+                       PerRow alpha, std::optional<double> floor,
                        const DensityTangents<const std::type_identity_t<Real>>& cotangent,
-                       Rows<std::type_identity_t<Real>> weights_gradient,
-                       std::span<std::type_identity_t<Real>> alpha_gradient) {
+                       Rows<Real> weights_gradient, std::span<std::type_identity_t<Real>> alpha_gradient) {
   const WeightMatching<Real> matching("match_weights_vjp", weights, positions, alpha, floor);
   const index_t d = matching.dimension();
   matching.check_columns("cotangent.mu", cotangent.mu, d);
@@ -310,10 +309,10 @@ void match_weights_vjp(Rows<const Real> weights, const WeightPositions& position
 }
 
 template <class Real>
-void match_weights_jvp(Rows<const Real> weights, const WeightPositions& positions, PerRow alpha,
-                       std::optional<double> floor, Rows<const std::type_identity_t<Real>> direction,
-                       std::span<const std::type_identity_t<Real>> alpha_direction,
-                       Rows<std::type_identity_t<Real>> mu_tangent,
+void match_weights_jvp(std::type_identity_t<Rows<const Real>> weights, const WeightPositions& positions,
+                       PerRow alpha, std::optional<double> floor,
+                       std::type_identity_t<Rows<const Real>> direction,
+                       std::span<const std::type_identity_t<Real>> alpha_direction, Rows<Real> mu_tangent,
                        Rows<std::type_identity_t<Real>> scale_tangent) {
   const WeightMatching<Real> matching("match_weights_jvp", weights, positions, alpha, floor);
   const index_t d = matching.dimension();

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include "fenchel/attention/gaussian_basis.hpp"
@@ -166,6 +167,22 @@ TEST(RidgeCache, KeepsWhatItHandsOut) {
   for (index_t length = 1; length < 40; ++length) EXPECT_EQ(cache.at(length).matrix().rows(), length);
   EXPECT_EQ(&cache.at(10), &ten);
   EXPECT_EQ(ten.matrix(), before);
+}
+
+TEST(RidgeCache, IsSharedByThreads) {
+  const RidgeCache<GaussianBasis> cache(GaussianBasis::linearly_spaced(10, 0, 1, {.1, .5}), .1);
+  std::vector<const RidgeRegression<GaussianBasis>*> found(80);
+  std::vector<std::thread> threads;
+  for (std::size_t k = 0; k < 4; ++k) {
+    threads.emplace_back([&, k] {
+      for (std::size_t l = 0; l < 20; ++l) found[20 * k + l] = &cache.at(static_cast<index_t>(l + 1));
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    EXPECT_EQ(found[k], found[k % 20]);
+    EXPECT_EQ(found[k]->matrix().rows(), static_cast<index_t>(k % 20 + 1));
+  }
 }
 
 template <class Real>
