@@ -99,6 +99,41 @@ TEST(Composition, GradientsMatchDifferences) {
   }
 }
 
+/// At alpha = 1, E_p[psi_j] = N(mu; mean_j, Sigma + covariance_j).
+TEST(Composition, OfImagesIsWhatItsPartsGive) {
+  const RidgeCache<MultivariateGaussianBasis> cache(
+      MultivariateGaussianBasis::unit_square(4, 5, .02 * Eigen::Matrix2d::Identity()), .1);
+  const auto& ridge = cache.at(6, 5);
+  const Eigen::MatrixXd h = normal(2, 30, 10);
+  const Eigen::VectorXd scores = normal(30, 1, 11), w = predicted(Tsallis(1), scores);
+  const MultivariateBetaGaussian p = match_weights(1, w, ridge.positions());
+  Eigen::VectorXd r(20);
+  for (index_t j = 0; j < 20; ++j) {
+    r[j] = pdf(MultivariateBetaGaussian(1, ridge.basis().mean(j), p.scale() + ridge.basis().covariance(j)),
+               p.mu());
+  }
+  const Eigen::VectorXd expected = ridge.fit(h).coefficients * r;
+  EXPECT_LE((compose({AttentionKind::kContinuous}, ridge, scores, h) - expected).norm(), 1e-12);
+  EXPECT_LE((compose({AttentionKind::kBoth}, ridge, scores, h) - expected - h * w).norm(), 1e-12);
+}
+
+TEST(Composition, OfImagesHasGradientsThatMatchDifferences) {
+  const RidgeCache<MultivariateGaussianBasis> cache(
+      MultivariateGaussianBasis::unit_square(3, 3, .05 * Eigen::Matrix2d::Identity()), .1);
+  const auto& ridge = cache.at(3, 4);
+  const Eigen::MatrixXd h = normal(2, 12, 12);
+  const Eigen::VectorXd scores = normal(12, 1, 13), step = normal(12, 1, 14), w = normal(2, 1, 15);
+  for (const double alpha : {1.0, 1.5, 2.0}) {
+    const auto loss = [&](double x, double a) {
+      return compose({AttentionKind::kBoth, Tsallis(1.5), a}, ridge, scores + x * step, h).dot(w);
+    };
+    const auto found = compose_vjp({AttentionKind::kBoth, Tsallis(1.5), alpha}, ridge, scores, h, w);
+    EXPECT_NEAR(found.scores.dot(step), slope_of([&](double x) { return loss(x, alpha); }, 0, 1e-4), 1e-8)
+        << alpha;
+    EXPECT_NEAR(found.alpha, slope_of([&](double a) { return loss(0, a); }, alpha, 1e-3), 1e-8) << alpha;
+  }
+}
+
 TEST(Composition, SaysWhatIsWrong) {
   const auto ridge = sequence(5, .1);
   const Eigen::MatrixXd h = normal(2, 5, 8);
