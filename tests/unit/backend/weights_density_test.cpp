@@ -84,9 +84,27 @@ TYPED_TEST(MatchWeightsRows, DoNotReadPadding) {
     EXPECT_EQ(mu(i, 0), mu_i);
     EXPECT_EQ(scale(i, 0), scale_i);
     EXPECT_EQ(alpha_gradient[k], alpha_i);
+    EXPECT_TRUE(std::isfinite(d_mu(i, 0)) && std::isfinite(d_scale(i, 0)));
     for (index_t j = 0; j < 9; ++j) {
       EXPECT_EQ(gradient(i, j), j < lengths[k] ? gradient_i[static_cast<std::size_t>(j)] : Real{0});
     }
+  }
+}
+
+TYPED_TEST(MatchWeightsRows, OnPointsTakeTheFirstOfThem) {
+  using Real = TypeParam;
+  const std::vector<index_t> lengths{4, 7};
+  auto w = weights<Real>(lengths, 7, 13);
+  const auto points = normal<double>(7, 2, 14);
+  Batch<Real> mu{2, 2}, scale{2, 4};
+  cpu::match_weights(w, {.points = points, .lengths = lengths}, 1.5, .1, mu.out(), scale.out());
+  for (index_t i = 0; i < 2; ++i) {
+    const index_t length = lengths[static_cast<std::size_t>(i)];
+    Batch<Real> mu_i{1, 2}, scale_i{1, 4};
+    cpu::match_weights(Rows<const Real>(&w(i, 0), 1, length), {.points = {points.values.data(), length, 2}},
+                       1.5, .1, mu_i.out(), scale_i.out());
+    for (index_t a = 0; a < 2; ++a) EXPECT_EQ(mu(i, a), mu_i(0, a));
+    for (index_t a = 0; a < 4; ++a) EXPECT_EQ(scale(i, a), scale_i(0, a));
   }
 }
 
