@@ -197,7 +197,7 @@ class WeightMatching {
   }
 
   [[nodiscard]] double floor(index_t length) const noexcept {
-    const double cells = static_cast<double>(length), sides = static_cast<double>(dimension_);
+    const auto cells = static_cast<double>(length), sides = static_cast<double>(dimension_);
     return floor_ ? *floor_ : std::pow(cells, -2 / sides) / 12;
   }
 
