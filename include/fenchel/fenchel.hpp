@@ -2,6 +2,8 @@
 
 #include "fenchel/attention/basis.hpp"
 #include "fenchel/attention/gaussian_basis.hpp"
+#include "fenchel/attention/mixture_attend.hpp"
+#include "fenchel/attention/mixture_em.hpp"
 #include "fenchel/attention/multivariate_gaussian_basis.hpp"
 #include "fenchel/backend/attention.hpp"
 #include "fenchel/backend/beta_gaussian.hpp"
