@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "fenchel/attention/basis.hpp"
+#include "fenchel/attention/gaussian_basis.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/distribution/mixture.hpp"
@@ -20,13 +20,25 @@ struct MixtureGradient {
   std::vector<Gradient> components;
 };
 
+namespace detail {
+template <class P, class Psi>
+[[nodiscard]] Eigen::VectorXd attend_components(const Mixture<P>& p, const Psi& psi) {
+  Eigen::VectorXd r = Eigen::VectorXd::Zero(psi.size());
+  for_each_component(p, [&](double weight, const P& c) { r += weight * attend(c, psi); });
+  return r;
+}
+}  // namespace detail
+
 /// sum_k weight_k E_k[psi].
 template <class P, class Psi>
 requires requires(const P& c, const Psi& psi) { attend(c, psi); }
 [[nodiscard]] Eigen::VectorXd attend(const Mixture<P>& p, const Psi& psi) {
-  Eigen::VectorXd r = Eigen::VectorXd::Zero(psi.size());
-  detail::for_each_component(p, [&](double weight, const P& c) { r += weight * attend(c, psi); });
-  return r;
+  return detail::attend_components(p, psi);
+}
+/// The same for bases that every density on the line can attend in a way of its own.
+template <LineDistribution P>
+[[nodiscard]] Eigen::VectorXd attend(const Mixture<P>& p, const GaussianBasis& psi) {
+  return detail::attend_components(p, psi);
 }
 
 /// The gradient of cotangent . attend(p, psi). That in the weights is E_k[psi] . cotangent, which is right
