@@ -3,7 +3,11 @@
 #include <Eigen/Core>
 #include <vector>
 
+#include "fenchel/attention/attend.hpp"
+#include "fenchel/attention/attend_derivatives.hpp"
+#include "fenchel/attention/concatenated_basis.hpp"
 #include "fenchel/attention/gaussian_basis.hpp"
+#include "fenchel/attention/polynomial_basis.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/distribution/mixture.hpp"
@@ -35,9 +39,17 @@ requires requires(const P& c, const Psi& psi) { attend(c, psi); }
 [[nodiscard]] Eigen::VectorXd attend(const Mixture<P>& p, const Psi& psi) {
   return detail::attend_components(p, psi);
 }
-/// The same for bases that every density on the line can attend in a way of its own.
+/// The same for bases that have a way of their own for any density, and would rather take that.
 template <LineDistribution P>
 [[nodiscard]] Eigen::VectorXd attend(const Mixture<P>& p, const GaussianBasis& psi) {
+  return detail::attend_components(p, psi);
+}
+template <LineDistribution P>
+[[nodiscard]] Eigen::VectorXd attend(const Mixture<P>& p, const PolynomialBasis& psi) {
+  return detail::attend_components(p, psi);
+}
+template <LineDistribution P, class... Parts>
+[[nodiscard]] Eigen::VectorXd attend(const Mixture<P>& p, const ConcatenatedBasis<Parts...>& psi) {
   return detail::attend_components(p, psi);
 }
 

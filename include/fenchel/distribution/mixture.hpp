@@ -144,22 +144,6 @@ template <class P, class F>
   return sum.value();
 }
 
-/// Where the density may have a corner or a narrow peak: modes, ends of supports and corners of components.
-template <LineDistribution P>
-[[nodiscard]] std::vector<double> mixture_cuts(const Mixture<P>& p) {
-  std::vector<double> cuts;
-  for_each_component(p, [&](double, const P& c) {
-    cuts.push_back(mode(c));
-    for (const Interval& piece : pieces(support(c)))
-      for (const double end : {piece.lower(), piece.upper()})
-        if (!std::isinf(end)) cuts.push_back(end);
-    if constexpr (requires { kinks(c); })
-      for (const double kink : kinks(c)) cuts.push_back(kink);
-  });
-  std::sort(cuts.begin(), cuts.end());
-  return cuts;
-}
-
 /// The widest interquartile range of a component.
 template <LineDistribution P>
 [[nodiscard]] double mixture_scale(const Mixture<P>& p) {
@@ -234,6 +218,22 @@ template <LineDistribution P>
   return detail::merged(std::move(all));
 }
 
+/// Where the density may have a corner or a narrow peak: modes, ends of supports and corners of components.
+template <LineDistribution P>
+[[nodiscard]] std::vector<double> kinks(const Mixture<P>& p) {
+  std::vector<double> cuts;
+  detail::for_each_component(p, [&](double, const P& c) {
+    cuts.push_back(mode(c));
+    for (const Interval& piece : detail::pieces(support(c)))
+      for (const double end : {piece.lower(), piece.upper()})
+        if (!std::isinf(end)) cuts.push_back(end);
+    if constexpr (requires { kinks(c); })
+      for (const double kink : kinks(c)) cuts.push_back(kink);
+  });
+  std::sort(cuts.begin(), cuts.end());
+  return cuts;
+}
+
 /// P(X <= t), P(X > t) and their logarithms, each with the relative accuracy of the components'.
 template <LineDistribution P>
 [[nodiscard]] double cdf(const Mixture<P>& p, double t) {
@@ -281,7 +281,7 @@ template <LineDistribution P>
 /// them is known to about 1e-8 of its width.
 template <LineDistribution P>
 [[nodiscard]] double mode(const Mixture<P>& p) {
-  std::vector<double> points = detail::mixture_cuts(p), modes;
+  std::vector<double> points = kinks(p), modes;
   detail::for_each_component(p, [&](double, const P& c) {
     modes.push_back(mode(c));
     for (const double u : {0.01, 0.25, 0.4}) {
@@ -327,7 +327,7 @@ template <LineDistribution P>
 /// E[f(t)] as for every distribution, by integrals that are cut at the components' modes and ends.
 template <LineDistribution P, std::invocable<double> F>
 [[nodiscard]] double expectation(const Mixture<P>& p, F&& f, double accuracy = 1e-10) {
-  const std::vector<double> cuts = detail::mixture_cuts(p);
+  const std::vector<double> cuts = kinks(p);
   return detail::expectation(
       f, [&p](double t) { return pdf(p, t); }, detail::cut(support(p), cuts), cuts.front(),
       detail::mixture_scale(p), accuracy);
@@ -342,7 +342,7 @@ template <LineDistribution P>
   if (std::isinf(order)) return pdf(p, mode(p)) > 1 ? -kInfinity : 0;
   const double sum = detail::weighted_sum(p, [order](const P& c) { return tsallis_entropy(c, order); });
   if (std::isinf(sum)) return sum;
-  const std::vector<double> cuts = detail::mixture_cuts(p);
+  const std::vector<double> cuts = kinks(p);
   return detail::tsallis_entropy_in_segments([&p](double t) { return log_pdf(p, t); },
                                              detail::cut(support(p), cuts), cuts.front(),
                                              detail::mixture_scale(p), order);
@@ -356,7 +356,7 @@ template <LineDistribution P>
 /// p^order / int p^order. Throws as the escort of a NumericDensity does.
 template <LineDistribution P>
 [[nodiscard]] NumericDensity escort(const Mixture<P>& p, double order) {
-  std::vector<double> centres = detail::mixture_cuts(p);
+  std::vector<double> centres = kinks(p);
   centres.push_back(mode(p));
   return escort(NumericDensity([p](double t) { return log_pdf(p, t); }, support(p), std::move(centres)),
                 order);

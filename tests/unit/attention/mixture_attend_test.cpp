@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "fenchel/attention/basis.hpp"
+#include "fenchel/attention/attend.hpp"
+#include "fenchel/attention/attend_derivatives.hpp"
 #include "fenchel/distribution/beta_gaussian.hpp"
 #include "fenchel/distribution/quadratic_gradient.hpp"
 #include "support/differences.hpp"
@@ -93,6 +94,35 @@ TEST(MixtureAttend, IsTheWeightedSum) {
 TEST(MixtureAttend, DerivativesAreThoseOfDifferences) {
   for (const double alpha : {0.8, 1.0, 1 + 0x1p-52, 1 + 1e-8, 4. / 3, 1.5, 2.0, 5.0})
     expect_derivatives(alpha, Powers(), 1e-10);
+}
+
+const GaussianBasis kGaussians = GaussianBasis::linearly_spaced(12, -3, 4, {0.2, 1});
+
+TEST(MixtureAttend, EveryBasisIsAttendedByTheComponents) {
+  const PolynomialBasis polynomials(3);
+  const FourierBasis waves(4, 2);
+  const ConcatenatedBasis both(kGaussians, polynomials);
+  for (const double alpha : {0.9, 1.0, 1 + 0x1p-52, 4. / 3, 2.0, 5.0, 1e6}) {
+    const Beta p = moved(alpha, kStill, 0);
+    const auto expect_sum = [&](const auto& psi) {
+      const Eigen::VectorXd expected =
+          0.3 * attend(p.components()[0], psi) + 0.7 * attend(p.components()[1], psi);
+      EXPECT_LT((attend(p, psi) - expected).norm(), 1e-15 * expected.norm()) << alpha;
+      for (index_t j = 0; j < psi.size(); ++j)
+        EXPECT_NEAR(attend(p, psi)[j], expectation(p, [&](double t) { return evaluate(psi, t)[j]; }),
+                    1e-9 * expected.norm())
+            << alpha << " " << j;
+    };
+    expect_sum(kGaussians);
+    expect_sum(polynomials);
+    expect_sum(waves);
+    expect_sum(both);
+  }
+}
+
+TEST(MixtureAttend, DerivativesOfGaussianFunctions) {
+  for (const double alpha : {0.8, 1.0, 1 + 0x1p-52, 1 + 1e-8, 4. / 3, 1.5, 2.0, 5.0})
+    expect_derivatives(alpha, kGaussians, 1e-8);
 }
 
 TEST(MixtureAttend, WeightsOfZeroHaveAGradient) {
