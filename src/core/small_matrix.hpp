@@ -8,13 +8,17 @@
 namespace fenchel::detail {
 
 /// The lower triangular factor of a = factor factor^T, read from the lower triangle of a; what is above the
-/// diagonal of `factor` becomes 0. False unless a is positive definite. factor may be a.
+/// diagonal of `factor` becomes 0. False unless a is positive definite; then the first bad pivot is on the
+/// diagonal of `factor`. factor may be a.
 inline bool cholesky(const double* a, index_t n, double* factor) noexcept {
   for (index_t i = 0; i < n; ++i) {
     for (index_t j = 0; j <= i; ++j) {
       double sum = a[i * n + j];
       for (index_t k = 0; k < j; ++k) sum -= factor[i * n + k] * factor[j * n + k];
-      if (i == j && !(sum > 0 && std::isfinite(sum))) return false;
+      if (i == j && !(sum > 0 && std::isfinite(sum))) {
+        factor[i * n + i] = sum;
+        return false;
+      }
       factor[i * n + j] = i == j ? std::sqrt(sum) : sum / factor[j * n + j];
     }
     for (index_t j = i + 1; j < n; ++j) factor[i * n + j] = 0;

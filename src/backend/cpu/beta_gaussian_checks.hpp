@@ -8,17 +8,6 @@
 
 namespace fenchel::detail {
 
-inline void check_matrix(std::string_view where, std::string_view name, Rows<const double> view, index_t rows,
-                         index_t cols) {
-  const auto require = [&](std::string_view part, index_t got, index_t expected) {
-    if (got == expected) return;
-    throw_invalid_argument(where, std::string(name).append(part), "must be " + std::to_string(expected), got);
-  };
-  require(".rows", view.rows, rows);
-  require(".cols", view.cols, cols);
-  check_view(where, name, view);
-}
-
 /// What the bulk functions ask of the distribution.
 inline void check_params(std::string_view where, const cpu::BetaGaussianParams& p) {
   const index_t n = std::ssize(p.mu), rank = p.constants.dimension;

@@ -28,6 +28,18 @@ void check_view(std::string_view where, std::string_view name, Rows<T> view) {
   }
 }
 
+/// A view of this shape.
+template <class T>
+void check_matrix(std::string_view where, std::string_view name, Rows<T> view, index_t rows, index_t cols) {
+  const auto require = [&](std::string_view part, index_t got, index_t expected) {
+    if (got == expected) return;
+    throw_invalid_argument(where, std::string(name).append(part), "must be " + std::to_string(expected), got);
+  };
+  require(".rows", view.rows, rows);
+  require(".cols", view.cols, cols);
+  check_view(where, name, view);
+}
+
 template <class T, class U>
 void check_same_shape(std::string_view where, std::string_view name, Rows<T> view,
                       std::string_view other_name, Rows<U> other) {

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "backend/cpu/attention_row.hpp"
+
+/// The ways to a row on the line, one for each range of alpha; attend_line_row chooses.
+namespace fenchel::detail {
+
+/// alpha < 1 but not close to it: Student's law as a mixture of Gaussians over its precision.
+void attend_student_row(const DensityRow& p, const cpu::GaussianFunctions& psi, Wanted wanted,
+                        Accuracy accuracy, RowBlocks out) noexcept;
+/// Closer to 1 than this alpha is no mixture but a correction to the Gaussian.
+inline constexpr double kNearOne = 1.0 / 64, kNearStudent = -1e-3;
+
+}  // namespace fenchel::detail

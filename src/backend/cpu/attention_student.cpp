@@ -1,0 +1,101 @@
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "backend/cpu/attention_line.hpp"
+#include "core/lane_math.hpp"
+
+/// E_p[psi] for Student's law, alpha < 1 (MATH.md 5.4, 7.5): with nu = 2/(1 - alpha) - 1,
+///   rho = int chi2_nu(g) N(d; 0, T(g) + sigma_j^2) dg,   T = |radius2| sigma2 / g,
+/// by the trapezoidal rule in x = log(g / nu), where chi2_nu is exp(-nu/2 (e^x - 1 - x)) up to a constant.
+/// The rule converges exponentially; the weights are divided by their sum.
+namespace fenchel::detail {
+namespace {
+
+constexpr index_t kBlock = 16, kMostNodes = 1024;
+
+/// Nodes of a row: spread T, weight over sqrt(2 pi), and that weight's relative change with alpha.
+struct Nodes {
+  index_t size = 0;
+  double spread[kMostNodes], weight[kMostNodes], alpha_rate[kMostNodes];
+};
+
+/// How T moves with the parameters: d log T / d sigma2 and d log T / d alpha.
+struct SpreadRates {
+  double sigma2, alpha;
+};
+
+FENCHEL_CLONES void add_nodes(const Nodes& nodes, const SpreadRates& rates, double mu,
+                              const cpu::GaussianFunctions& psi, Wanted wanted, RowBlocks out) noexcept {
+  for (index_t begin = 0; begin < psi.mean.rows; begin += kBlock) {
+    const index_t count = std::min(kBlock, psi.mean.rows - begin);
+    double d[kBlock] = {}, variance[kBlock];
+    double value[kBlock] = {}, slope[kBlock] = {}, stretch[kBlock] = {}, alpha[kBlock] = {};
+    std::fill(variance, variance + kBlock, 1.0);
+    for (index_t j = 0; j < count; ++j) {
+      d[j] = psi.mean.row(begin + j)[0] - mu;
+      variance[j] = psi.covariance.row(begin + j)[0];
+    }
+    for (index_t i = 0; i < nodes.size; ++i) {
+      const double spread = nodes.spread[i], weight = nodes.weight[i], rate = nodes.alpha_rate[i];
+      for (index_t j = 0; j < kBlock; ++j) {
+        const double inverse = 1 / (spread + variance[j]), pull = d[j] * inverse;
+        const double r = weight * std::sqrt(inverse) * exp_element(-0.5 * d[j] * pull);
+        value[j] += r;
+        slope[j] += r * pull;
+        stretch[j] += r * spread * 0.5 * (pull * pull - inverse);
+        alpha[j] += r * rate;
+      }
+    }
+    for (index_t j = 0; j < count; ++j) {
+      out[0][begin + j] = value[j];
+      if (wanted == Wanted::kValues) continue;
+      out[1][begin + j] = slope[j];
+      out[2][begin + j] = stretch[j] * rates.sigma2;
+      if (wanted == Wanted::kAlphaToo) out[3][begin + j] = alpha[j] + stretch[j] * rates.alpha;
+    }
+  }
+}
+
+}  // namespace
+
+void attend_student_row(const DensityRow& p, const cpu::GaussianFunctions& psi, Wanted wanted,
+                        Accuracy accuracy, RowBlocks out) noexcept {
+  const BetaGaussianConstants& c = p.constants;
+  const bool single = accuracy == Accuracy::kSingle;
+  const double sigma2 = p.scale[0], nu = -2 / c.am1 - 1, size2 = -c.radius2 * sigma2;
+  const index_t n = psi.mean.rows;
+
+  // The peak moves down by log(1 + d^2 / size2) for a function at distance d. Beyond e^80 sizes a result is
+  // too small, but also below 1e-30 of the function's peak.
+  double farthest = 0;
+  for (index_t j = 0; j < n; ++j) farthest = std::max(farthest, std::abs(psi.mean.row(j)[0] - p.mu[0]));
+  const double fall = 2 * (single ? 20 : 40) / nu, reach = fall + std::sqrt(2 * fall);
+  const double shift = std::min({2 * std::log1p(farthest / std::sqrt(size2)), 1500 / nu, 160.0});
+  const double step = std::min(single ? 0.5 : 0.3, (single ? 1.0 : 0.75) * std::sqrt(2 / (nu + 1)));
+  const double lower = -reach - shift, upper = std::log1p(reach);
+  const auto count = static_cast<index_t>(std::ceil((upper - lower) / step)) + 1;
+  const auto place = [&](index_t i) { return lower + step * static_cast<double>(i); };
+  const auto weight = [&](double x) { return std::exp(-0.5 * nu * (std::expm1(x) - x)); };
+  double mass = 0, mean = 0;
+  for (index_t i = 0; i < count; ++i) {
+    const double x = place(i);
+    mass += weight(x);
+    mean += x * weight(x);
+  }
+  mean /= mass;
+
+  Nodes nodes;
+  const double nu_rate = 1 / (c.am1 * c.am1);  // (dnu/dalpha) / 2
+  for (; nodes.size < count; ++nodes.size) {
+    const double x = place(nodes.size);
+    nodes.spread[nodes.size] = size2 / nu * std::exp(-x);
+    nodes.weight[nodes.size] = weight(x) / (mass * std::sqrt(2 * std::numbers::pi));
+    nodes.alpha_rate[nodes.size] = nu_rate * (x - mean);
+  }
+  SpreadRates rates{2 / ((2 + c.am1) * sigma2), 0};
+  if (wanted == Wanted::kAlphaToo) rates.alpha = alpha_derivatives(c).log_peak_power - 1 / c.am1;
+  add_nodes(nodes, rates, p.mu[0], psi, wanted, out);
+}
+
+}  // namespace fenchel::detail

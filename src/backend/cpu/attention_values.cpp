@@ -1,0 +1,35 @@
+#include "backend/cpu/attention_values.hpp"
+
+#include "backend/cpu/row_lanes.hpp"
+
+namespace fenchel::detail {
+namespace {
+
+template <class Real>
+FENCHEL_INLINE double any_dot(const double* x, const Real* y, index_t n) noexcept {
+  Lanes<double> sums{};
+  index_t i = 0;
+  for (; i + kLanes<double> <= n; i += kLanes<double>) {
+    for_each_lane<double>([&](index_t j) FENCHEL_INLINE_LAMBDA { sums[j] += x[i + j] * double{y[i + j]}; });
+  }
+  for (; i < n; ++i) sums[0] += x[i] * double{y[i]};
+  return sum_of_doubles(sums);
+}
+
+template <class Real>
+FENCHEL_INLINE void any_add_multiple(double factor, const Real* x, index_t n, double* y) noexcept {
+  for (index_t i = 0; i < n; ++i) y[i] += factor * double{x[i]};
+}
+
+}  // namespace
+
+FENCHEL_CLONES double dot(const double* x, const float* y, index_t n) noexcept { return any_dot(x, y, n); }
+FENCHEL_CLONES double dot(const double* x, const double* y, index_t n) noexcept { return any_dot(x, y, n); }
+FENCHEL_CLONES void add_multiple(double factor, const float* x, index_t n, double* y) noexcept {
+  any_add_multiple(factor, x, n, y);
+}
+FENCHEL_CLONES void add_multiple(double factor, const double* x, index_t n, double* y) noexcept {
+  any_add_multiple(factor, x, n, y);
+}
+
+}  // namespace fenchel::detail
