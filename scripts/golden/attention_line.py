@@ -16,7 +16,7 @@ from beta_gaussian import log_gamma_ratio, log_gamma_ratio_slope
 
 ALPHAS = [0.4, 0.8, 0.99, 0.999999, 1.0, 1 + 2.0**-52, 1 + 1e-8, 1 + 1e-6, 1.1, 4 / 3, 1.5, 1.7, 2.0, 3.0, 5.0, 10.0, 1e6, math.inf]
 PLACES = ["inside", "edge", "outside", "inside", "outside"]
-STEPS, REACH = 32, 5  # tanh-sinh: nodes a unit, units
+STEPS, REACH = 24, 4.25  # tanh-sinh: nodes a unit, units
 
 
 def single(x):
@@ -25,7 +25,7 @@ def single(x):
 
 def nodes():
     half = []
-    for k in range(-REACH * STEPS, REACH * STEPS + 1):
+    for k in range(-int(REACH * STEPS), int(REACH * STEPS) + 1):
         s = pi / 2 * sinh(mpf(k) / STEPS)
         half.append(((1 + tanh(s)) / 2, pi / 4 / STEPS * cosh(mpf(k) / STEPS) / cosh(s)**2, k % 2 == 0))
     return half
@@ -71,9 +71,9 @@ def cuts(line, m, w):
         lo, hi = (max(-line.edge, line.edge - 2 * w), line.edge) if m > 0 else (-line.edge, min(line.edge, 2 * w - line.edge))
     centre, width = m / (1 + w * w), w / sqrt(1 + w * w)
     points = {lo, hi}
-    for k in [0, 1, 2, 4, 7, 11, 16]:
+    for k in [0, 2, 5, 11]:
         for sign in [1, -1]:
-            points.update([m + sign * k * w, centre + sign * k * width, mpf(sign * k), lo + k * w / 20, hi - k * w / 20])
+            points.update([m + sign * k * w, centre + sign * k * width, mpf(sign * k), lo + k * w / 30, hi - k * w / 30])
     for k in range(5, 40):
         points.update([mpf(2)**k, -mpf(2)**k])
     ordered = sorted(p for p in points if lo <= p <= hi)
