@@ -23,6 +23,7 @@ void for_each_row(std::string_view where, const cpu::Densities<Real>& p, const c
                   Wanted wanted, const Body& body) {
   const index_t n = p.mu.cols, pitch = padded(psi.mean.rows), blocks = block_count(n, wanted);
   const index_t numbers = n + 2 * n * n + (n > 1 ? space_scratch(n) : 0) + (blocks + 1) * pitch;
+  const LineFunctions line(n == 1 ? psi : cpu::GaussianFunctions{});
   const int workers = workers_for(p.mu.rows, psi.mean.rows * (n > 1 ? 1000 : 10));
   const Scratch memory(workers, scratch_bytes<double>(numbers) + 8 * kCacheLine);
   constexpr Accuracy kAccuracy = sizeof(Real) == 4 ? Accuracy::kSingle : Accuracy::kDouble;
@@ -43,7 +44,7 @@ void for_each_row(std::string_view where, const cpu::Densities<Real>& p, const c
       for (index_t a = 0; a < n; ++a) log_det += 2 * std::log(factor[a * n + a]);
       const DensityRow density{beta_gaussian_constants(n, p.alpha[i] - 1, log_det), mu, scale};
       if (n == 1) {
-        attend_line_row(density, psi, wanted, kAccuracy, out);
+        attend_line_row(density, line, wanted, kAccuracy, out);
       } else if (!attend_space_row(density, psi, wanted, kAccuracy, scratch, out)) {
         failed = i;
         continue;

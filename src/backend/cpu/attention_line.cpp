@@ -16,7 +16,7 @@
 namespace fenchel::detail {
 namespace {
 
-constexpr index_t kBlock = 16;  // functions that are integrated together
+constexpr index_t kBlock = LineFunctions::kBlock;
 constexpr double kInverseRootTwoPi = 1 / (std::numbers::sqrt2 / std::numbers::inv_sqrtpi);
 
 /// What a row needs to know of its density.
@@ -34,11 +34,11 @@ struct LineLaw {
 
 /// The integrals over one block of functions, lane by lane.
 struct Block {
-  double d[kBlock], width[kBlock];                 ///< centre and width of psi
+  double d[kBlock];                                ///< centre of psi
   double m[kBlock], omega[kBlock];                 ///< of the Gaussian part
   double x0[kBlock], first[kBlock], size[kBlock];  ///< x = x0 + first + size * node
   double left[kBlock], right[kBlock];              ///< from the support's ends to those of the cut, over a
-  double unit[kBlock];                             ///< omega / a
+  double span[kBlock];                             ///< the length of the cut, over a
   double factor[kBlock];                           ///< of the sums
   /// d/dmu = E[psi'] = -int p' psi: a node's weight is path (d - y), or part y / (1 - q) for a function so
   /// narrow that its own slopes would cancel (MATH.md 7.3, R2). E[y psi'] has y times that weight, less
@@ -54,42 +54,43 @@ FENCHEL_INLINE double bounded(double x, double bound) noexcept {
   return below > -bound ? below : -bound;
 }
 
-/// Sets a block up; the largest fall of the Gaussian over an interval says how many nodes are needed.
-FENCHEL_INLINE double prepare(const LineLaw& law, const cpu::GaussianFunctions& psi, index_t begin,
-                              index_t count, Block& b) noexcept {
-  for (index_t j = 0; j < kBlock; ++j) {
-    b.d[j] = 0;
-    b.width[j] = 1;
-  }
-  for (index_t j = 0; j < count; ++j) {
-    b.d[j] = bounded(psi.mean.row(begin + j)[0] - law.mu, kLargestSquared);
-    b.width[j] = std::sqrt(psi.covariance.row(begin + j)[0]);
-  }
+/// Sets a block up; the largest fall of the Gaussian over an interval says how many nodes are needed. kGives:
+/// whether p gives a Gaussian away.
+template <bool kGives>
+FENCHEL_INLINE double prepare(const LineLaw& law, const LineFunctions& psi, index_t begin,
+                              Block& b) noexcept {
+  const double *mean = psi.mean() + begin, *widths = psi.width() + begin;
+  const double* inverse_widths = psi.inverse_width() + begin;
+  const double inverse_a = 1 / law.a;
   double fall[kBlock];
   for (index_t j = 0; j < kBlock; ++j) {
-    const double width = b.width[j], d = b.d[j];
-    const double k = 1 + law.precision * width * width, root = std::sqrt(k);
-    const double omega = width / root, m = d / k;
-    const double u = bounded((-law.a - m) / omega, kFar), v = bounded((law.a - m) / omega, kFar);
+    const double d = bounded(mean[j] - law.mu, kLargestSquared), width = widths[j];
+    const double k = kGives ? 1 + law.precision * width * width : 1;
+    const double inverse_root = kGives ? 1 / std::sqrt(k) : 1;
+    const double omega = width * inverse_root, m = d * inverse_root * inverse_root;
+    const double inverse_omega = inverse_widths[j] * (k * inverse_root);
+    const double u = bounded((-law.a - m) * inverse_omega, kFar),
+                 v = bounded((law.a - m) * inverse_omega, kFar);
     double x0 = u > 0 ? u : 0;
     x0 = v < 0 ? v : x0;
     const double below = x0 - u, above = v - x0, size = std::abs(x0);
     const double reach = 2 * law.drop / (std::sqrt(x0 * x0 + 2 * law.drop) + size);
     const double lower = below < reach ? below : reach, upper = above < reach ? above : reach;
-    const double far = lower > upper ? lower : upper;
+    const double far = lower > upper ? lower : upper, unit = omega * inverse_a;
     fall[j] = far * (size + far / 2);
+    b.d[j] = d;
     b.m[j] = m;
     b.omega[j] = omega;
     b.x0[j] = x0;
     b.first[j] = -lower;
     b.size[j] = lower + upper;
-    b.unit[j] = omega / law.a;
-    b.left[j] = (below - lower) * b.unit[j];
-    b.right[j] = (above - upper) * b.unit[j];
-    const double exponent = -x0 * x0 / 2 - d * d * law.precision / (2 * k);
-    b.factor[j] = law.peak * kInverseRootTwoPi / root * b.size[j] * exp_element(exponent);
+    b.left[j] = (below - lower) * unit;
+    b.right[j] = (above - upper) * unit;
+    b.span[j] = b.size[j] * unit;
+    const double exponent = -0.5 * (x0 * x0 + law.precision * d * m);
+    b.factor[j] = law.peak * kInverseRootTwoPi * inverse_root * b.size[j] * exp_element(exponent);
     const bool narrow = width * law.inverse_spread < 1 && (law.s >= 1 || (below > reach && above > reach));
-    b.path[j] = narrow ? 0 : 1 / (width * width);
+    b.path[j] = narrow ? 0 : inverse_widths[j] * inverse_widths[j];
     b.part[j] = narrow ? law.pull : 0;
     b.one[j] = narrow ? 1 : 0;
     b.sum[j] = b.slope[j] = b.moment[j] = b.alpha[j] = 0;
@@ -97,19 +98,27 @@ FENCHEL_INLINE double prepare(const LineLaw& law, const cpu::GaussianFunctions& 
   return *std::max_element(fall, fall + kBlock);
 }
 
-/// p psi at a node up to the block's factor, 1 - q with q = y^2/a^2, and d log p / dalpha at fixed y / a
-/// (near alpha = 1 at fixed y).
+/// exp(x) for x in [-700, 700].
+FENCHEL_INLINE double exp_within(double x) noexcept {
+  const ExpParts<double> parts = exp_parts(x, 0.0);
+  return scale_normal(1 + parts.expm1, parts.rounded);
+}
+/// The same, and 1e-304 below.
+FENCHEL_INLINE double exp_from_below(double x) noexcept { return exp_within(x > -700 ? x : -700); }
+
+/// p psi at a node up to the block's factor, that over 1 - q with q = y^2/a^2, and d log p / dalpha at fixed
+/// y / a (near alpha = 1 at fixed y).
 struct Point {
-  double value, one_minus_q, alpha_rate;
+  double value, escort, alpha_rate;
 };
 
 /// Whole s.
 template <int kPower>
 struct WholeShape {
   FENCHEL_INLINE static Point at(const LineLaw&, double exponent, double one_minus_q, double) noexcept {
-    double power = one_minus_q;
-    for (int k = 1; k < kPower; ++k) power *= one_minus_q;
-    return {exp_element(exponent) * power, one_minus_q, 0};
+    double escort = exp_within(exponent);
+    for (int k = 1; k < kPower; ++k) escort *= one_minus_q;
+    return {escort * one_minus_q, escort, 0};
   }
 };
 
@@ -118,8 +127,8 @@ struct EdgeShape {
   FENCHEL_INLINE static Point at(const LineLaw& law, double exponent, double one_minus_q,
                                  double y2) noexcept {
     const double log_power = log_element(one_minus_q);
-    return {exp_element(exponent + law.s * log_power + 0.5 * law.precision * y2), one_minus_q,
-            law.log_shape_rate - law.s * law.s * log_power};
+    const double value = exp_from_below(exponent + law.s * log_power + 0.5 * law.precision * y2);
+    return {value, value / one_minus_q, law.log_shape_rate - law.s * law.s * log_power};
   }
 };
 
@@ -134,7 +143,8 @@ struct NearShape {
                                   7. / 8, 8. / 9, 9. / 10, 10. / 11, 11. / 12, 12. / 13};
     const double series = polynomial(q, kSeries), closed = (log_power + q / (1 - q)) / (q * q);
     const double curve = std::abs(q) < 0.05 ? series : closed;
-    return {exp_element(exponent + law.s * (log_power + q)), 1 - q,
+    const double value = exp_from_below(exponent + law.s * (log_power + q));
+    return {value, value / (1 - q),
             law.log_peak_rate + gauss * (law.log_power_rate / (1 - q) - gauss * curve)};
   }
 };
@@ -147,16 +157,15 @@ FENCHEL_INLINE void integrate(const LineLaw& law, const UnitRule<kSize>& rule, B
     for (index_t j = 0; j < kBlock; ++j) {
       const double step = b.first[j] + b.size[j] * left;
       const double exponent = -step * (b.x0[j] + 0.5 * step);
-      const double span = b.size[j] * b.unit[j];
-      const double one_minus_q = (b.left[j] + span * left) * (b.right[j] + span * right);
+      const double one_minus_q = (b.left[j] + b.span[j] * left) * (b.right[j] + b.span[j] * right);
       const double y = b.m[j] + b.omega[j] * (b.x0[j] + step);
       const Point point = Shape::at(law, exponent, one_minus_q, y * y);
       const double term = weight * point.value;
       b.sum[j] += term;
       if constexpr (kWanted != Wanted::kValues) {
-        const double pull = b.path[j] * (b.d[j] - y) + b.part[j] * y / point.one_minus_q;
-        b.slope[j] += pull * term;
-        b.moment[j] += (y * pull - b.one[j]) * term;
+        const double pull = b.path[j] * (b.d[j] - y) * point.value + b.part[j] * y * point.escort;
+        b.slope[j] += weight * pull;
+        b.moment[j] += weight * (y * pull - b.one[j] * point.value);
       }
       if constexpr (kWanted == Wanted::kAlphaToo) b.alpha[j] += point.alpha_rate * term;
     }
@@ -230,12 +239,12 @@ enum class Kind { kParabola, kBiweight, kTriweight, kEdge, kNear };
 }
 
 template <Wanted kWanted>
-FENCHEL_INLINE void run_blocks(const LineLaw& law, Kind kind, const cpu::GaussianFunctions& psi, bool single,
+FENCHEL_INLINE void run_blocks(const LineLaw& law, Kind kind, const LineFunctions& psi, bool single,
                                const Rules& r, const RowBlocks& out) noexcept {
-  for (index_t begin = 0; begin < psi.mean.rows; begin += kBlock) {
-    const index_t count = std::min(kBlock, psi.mean.rows - begin);
+  for (index_t begin = 0; begin < psi.size(); begin += kBlock) {
     Block b;
-    const double fall = prepare(law, psi, begin, count, b);
+    const double fall =
+        law.precision > 0 ? prepare<true>(law, psi, begin, b) : prepare<false>(law, psi, begin, b);
     if constexpr (kWanted == Wanted::kAlphaToo) {
       kind == Kind::kNear ? integrate_near<kWanted>(law, single, r, b)
                           : integrate_edge<kWanted>(law, single, fall, r, b);
@@ -275,8 +284,8 @@ FENCHEL_INLINE void run_blocks(const LineLaw& law, Kind kind, const cpu::Gaussia
   }
 }
 
-FENCHEL_CLONES void integrate_row(const LineLaw& law, Kind kind, const cpu::GaussianFunctions& psi,
-                                  Wanted wanted, bool single, const Rules& r, RowBlocks out) noexcept {
+FENCHEL_CLONES void integrate_row(const LineLaw& law, Kind kind, const LineFunctions& psi, Wanted wanted,
+                                  bool single, const Rules& r, RowBlocks out) noexcept {
   switch (wanted) {
     case Wanted::kValues:
       run_blocks<Wanted::kValues>(law, kind, psi, single, r, out);
@@ -292,28 +301,60 @@ FENCHEL_CLONES void integrate_row(const LineLaw& law, Kind kind, const cpu::Gaus
 
 /// alpha = 1: p psi is a Gaussian in y, N(d; 0, v) with v = sigma2 + sigma_j^2 times one of mean m and
 /// variance omega^2. d log p / dalpha = log_peak_rate + G dz - G^2 / 2, G = y^2 / (2 sigma2).
-FENCHEL_CLONES void gaussian_row(const LineLaw& law, double sigma2, const cpu::GaussianFunctions& psi,
-                                 Wanted wanted, RowBlocks out) noexcept {
-  const index_t n = psi.mean.rows;
-  for (index_t j = 0; j < n; ++j) {
-    const double variance = psi.covariance.row(j)[0], inverse = 1 / (sigma2 + variance);
-    const double d = psi.mean.row(j)[0] - law.mu, pull = d * inverse;
+template <Wanted kWanted>
+FENCHEL_INLINE void gaussian_blocks(const LineLaw& law, double sigma2, const LineFunctions& psi,
+                                    const RowBlocks& out) noexcept {
+  const double *mean = psi.mean(), *width = psi.width();
+  for (index_t j = 0; j < psi.whole_size(); ++j) {
+    const double variance = width[j] * width[j], inverse = 1 / (sigma2 + variance);
+    const double d = mean[j] - law.mu, pull = d * inverse;
     const double r = kInverseRootTwoPi * std::sqrt(inverse) * exp_element(-0.5 * d * pull);
-    out[0][j] = r;
-    if (wanted == Wanted::kValues) continue;
-    out[1][j] = r * pull;
-    out[2][j] = 0.5 * r * (pull * pull - inverse);
-    if (wanted == Wanted::kGradient) continue;
-    const double m2 = d * pull * sigma2 * inverse,
-                 omega2 = variance * inverse;  // m^2 and omega^2 over sigma2
-    const double square = m2 + omega2, fourth = m2 * m2 + 6 * m2 * omega2 + 3 * omega2 * omega2;
-    out[3][j] = r * (law.log_peak_rate + 0.5 * square * law.log_power_rate - 0.125 * fourth);
+    out.data[j] = r;
+    if constexpr (kWanted != Wanted::kValues) {
+      out.data[out.pitch + j] = r * pull;
+      out.data[2 * out.pitch + j] = 0.5 * r * (pull * pull - inverse);
+    }
+    if constexpr (kWanted == Wanted::kAlphaToo) {
+      const double m2 = d * pull * sigma2 * inverse, omega2 = variance * inverse;  // over sigma2
+      const double square = m2 + omega2, fourth = m2 * m2 + 6 * m2 * omega2 + 3 * omega2 * omega2;
+      out.data[3 * out.pitch + j] =
+          r * (law.log_peak_rate + 0.5 * square * law.log_power_rate - 0.125 * fourth);
+    }
+  }
+}
+
+FENCHEL_CLONES void gaussian_row(const LineLaw& law, double sigma2, const LineFunctions& psi, Wanted wanted,
+                                 RowBlocks out) noexcept {
+  switch (wanted) {
+    case Wanted::kValues:
+      gaussian_blocks<Wanted::kValues>(law, sigma2, psi, out);
+      break;
+    case Wanted::kGradient:
+      gaussian_blocks<Wanted::kGradient>(law, sigma2, psi, out);
+      break;
+    case Wanted::kAlphaToo:
+      gaussian_blocks<Wanted::kAlphaToo>(law, sigma2, psi, out);
+      break;
   }
 }
 
 }  // namespace
 
-void attend_line_row(const DensityRow& p, const cpu::GaussianFunctions& psi, Wanted wanted, Accuracy accuracy,
+LineFunctions::LineFunctions(const cpu::GaussianFunctions& psi)
+    : size_(psi.mean.rows),
+      whole_((size_ + kBlock - 1) / kBlock * kBlock),
+      memory_(static_cast<std::size_t>(3 * whole_)) {
+  for (index_t j = 0; j < whole_; ++j) {
+    const index_t from = std::min(j, size_ - 1);
+    const double width = std::sqrt(psi.covariance.row(from)[0]);
+    double* const lane = memory_.data() + j;
+    lane[0] = psi.mean.row(from)[0];
+    lane[whole_] = width;
+    lane[2 * whole_] = 1 / width;
+  }
+}
+
+void attend_line_row(const DensityRow& p, const LineFunctions& psi, Wanted wanted, Accuracy accuracy,
                      RowBlocks out) noexcept {
   const BetaGaussianConstants& c = p.constants;
   if (c.am1 <= kNearStudent) return attend_student_row(p, psi, wanted, accuracy, out);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "fenchel/backend/attention.hpp"
 #include "fenchel/core/beta_gaussian.hpp"
 
@@ -33,8 +35,26 @@ struct RowBlocks {
 /// How accurate a row has to be: as a float, or as a double.
 enum class Accuracy { kSingle, kDouble };
 
-/// D = 1. May write whole vectors: blocks have room for padded(N) numbers.
-void attend_line_row(const DensityRow& p, const cpu::GaussianFunctions& psi, Wanted wanted, Accuracy accuracy,
+/// Functions on the line as their kernel takes them: in whole blocks, the last function repeated.
+class LineFunctions {
+ public:
+  static constexpr index_t kBlock = 16;
+  explicit LineFunctions(const cpu::GaussianFunctions& psi);
+
+  [[nodiscard]] index_t size() const noexcept { return size_; }
+  /// What a block of results must have room for.
+  [[nodiscard]] index_t whole_size() const noexcept { return whole_; }
+  [[nodiscard]] const double* mean() const noexcept { return memory_.data(); }
+  [[nodiscard]] const double* width() const noexcept { return memory_.data() + whole_; }
+  [[nodiscard]] const double* inverse_width() const noexcept { return memory_.data() + 2 * whole_; }
+
+ private:
+  index_t size_, whole_;
+  std::vector<double> memory_;
+};
+
+/// D = 1. Writes whole blocks: out.pitch >= psi.whole_size().
+void attend_line_row(const DensityRow& p, const LineFunctions& psi, Wanted wanted, Accuracy accuracy,
                      RowBlocks out) noexcept;
 
 /// D >= 2, with `scratch` of space_scratch(D) numbers. False where a result would not be accurate.

@@ -12,7 +12,7 @@
 namespace fenchel::detail {
 namespace {
 
-constexpr index_t kBlock = 16, kMostNodes = 1024;
+constexpr index_t kBlock = LineFunctions::kBlock, kMostNodes = 1024;
 
 /// Nodes of a row: spread T, weight over sqrt(2 pi), and that weight's relative change with alpha.
 struct Nodes {
@@ -26,15 +26,13 @@ struct SpreadRates {
 };
 
 FENCHEL_CLONES void add_nodes(const Nodes& nodes, const SpreadRates& rates, double mu,
-                              const cpu::GaussianFunctions& psi, Wanted wanted, RowBlocks out) noexcept {
-  for (index_t begin = 0; begin < psi.mean.rows; begin += kBlock) {
-    const index_t count = std::min(kBlock, psi.mean.rows - begin);
-    double d[kBlock] = {}, variance[kBlock];
+                              const LineFunctions& psi, Wanted wanted, RowBlocks out) noexcept {
+  for (index_t begin = 0; begin < psi.size(); begin += kBlock) {
+    double d[kBlock], variance[kBlock];
     double value[kBlock] = {}, slope[kBlock] = {}, stretch[kBlock] = {}, alpha[kBlock] = {};
-    std::fill(variance, variance + kBlock, 1.0);
-    for (index_t j = 0; j < count; ++j) {
-      d[j] = psi.mean.row(begin + j)[0] - mu;
-      variance[j] = psi.covariance.row(begin + j)[0];
+    for (index_t j = 0; j < kBlock; ++j) {
+      d[j] = psi.mean()[begin + j] - mu;
+      variance[j] = psi.width()[begin + j] * psi.width()[begin + j];
     }
     for (index_t i = 0; i < nodes.size; ++i) {
       const double spread = nodes.spread[i], weight = nodes.weight[i], rate = nodes.alpha_rate[i];
@@ -47,7 +45,7 @@ FENCHEL_CLONES void add_nodes(const Nodes& nodes, const SpreadRates& rates, doub
         alpha[j] += r * rate;
       }
     }
-    for (index_t j = 0; j < count; ++j) {
+    for (index_t j = 0; j < kBlock; ++j) {
       out[0][begin + j] = value[j];
       if (wanted == Wanted::kValues) continue;
       out[1][begin + j] = slope[j];
@@ -59,17 +57,16 @@ FENCHEL_CLONES void add_nodes(const Nodes& nodes, const SpreadRates& rates, doub
 
 }  // namespace
 
-void attend_student_row(const DensityRow& p, const cpu::GaussianFunctions& psi, Wanted wanted,
-                        Accuracy accuracy, RowBlocks out) noexcept {
+void attend_student_row(const DensityRow& p, const LineFunctions& psi, Wanted wanted, Accuracy accuracy,
+                        RowBlocks out) noexcept {
   const BetaGaussianConstants& c = p.constants;
   const bool single = accuracy == Accuracy::kSingle;
   const double sigma2 = p.scale[0], nu = -2 / c.am1 - 1, size2 = -c.radius2 * sigma2;
-  const index_t n = psi.mean.rows;
 
   // The peak moves down by log(1 + d^2 / size2) for a function at distance d. Beyond e^80 sizes a result is
   // too small, but also below 1e-30 of the function's peak.
   double farthest = 0;
-  for (index_t j = 0; j < n; ++j) farthest = std::max(farthest, std::abs(psi.mean.row(j)[0] - p.mu[0]));
+  for (index_t j = 0; j < psi.size(); ++j) farthest = std::max(farthest, std::abs(psi.mean()[j] - p.mu[0]));
   const double fall = 2 * (single ? 20 : 40) / nu, reach = fall + std::sqrt(2 * fall);
   const double shift = std::min({2 * std::log1p(farthest / std::sqrt(size2)), 1500 / nu, 160.0});
   const double step = std::min(single ? 0.5 : 0.3, (single ? 1.0 : 0.75) * std::sqrt(2 / (nu + 1)));
