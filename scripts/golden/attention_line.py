@@ -99,12 +99,16 @@ def pieces(line, m, w):
     return [piece for piece, (_, top) in all_pieces if top > least * mpf("1e-30")]
 
 
-def expectations(line, m, w, rule):
+def halved(intervals):
+    return [half for lo, hi in intervals for half in [(lo, (lo + hi) / 2), ((lo + hi) / 2, hi)]]
+
+
+def expectations(line, m, w, rule, intervals):
     """In x, psi = exp(-(x - m)^2 / (2 w^2)): [rho, d/dm' shift, stretch, alpha] and absolute integrals, of both node sets."""
     fixed_fraction = line.e > mpf("0.5") and not line.uniform
     full, coarse = [mpf(0)] * 10, [mpf(0)] * 10
     edge_slope = -1 / (2 * line.e) if fixed_fraction else mpf(0)  # d log edge / d alpha
-    for lo, hi in pieces(line, m, w):
+    for lo, hi in intervals:
         for y, weight, even in rule:
             x = lo + (hi - lo) * y if y < 0.5 else hi - (hi - lo) * (1 - y)
             s = (x - m) / w
@@ -134,10 +138,14 @@ def row(alpha, mu, sigma2, mean, covariance, rule):
     line = Line(alpha, mpf(sigma2))
     deviation = sqrt(mpf(covariance))
     m, w = (mpf(mean) - mpf(mu)) / line.b, deviation / line.b
-    full, coarse = expectations(line, m, w, rule)
-    for k in range(4):
-        if abs(full[k] - coarse[k]) > mpf("1e-20") * (full[0] if k == 0 else full[k + 3]):
-            raise ArithmeticError(f"{alpha} {float(m)} {float(w)} integral {k}: {full[k]} {coarse[k]}")
+    intervals = pieces(line, m, w)
+    for _ in range(4):
+        full, coarse = expectations(line, m, w, rule, intervals)
+        if all(abs(full[k] - coarse[k]) <= mpf("1e-20") * full[k + 3 if k else 0] for k in range(4)):
+            break
+        intervals = halved(intervals)
+    else:
+        raise ArithmeticError(f"{alpha} {float(m)} {float(w)}: {full} {coarse}")
     peak = 1 / (deviation * sqrt(2 * pi))
     b = line.b
     units = [peak / b, peak * line.slope_sigma2, peak]

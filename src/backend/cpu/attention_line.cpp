@@ -61,19 +61,22 @@ FENCHEL_INLINE double prepare(const LineLaw& law, const LineFunctions& psi, inde
                               Block& b) noexcept {
   const double *mean = psi.mean() + begin, *widths = psi.width() + begin;
   const double* inverse_widths = psi.inverse_width() + begin;
-  const double inverse_a = 1 / law.a;
+  const double inverse_a = 1 / law.a, root_precision = std::sqrt(law.precision);
   double fall[kBlock];
   for (index_t j = 0; j < kBlock; ++j) {
     const double d = bounded(mean[j] - law.mu, kLargestSquared), width = widths[j];
-    const double k = kGives ? 1 + law.precision * width * width : 1;
-    const double inverse_root = kGives ? 1 / std::sqrt(k) : 1;
+    // 1 / sqrt(1 + precision width^2), where the square may overflow.
+    const double spreads = root_precision * width, unit_of = kGives && spreads > 1 ? 1 / spreads : 1;
+    const double root = kGives ? std::sqrt(unit_of * unit_of + (spreads * unit_of) * (spreads * unit_of)) : 1;
+    const double inverse_root = kGives ? unit_of / root : 1;
     const double omega = width * inverse_root, m = d * inverse_root * inverse_root;
-    const double inverse_omega = inverse_widths[j] * (k * inverse_root);
+    const double inverse_omega = kGives ? inverse_widths[j] / inverse_root : inverse_widths[j];
+    const double whole = bounded(2 * law.a * inverse_omega, kFar);
     const double u = bounded((-law.a - m) * inverse_omega, kFar),
                  v = bounded((law.a - m) * inverse_omega, kFar);
     double x0 = u > 0 ? u : 0;
     x0 = v < 0 ? v : x0;
-    const double below = x0 - u, above = v - x0, size = std::abs(x0);
+    const double below = v < 0 ? whole : x0 - u, above = u > 0 ? whole : v - x0, size = std::abs(x0);
     const double reach = 2 * law.drop / (std::sqrt(x0 * x0 + 2 * law.drop) + size);
     const double lower = below < reach ? below : reach, upper = above < reach ? above : reach;
     const double far = lower > upper ? lower : upper, unit = omega * inverse_a;
@@ -87,13 +90,25 @@ FENCHEL_INLINE double prepare(const LineLaw& law, const LineFunctions& psi, inde
     b.left[j] = (below - lower) * unit;
     b.right[j] = (above - upper) * unit;
     b.span[j] = b.size[j] * unit;
-    const double exponent = -0.5 * (x0 * x0 + law.precision * d * m);
+    const double offset = kGives ? bounded(d * root_precision * inverse_root, kFar) : 0;
+    const double exponent = -0.5 * (x0 * x0 + offset * offset);
     b.factor[j] = law.peak * kInverseRootTwoPi * inverse_root * b.size[j] * exp_element(exponent);
     const bool narrow = width * law.inverse_spread < 1 && (law.s >= 1 || (below > reach && above > reach));
     b.path[j] = narrow ? 0 : inverse_widths[j] * inverse_widths[j];
     b.part[j] = narrow ? law.pull : 0;
     b.one[j] = narrow ? 1 : 0;
     b.sum[j] = b.slope[j] = b.moment[j] = b.alpha[j] = 0;
+    // Where nothing is left of a value, nothing may overflow beside it: the lane looks at mu alone.
+    const bool gone = b.factor[j] == 0;
+    b.d[j] = gone ? 0 : b.d[j];
+    b.m[j] = gone ? 0 : b.m[j];
+    b.x0[j] = gone ? 0 : b.x0[j];
+    b.first[j] = gone ? 0 : b.first[j];
+    b.size[j] = gone ? 0 : b.size[j];
+    b.span[j] = gone ? 0 : b.span[j];
+    b.left[j] = gone ? 1 : b.left[j];
+    b.right[j] = gone ? 1 : b.right[j];
+    fall[j] = gone ? 0 : fall[j];
   }
   return *std::max_element(fall, fall + kBlock);
 }
