@@ -1,8 +1,14 @@
 #pragma once
 
 #include "fenchel/attention/basis.hpp"
+#include "fenchel/attention/composition.hpp"
+#include "fenchel/attention/finite_attention.hpp"
 #include "fenchel/attention/gaussian_basis.hpp"
 #include "fenchel/attention/multivariate_gaussian_basis.hpp"
+#include "fenchel/attention/positions.hpp"
+#include "fenchel/attention/ridge_regression.hpp"
+#include "fenchel/attention/value_function.hpp"
+#include "fenchel/attention/weights_density.hpp"
 #include "fenchel/backend/attention.hpp"
 #include "fenchel/backend/beta_gaussian.hpp"
 #include "fenchel/backend/chain.hpp"
@@ -12,6 +18,7 @@
 #include "fenchel/backend/fusedmax.hpp"
 #include "fenchel/backend/fusedmax_grid.hpp"
 #include "fenchel/backend/smooth_sparsemax.hpp"
+#include "fenchel/backend/weights_density.hpp"
 #include "fenchel/core/beta_gaussian.hpp"
 #include "fenchel/core/beta_gaussian_conjugate.hpp"
 #include "fenchel/core/beta_gaussian_tail.hpp"
