@@ -4,6 +4,7 @@
 #include "fenchel/attention/composition.hpp"
 #include "fenchel/attention/finite_attention.hpp"
 #include "fenchel/attention/gaussian_basis.hpp"
+#include "fenchel/attention/multivariate_attend.hpp"
 #include "fenchel/attention/multivariate_gaussian_basis.hpp"
 #include "fenchel/attention/positions.hpp"
 #include "fenchel/attention/ridge_regression.hpp"
