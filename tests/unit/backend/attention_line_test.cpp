@@ -20,7 +20,7 @@ using testing::kInf;
 
 constexpr double kEps = std::numeric_limits<double>::epsilon();
 
-/// A line of attention_line.txt.
+/// A line of attention_rows.txt.
 struct Pair {
   double alpha, mu, sigma2, mean, covariance;
   double value, slope[3];  // d/dmu, d/dsigma2, d/dalpha
@@ -30,7 +30,7 @@ struct Pair {
 
 std::vector<std::vector<Pair>> pairs_by_alpha() {
   std::vector<std::vector<Pair>> all;
-  for (const auto& row : testing::golden_rows("attention_line.txt")) {
+  for (const auto& row : testing::golden_rows("attention_rows.txt")) {
     if (all.empty() || all.back().front().alpha != row[0]) all.emplace_back();
     all.back().push_back({row[0],
                           row[1],

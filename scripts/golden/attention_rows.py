@@ -1,4 +1,4 @@
-"""Writes tests/golden/attention_line.txt: E_p[psi] for beta-Gaussians p and Gaussian functions psi on the line, by mpmath.
+"""Writes tests/golden/attention_rows.txt: E_p[psi] for beta-Gaussians p and Gaussian functions psi on the line, by mpmath.
 
 With b = sigma p(mu)^(am1/2) and x = (t - mu) / b, x has the density e^D / sqrt(2 pi) (1 - am1 x^2 / 2)_+^(1/am1) for every
 alpha. Integrals are tanh-sinh sums over pieces; the sum over every other node must agree to 20 digits. The scale of a
@@ -222,12 +222,12 @@ def table(alpha):
 
 
 def main():
-    lines = ["# Made by scripts/golden/attention_line.py: alpha mu sigma2 mean covariance (exact), then E_p[psi], its derivatives in",
+    lines = ["# Made by scripts/golden/attention_rows.py: alpha mu sigma2 mean covariance (exact), then E_p[psi], its derivatives in",
              "# mu, sigma2, alpha, a scale for the error of each, and kappa, the relative change of E_p[psi] for that of lengths."]
     with multiprocessing.Pool() as pool:
         for part in pool.imap(table, ALPHAS, 1):
             lines += part
-    path = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden" / "attention_line.txt"
+    path = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden" / "attention_rows.txt"
     path.write_text("\n".join(lines) + "\n", encoding="ascii")
 
 
