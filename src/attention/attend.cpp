@@ -6,7 +6,6 @@
 #include "attention/characteristic_function.hpp"
 #include "attention/polynomial_sum.hpp"
 #include "backend/cpu/attention_row.hpp"
-#include "core/scratch.hpp"
 
 namespace fenchel {
 namespace detail {
@@ -29,11 +28,11 @@ Eigen::VectorXd attend(const BetaGaussian& p, const FourierBasis& psi) {
 }
 
 Eigen::VectorXd attend(const BetaGaussian& p, const GaussianBasis& psi) {
-  const index_t pitch = detail::padded(psi.size());
-  Eigen::VectorXd row(pitch);
+  const detail::LineFunctions functions(psi.functions());
+  Eigen::VectorXd row(functions.whole_size());
   const double mu = p.mu(), sigma2 = p.sigma2();
-  detail::attend_line_row({p.constants(), &mu, &sigma2}, psi.functions(), detail::Wanted::kValues,
-                          detail::Accuracy::kDouble, {row.data(), pitch});
+  detail::attend_line_row({p.constants(), &mu, &sigma2}, functions, detail::Wanted::kValues,
+                          detail::Accuracy::kDouble, {row.data(), row.size()});
   return row.head(psi.size());
 }
 

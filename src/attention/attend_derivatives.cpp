@@ -6,17 +6,16 @@
 #include "attention/characteristic_function.hpp"
 #include "attention/polynomial_sum.hpp"
 #include "backend/cpu/attention_row.hpp"
-#include "core/scratch.hpp"
 #include "fenchel/core/beta_gaussian.hpp"
 
 namespace fenchel::detail {
 
 Eigen::MatrixXd attend_gradient(const BetaGaussian& p, const GaussianBasis& psi) {
-  const index_t pitch = padded(psi.size());
-  Eigen::MatrixXd row(pitch, block_count(1, Wanted::kAlphaToo));
+  const LineFunctions functions(psi.functions());
+  Eigen::MatrixXd row(functions.whole_size(), block_count(1, Wanted::kAlphaToo));
   const double mu = p.mu(), sigma2 = p.sigma2();
-  attend_line_row({p.constants(), &mu, &sigma2}, psi.functions(), Wanted::kAlphaToo, Accuracy::kDouble,
-                  {row.data(), pitch});
+  attend_line_row({p.constants(), &mu, &sigma2}, functions, Wanted::kAlphaToo, Accuracy::kDouble,
+                  {row.data(), row.rows()});
   return row.topRightCorner(psi.size(), 3);
 }
 

@@ -14,7 +14,7 @@ namespace fenchel::detail {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kNothing = 40;  // exp(-40) is left out
+constexpr double kNothing = 40;    // exp(-40) is left out
 constexpr double kNearOne = 0.01;  // closer to 1 the derivative in alpha is left to quadrature
 
 /// Gamma(nu + 1) (2 / k)^nu J_nu(k) = sum_n (-k^2 / 4)^n / (n! (nu + 1)_n).
