@@ -62,12 +62,12 @@ FENCHEL_INLINE double prepare(const LineLaw& law, const LineFunctions& psi, inde
                               Block& b) noexcept {
   const double *mean = psi.mean() + begin, *widths = psi.width() + begin;
   const double* inverse_widths = psi.inverse_width() + begin;
-  const double inverse_a = 1 / law.a;
+  const double inverse_a = 1 / law.a, root_precision = std::sqrt(law.precision);
   double fall[kBlock];
   for (index_t j = 0; j < kBlock; ++j) {
     const double d = bounded(mean[j] - law.mu, kLargestSquared), width = widths[j];
-    const double k = kGives ? 1 + law.precision * width * width : 1;
-    const double inverse_root = kGives ? 1 / std::sqrt(k) : 1;
+    const double spreads = kGives ? bounded(root_precision * width, kLargestSquared) : 0;
+    const double k = 1 + spreads * spreads, inverse_root = kGives ? 1 / std::sqrt(k) : 1;
     const double omega = width * inverse_root, m = d * inverse_root * inverse_root;
     const double inverse_omega = inverse_widths[j] * (k * inverse_root);
     const double u = bounded((-law.a - m) * inverse_omega, kFar),
@@ -90,7 +90,8 @@ FENCHEL_INLINE double prepare(const LineLaw& law, const LineFunctions& psi, inde
     b.left[j] = (below - lower) * unit;
     b.right[j] = (above - upper) * unit;
     b.span[j] = b.size[j] * unit;
-    const double exponent = -0.5 * (x0 * x0 + law.precision * d * m);
+    const double offset = kGives ? bounded(d * root_precision * inverse_root, kFar) : 0;
+    const double exponent = -0.5 * (x0 * x0 + offset * offset);
     b.factor[j] = law.peak * kInverseRootTwoPi * inverse_root * b.size[j] * exp_element(exponent);
     const double ends = below < above ? below : above;
     double narrow = width * law.inverse_spread < 1 ? 1.0 : 0.0;
@@ -99,6 +100,7 @@ FENCHEL_INLINE double prepare(const LineLaw& law, const LineFunctions& psi, inde
     b.part[j] = narrow * law.pull;
     b.one[j] = narrow;
     b.sum[j] = b.slope[j] = b.moment[j] = b.alpha[j] = 0;
+    fall[j] = b.factor[j] > 0 ? fall[j] : 0;
   }
   return *std::max_element(fall, fall + kBlock);
 }
@@ -288,17 +290,20 @@ FENCHEL_INLINE void run_blocks(const LineLaw& law, Kind kind, const LineFunction
           integrate_whole<WholeShape<3, kAccuracy>, kWanted, kAccuracy>(law, fall, r, b);
       }
     }
-    for (index_t j = 0; j < kBlock; ++j) out[0][begin + j] = b.factor[j] * b.sum[j];
+    // Where nothing is left of a value, a sum may have overflowed.
+    const auto scaled = [&b](index_t j, double sum)
+                            FENCHEL_INLINE_LAMBDA { return b.factor[j] > 0 ? b.factor[j] * sum : 0; };
+    for (index_t j = 0; j < kBlock; ++j) out[0][begin + j] = scaled(j, b.sum[j]);
     if constexpr (kWanted != Wanted::kValues) {
       double stretch[kBlock];
       for (index_t j = 0; j < kBlock; ++j) {
-        stretch[j] = b.factor[j] * b.moment[j];
-        out[1][begin + j] = b.factor[j] * b.slope[j];
+        stretch[j] = scaled(j, b.moment[j]);
+        out[1][begin + j] = scaled(j, b.slope[j]);
         out[2][begin + j] = stretch[j] * law.sigma2_rate;
       }
       if constexpr (kWanted == Wanted::kAlphaToo) {
         for (index_t j = 0; j < kBlock; ++j) {
-          out[3][begin + j] = b.factor[j] * b.alpha[j] + law.log_a_rate * stretch[j];
+          out[3][begin + j] = scaled(j, b.alpha[j]) + law.log_a_rate * stretch[j];
         }
       }
     }
