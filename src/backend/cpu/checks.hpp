@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -81,6 +82,16 @@ inline void check_count(std::string_view where, std::string_view name, index_t g
   if (got != rows) {
     throw_invalid_argument(where, std::string(name) + ".size()",
                            "must equal the number of rows, " + std::to_string(rows), got);
+  }
+}
+
+/// Each row, or group of rows, fills as many columns as its length says; the others are padding.
+inline void check_lengths(std::string_view where, std::span<const index_t> lengths, index_t cols) {
+  for (index_t i = 0; i < std::ssize(lengths); ++i) {
+    const index_t length = lengths[static_cast<std::size_t>(i)];
+    if (length >= 1 && length <= cols) continue;
+    throw_invalid_argument(where, indexed("lengths", i), "must be in [1, " + std::to_string(cols) + "]",
+                           length);
   }
 }
 

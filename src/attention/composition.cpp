@@ -1,0 +1,105 @@
+#include "fenchel/attention/composition.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fenchel/backend/entmax.hpp"
+#include "fenchel/backend/entmax_derivatives.hpp"
+#include "fenchel/backend/weights_density.hpp"
+#include "fenchel/core/error.hpp"
+#include "fenchel/score/vector_score.hpp"
+
+namespace fenchel::detail {
+namespace {
+
+/// On the way to a context: H (w + G r), which never forms B.
+struct Composed {
+  Eigen::VectorXd weights;     ///< w
+  Eigen::VectorXd mu, scale;   ///< of the density
+  Eigen::VectorXd mean_basis;  ///< r = E_p[psi]
+  Eigen::VectorXd total;       ///< what each column of H counts for in the context
+
+  [[nodiscard]] cpu::Densities<double> density(double alpha) const {
+    return {{mu.data(), 1, mu.size()}, {scale.data(), 1, scale.size()}, alpha};
+  }
+};
+
+cpu::WeightPositions points_of(const Eigen::MatrixXd& positions) {
+  return {.points = {positions.data(), positions.cols(), positions.rows()}};
+}
+Rows<const double> row_of(const Eigen::VectorXd& x) { return {x.data(), 1, x.size()}; }
+Rows<double> row_of(Eigen::VectorXd& x) { return {x.data(), 1, x.size()}; }
+
+void check_size(std::string_view where, std::string_view what, index_t got, std::string_view expected_name,
+                index_t expected) {
+  if (got == expected) return;
+  throw_invalid_argument(where, what,
+                         std::string("must equal ").append(expected_name).append(shortest(expected)), got);
+}
+
+Composed compose_weights(std::string_view where, const Composition& composition,
+                         const GaussianRegression& ridge, const Eigen::VectorXd& scores,
+                         const Eigen::MatrixXd& observations) {
+  constexpr auto kPositions = "the number of positions, ";
+  const index_t length = ridge.positions.cols(), dimension = ridge.positions.rows();
+  check_size(where, "scores.size()", scores.size(), kPositions, length);
+  check_size(where, "observations.cols()", observations.cols(), kPositions, length);
+  const VectorScore checked({scores.begin(), scores.end()});
+  Composed made{.weights = scores / composition.weights.temperature(),
+                .mu = Eigen::VectorXd(dimension),
+                .scale = Eigen::VectorXd(dimension * dimension),
+                .mean_basis = Eigen::VectorXd(ridge.functions.mean.rows),
+                .total = Eigen::VectorXd::Zero(length)};
+  cpu::entmax(row_of(made.weights), composition.weights.alpha(), row_of(made.weights));
+  if (composition.kind != AttentionKind::kContinuous) made.total += made.weights;
+  if (composition.kind != AttentionKind::kDiscrete) {
+    cpu::match_weights(row_of(made.weights), points_of(ridge.positions), composition.alpha, composition.floor,
+                       row_of(made.mu), row_of(made.scale));
+    cpu::attend(made.density(composition.alpha), ridge.functions, row_of(made.mean_basis));
+    made.total += ridge.system.matrix() * made.mean_basis;
+  }
+  return made;
+}
+
+}  // namespace
+
+Eigen::VectorXd compose(const Composition& composition, const GaussianRegression& ridge,
+                        const Eigen::VectorXd& scores, const Eigen::MatrixXd& observations) {
+  return observations * compose_weights("compose", composition, ridge, scores, observations).total;
+}
+
+CompositionGradient compose_vjp(const Composition& composition, const GaussianRegression& ridge,
+                                const Eigen::VectorXd& scores, const Eigen::MatrixXd& observations,
+                                const Eigen::VectorXd& cotangent) {
+  constexpr auto kWhere = "compose_vjp";
+  check_size(kWhere, "cotangent.size()", cotangent.size(), "observations.rows() = ", observations.rows());
+  const Composed made = compose_weights(kWhere, composition, ridge, scores, observations);
+  const Eigen::VectorXd of_total = observations.transpose() * cotangent;
+  const index_t length = scores.size();
+  Eigen::VectorXd of_weights = Eigen::VectorXd::Zero(length);
+  CompositionGradient gradient{.scores = Eigen::VectorXd(length),
+                               .observations = cotangent * made.total.transpose(),
+                               .weights_alpha = 0,
+                               .alpha = 0,
+                               .lambda = 0};
+  if (composition.kind != AttentionKind::kDiscrete) {
+    const RidgeGradient of_ridge = ridge.system.vjp(of_total.transpose(), made.mean_basis.transpose());
+    gradient.lambda = of_ridge.lambda;
+    const Eigen::VectorXd of_basis = ridge.system.matrix().transpose() * of_total;
+    Eigen::VectorXd of_mu(made.mu.size()), of_scale(made.scale.size());
+    cpu::attend_vjp(made.density(composition.alpha), ridge.functions, row_of(of_basis),
+                    {row_of(of_mu), row_of(of_scale), std::span(&gradient.alpha, 1)});
+    cpu::match_weights_vjp(row_of(made.weights), points_of(ridge.positions), composition.alpha,
+                           composition.floor,
+                           {row_of(of_mu), row_of(of_scale), std::span(&gradient.alpha, 1)},
+                           row_of(of_weights), std::span(&gradient.alpha, 1));
+  }
+  if (composition.kind != AttentionKind::kContinuous) of_weights += of_total;
+  cpu::entmax_vjp(row_of(made.weights), composition.weights.alpha(), row_of(of_weights),
+                  row_of(gradient.scores), std::span(&gradient.weights_alpha, 1));
+  gradient.scores /= composition.weights.temperature();
+  return gradient;
+}
+
+}  // namespace fenchel::detail

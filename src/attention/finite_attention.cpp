@@ -1,0 +1,103 @@
+#include "fenchel/attention/finite_attention.hpp"
+
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/cpu/checks.hpp"
+#include "fenchel/backend/entmax.hpp"
+#include "fenchel/backend/entmax_derivatives.hpp"
+#include "fenchel/core/error.hpp"
+
+namespace fenchel {
+namespace {
+
+constexpr double kMasked = -std::numeric_limits<double>::infinity();
+
+using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+Rows<double> rows_of(RowMatrix& m) { return {m.data(), m.rows(), m.cols()}; }
+
+template <class Matrix>
+void check_shape(std::string_view where, std::string_view name, const Matrix& m, index_t rows, index_t cols) {
+  const auto require = [&](std::string_view part, index_t got, index_t expected) {
+    if (got == expected) return;
+    throw_invalid_argument(where, std::string(name).append(part), "must be " + shortest(expected), got);
+  };
+  require(".rows()", m.rows(), rows);
+  require(".cols()", m.cols(), cols);
+}
+
+void check_inputs(std::string_view where, const Eigen::MatrixXd& queries, const Eigen::MatrixXd& keys,
+                  const Eigen::MatrixXd& values) {
+  if (keys.rows() < 1) throw_invalid_argument(where, "keys.rows()", "must be at least 1", 0);
+  check_shape(where, "keys", keys, keys.rows(), queries.cols());
+  check_shape(where, "values", values, keys.rows(), values.cols());
+}
+
+}  // namespace
+
+Eigen::VectorXd attend(const SparseCategorical& p, const Eigen::MatrixXd& psi) {
+  check_shape("attend", "psi", psi, psi.rows(), p.size());
+  Eigen::VectorXd r = Eigen::VectorXd::Zero(psi.rows());
+  for (std::size_t k = 0; k < p.support().size(); ++k) r += p.probabilities()[k] * psi.col(p.support()[k]);
+  return r;
+}
+
+Eigen::MatrixXd additive_mask(const Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic>& allowed) {
+  return allowed.select(Eigen::MatrixXd::Zero(allowed.rows(), allowed.cols()), kMasked);
+}
+
+Eigen::MatrixXd additive_mask(std::span<const index_t> lengths, index_t keys) {
+  detail::check_lengths("additive_mask", lengths, keys);
+  Eigen::MatrixXd mask = Eigen::MatrixXd::Constant(std::ssize(lengths), keys, kMasked);
+  for (index_t i = 0; i < mask.rows(); ++i) {
+    mask.row(i).head(lengths[static_cast<std::size_t>(i)]).setZero();
+  }
+  return mask;
+}
+
+KeyValueAttention key_value_attention(const Tsallis& omega, const Eigen::MatrixXd& queries,
+                                      const Eigen::MatrixXd& keys, const Eigen::MatrixXd& values,
+                                      const Eigen::MatrixXd& mask) {
+  constexpr auto kWhere = "key_value_attention";
+  check_inputs(kWhere, queries, keys, values);
+  KeyValueAttention seen{queries * keys.transpose(), {}};
+  RowMatrix& p = seen.probabilities;
+  if (mask.size() > 0) {
+    check_shape(kWhere, "mask", mask, p.rows(), p.cols());
+    p += mask;
+  }
+  p /= omega.temperature();
+  cpu::entmax(rows_of(p), omega.alpha(), rows_of(p));
+  seen.contexts = p * values;
+  return seen;
+}
+
+KeyValueGradient key_value_attention_vjp(const Tsallis& omega, const Eigen::MatrixXd& queries,
+                                         const Eigen::MatrixXd& keys, const Eigen::MatrixXd& values,
+                                         const KeyValueAttention& attention,
+                                         const Eigen::MatrixXd& cotangent) {
+  constexpr auto kWhere = "key_value_attention_vjp";
+  check_inputs(kWhere, queries, keys, values);
+  RowMatrix p = attention.probabilities;
+  check_shape(kWhere, "attention.probabilities", p, queries.rows(), keys.rows());
+  check_shape(kWhere, "cotangent", cotangent, queries.rows(), values.cols());
+  RowMatrix scores = cotangent * values.transpose();
+  std::vector<double> alpha(static_cast<std::size_t>(p.rows()));
+  cpu::entmax_vjp(rows_of(p), omega.alpha(), rows_of(scores), rows_of(scores), alpha);
+  double alpha_sum = 0;
+  for (index_t i = 0; i < p.rows(); ++i) {
+    if ((cotangent.row(i).array() == 0).all()) {
+      p.row(i).setZero();
+      scores.row(i).setZero();
+    } else {
+      alpha_sum += alpha[static_cast<std::size_t>(i)];
+    }
+  }
+  scores /= omega.temperature();
+  return {scores * keys, scores.transpose() * queries, p.transpose() * cotangent, alpha_sum};
+}
+
+}  // namespace fenchel

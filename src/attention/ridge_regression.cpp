@@ -1,0 +1,152 @@
+#include "fenchel/attention/ridge_regression.hpp"
+
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/cpu/checks.hpp"
+#include "core/scratch.hpp"
+#include "fenchel/core/check.hpp"
+#include "fenchel/core/parallel.hpp"
+
+namespace fenchel::detail {
+namespace {
+
+constexpr auto kWhere = "RidgeRegression";
+
+void check_shape(std::string_view name, const Eigen::MatrixXd& m, index_t rows, index_t cols) {
+  if (m.rows() != rows) {
+    throw_invalid_argument(kWhere, std::string(name) + ".rows()", "must be " + std::to_string(rows),
+                           static_cast<index_t>(m.rows()));
+  }
+  if (m.cols() != cols) {
+    throw_invalid_argument(kWhere, std::string(name) + ".cols()", "must be " + std::to_string(cols),
+                           static_cast<index_t>(m.cols()));
+  }
+}
+
+enum class Side { kPlain, kTransposed };
+
+/// Rows of `in` times G, or its transpose, of their group of rows; what is left of a row of `out` becomes 0.
+template <class Real>
+void multiply_rows(const std::vector<const RidgeSystem*>& groups, Side side, Rows<const Real> in,
+                   Rows<Real> out) {
+  const index_t each = in.rows / std::max<index_t>(std::ssize(groups), 1);
+  const int workers = workers_for(in.rows, in.cols * out.cols / 4);
+  const Scratch memory(workers, scratch_bytes<double>(in.cols) + scratch_bytes<double>(out.cols));
+  parallel_rows(in.rows, workers, [&](index_t begin, index_t end, int worker) noexcept {
+    auto part = memory.of(worker);
+    auto* const x = part.take<double>(in.cols);
+    auto* const y = part.take<double>(out.cols);
+    for (index_t i = begin; i < end; ++i) {
+      const Eigen::MatrixXd& g = groups[static_cast<std::size_t>(i / each)]->matrix();
+      const bool plain = side == Side::kPlain;
+      const index_t inner = plain ? g.rows() : g.cols(), outer = plain ? g.cols() : g.rows();
+      std::copy_n(in.row(i), inner, x);
+      const Eigen::Map<const Eigen::VectorXd> from(x, inner);
+      Eigen::Map<Eigen::VectorXd> to(y, outer);
+      if (plain) {
+        to.noalias() = g.transpose() * from;
+      } else {
+        to.noalias() = g * from;
+      }
+      Real* const row = out.row(i);
+      for (index_t j = 0; j < outer; ++j) row[j] = static_cast<Real>(y[j]);
+      std::fill(row + outer, row + out.cols, Real{0});
+    }
+  });
+}
+
+/// The system of each length; `padded` has the columns that a length counts, `whole` has N.
+template <class T, class U>
+std::vector<const RidgeSystem*> checked_groups(std::string_view where, RidgeSystems systems,
+                                               std::span<const index_t> lengths, std::string_view padded_name,
+                                               Rows<T> padded, std::string_view whole_name, Rows<U> whole) {
+  check_view(where, padded_name, padded);
+  check_view(where, whole_name, whole);
+  if (whole.rows != padded.rows) {
+    throw_invalid_argument(
+        where, std::string(whole_name) + ".rows",
+        std::string("must equal ").append(padded_name).append(".rows = ").append(shortest(padded.rows)),
+        whole.rows);
+  }
+  const index_t count = std::ssize(lengths);
+  if (count == 0 ? padded.rows > 0 : padded.rows % count != 0) {
+    throw_invalid_argument(
+        where, "lengths.size()",
+        std::string("must divide ").append(padded_name).append(".rows = ").append(shortest(padded.rows)),
+        count);
+  }
+  check_lengths(where, lengths, padded.cols);
+  std::vector<const RidgeSystem*> groups;
+  for (const index_t length : lengths) {
+    groups.push_back(&systems(length));
+    const index_t functions = groups.back()->matrix().cols();
+    if (whole.rows > 0 && whole.cols != functions) {
+      throw_invalid_argument(where, std::string(whole_name) + ".cols",
+                             "must equal the size of the basis, " + std::to_string(functions), whole.cols);
+    }
+  }
+  return groups;
+}
+
+}  // namespace
+
+RidgeSystem::RidgeSystem(const Eigen::MatrixXd& design, double lambda) {
+  checked_nonnegative(kWhere, "lambda", lambda);
+  const index_t functions = design.rows(), length = design.cols();
+  if (length < 1) throw_invalid_argument(kWhere, "positions", "must not be empty", "no position");
+  const bool small = length < functions;
+  Eigen::MatrixXd system =
+      small ? Eigen::MatrixXd(design.transpose() * design) : Eigen::MatrixXd(design * design.transpose());
+  system.diagonal().array() += lambda;
+  system_.compute(system);
+  // Below n epsilon the factor is one of rounding errors.
+  const double least = static_cast<double>(system.rows()) * std::numeric_limits<double>::epsilon();
+  if (system_.info() != Eigen::Success || !(system_.rcond() > least)) {
+    throw_domain_error(kWhere, "lambda", "must be larger, since F and lambda make a singular system", lambda);
+  }
+  matrix_ = small ? Eigen::MatrixXd(system_.solve(design.transpose()))
+                  : Eigen::MatrixXd(system_.solve(design).transpose());
+}
+
+Eigen::MatrixXd RidgeSystem::fit(const Eigen::MatrixXd& observations) const {
+  check_shape("observations", observations, observations.rows(), matrix_.rows());
+  return observations * matrix_;
+}
+
+/// dG / dlambda = -(F^T F + lambda)^-1 G = -G (F F^T + lambda)^-1.
+RidgeGradient RidgeSystem::vjp(const Eigen::MatrixXd& observations, const Eigen::MatrixXd& cotangent) const {
+  check_shape("observations", observations, observations.rows(), matrix_.rows());
+  check_shape("cotangent", cotangent, observations.rows(), matrix_.cols());
+  const bool small = matrix_.rows() < matrix_.cols();
+  const Eigen::MatrixXd gradient = cotangent * matrix_.transpose();
+  const double lambda =
+      small ? gradient.cwiseProduct(system_.solve(observations.transpose()).transpose()).sum()
+            : (observations * matrix_).cwiseProduct(system_.solve(cotangent.transpose()).transpose()).sum();
+  return {gradient, -lambda};
+}
+
+template <class Real>
+void fit_rows(RidgeSystems systems, Rows<const Real> observations, std::span<const index_t> lengths,
+              Rows<Real> coefficients) {
+  const auto groups = checked_groups("fit_rows", systems, lengths, "observations", observations,
+                                     "coefficients", coefficients);
+  multiply_rows(groups, Side::kPlain, observations, coefficients);
+}
+
+template <class Real>
+void fit_rows_vjp(RidgeSystems systems, Rows<const Real> cotangent, std::span<const index_t> lengths,
+                  Rows<Real> gradient) {
+  const auto groups =
+      checked_groups("fit_rows_vjp", systems, lengths, "gradient", gradient, "cotangent", cotangent);
+  multiply_rows(groups, Side::kTransposed, cotangent, gradient);
+}
+
+template void fit_rows(RidgeSystems, Rows<const float>, std::span<const index_t>, Rows<float>);
+template void fit_rows(RidgeSystems, Rows<const double>, std::span<const index_t>, Rows<double>);
+template void fit_rows_vjp(RidgeSystems, Rows<const float>, std::span<const index_t>, Rows<float>);
+template void fit_rows_vjp(RidgeSystems, Rows<const double>, std::span<const index_t>, Rows<double>);
+
+}  // namespace fenchel::detail
