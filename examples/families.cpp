@@ -206,6 +206,82 @@ std::string geometry() {
   return plot.str();
 }
 
+/// Weights over 24 frames become densities with their mean and variance, under which a value function is
+/// read.
+std::string attention_line() {
+  Plot plot("Attention over a sequence: weights, densities, value function", {0, 1, 0.1, "t"},
+            {0, 5, 1, "density, weight of a frame, value"});
+  constexpr index_t kFrames = 24;
+  const std::vector<double> t = positions(kFrames);
+  const auto psi = GaussianBasis::linearly_spaced(12, 0, 1, {0.07});
+  Eigen::VectorXd weights(kFrames);
+  Eigen::MatrixXd observed(1, kFrames);
+  for (index_t l = 0; l < kFrames; ++l) {
+    const double x = t[static_cast<std::size_t>(l)];
+    weights[l] = std::exp(-12 * std::abs(x - 0.62)) * (1 + 0.5 * std::sin(40 * x));
+    observed(0, l) = 2.5 + std::sin(9 * x) + 0.3 * std::cos(31 * x);
+  }
+  weights /= weights.sum();
+  for (index_t j = 0; j < psi.size(); ++j) {
+    plot.faint_curve([&](double x) { return evaluate(psi, x)[j] / 8; });
+  }
+  std::vector<std::pair<double, double>> stems, dots;
+  for (index_t l = 0; l < kFrames; ++l) {
+    stems.emplace_back(t[static_cast<std::size_t>(l)], kFrames * weights[l]);
+    dots.emplace_back(t[static_cast<std::size_t>(l)], observed(0, l));
+  }
+  const auto v = RidgeRegression(psi, t, 0.1).fit(observed);
+  plot.stems("weights, times 24", stems, 0);
+  for (const auto& [name, alpha] :
+       std::vector<std::pair<const char*, double>>{{"1", 1}, {"3/2", 1.5}, {"2", 2}}) {
+    const auto p = match_weights(alpha, weights);
+    const double context = (v.coefficients * attend(p, psi))[0];
+    plot.curve(std::string("&#945; = ") + name + ", context " + svg::number(context, "%.3f"),
+               [&](double x) { return pdf(p, x); });
+  }
+  plot.curve("value function", [&](double x) { return value(v, x)[0]; });
+  for (const auto& [x, y] : dots) plot.dot(x, y, 2.5, Plot::colour(4));
+  return plot.str();
+}
+
+/// Two densities with the moments of weights over an image, and what a grid of functions gets of one.
+std::string attention_plane() {
+  Plot plot("Attention over an image: the functions that a density reaches", {0, 1, 0.1, "t&#8321;"},
+            {0, 1, 0.1, "t&#8322;"});
+  const Eigen::MatrixXd t = grid_positions(14, 14);
+  Eigen::VectorXd weights(t.cols());
+  for (index_t l = 0; l < t.cols(); ++l) {
+    const double x = t(0, l) - 0.58, y = t(1, l) - 0.45;
+    weights[l] = std::exp(-30 * (x * x - 1.2 * x * y + y * y)) * (1.2 + std::sin(20 * x + 9 * y));
+  }
+  weights /= weights.sum();
+  const auto psi = MultivariateGaussianBasis::unit_square(10, 10, 0.001 * Eigen::Matrix2d::Identity());
+  const auto sparse = match_weights(2, weights, t), dense = match_weights(1, weights, t);
+  plot.heat(60, pdf(sparse, sparse.mu()),
+            [&](double x, double y) { return pdf(sparse, Eigen::Vector2d(x, y)); });
+  const auto outline = [&](const std::string& name, const Ellipsoid& ellipsoid) {
+    const Eigen::Matrix2d factor = ellipsoid.shape.llt().matrixL();
+    std::vector<std::pair<double, double>> points;
+    for (int i = 0; i <= 180; ++i) {
+      const double angle = 2 * std::numbers::pi * i / 180;
+      const Eigen::Vector2d point =
+          ellipsoid.centre +
+          std::sqrt(ellipsoid.radius2) * (factor * Eigen::Vector2d(std::cos(angle), std::sin(angle)));
+      points.emplace_back(point[0], point[1]);
+    }
+    plot.path(name, points);
+  };
+  outline("&#945; = 2: support", support(sparse));
+  outline("&#945; = 2: half", mahalanobis_contour(sparse, 0.5));
+  outline("&#945; = 1: 99%", mahalanobis_contour(dense, 0.99));
+  outline("&#945; = 1: half", mahalanobis_contour(dense, 0.5));
+  const Eigen::VectorXd r = attend(sparse, psi);
+  for (index_t j = 0; j < psi.size(); ++j) {
+    plot.dot(psi.mean(j)[0], psi.mean(j)[1], 1.5 + 5 * std::sqrt(r[j] / r.maxCoeff()), "#444444");
+  }
+  return plot.str();
+}
+
 struct Picture {
   const char* name;
   std::function<std::string()> draw;
@@ -224,7 +300,9 @@ const std::vector<Picture> kPictures{{"beta_gaussian", beta_gaussian},
                                      {"smooth_parabola", smooth_parabola},
                                      {"taut_string", taut_string},
                                      {"fusedmax", fusedmax},
-                                     {"geometry", geometry}};
+                                     {"geometry", geometry},
+                                     {"attention_line", attention_line},
+                                     {"attention_plane", attention_plane}};
 
 }  // namespace
 

@@ -67,6 +67,34 @@ class Plot {
     flush();
   }
 
+  /// A curve behind the others, without a place in the legend.
+  template <class F>
+  void faint_curve(F f) {
+    constexpr int kPoints = 151;
+    std::string text;
+    for (int i = 0; i < kPoints; ++i) {
+      const double t = x_.low + (x_.high - x_.low) * i / (kPoints - 1);
+      text += (i == 0 ? "" : " ") + svg::number(across(t), "%.2f") + "," + svg::number(up(f(t)), "%.2f");
+    }
+    out_.polyline(text, "#bbbbbb", 1);
+  }
+
+  /// f >= 0 on a grid of cells over the chart, the darker the larger; nothing where it is exactly 0.
+  template <class F>
+  void heat(int cells, double largest, F f) {
+    const double width = (x_.high - x_.low) / cells, height = (y_.high - y_.low) / cells;
+    for (int i = 0; i < cells; ++i) {
+      for (int j = 0; j < cells; ++j) {
+        const double x = x_.low + i * width, y = y_.low + j * height,
+                     value = f(x + width / 2, y + height / 2);
+        if (value == 0) continue;
+        const int fade = 250 - static_cast<int>(std::lround(120 * value / largest));
+        out_.rect(across(x), up(y + height), kWide / cells, kTall / cells,
+                  "rgb(" + std::to_string(fade) + ",250,250)");
+      }
+    }
+  }
+
   /// A stem with a head at each (x + shift, y); a ring at the foot where y is exactly 0.
   void stems(const std::string& name, const std::vector<std::pair<double, double>>& points, double shift) {
     const char* stroke = next(name);
@@ -85,6 +113,8 @@ class Plot {
       if (x >= x_.low && x <= x_.high && y >= y_.low && y <= y_.high) out_.dot(across(x), up(y), 1.2, fill);
     }
   }
+
+  void dot(double x, double y, double radius, const char* fill) { out_.dot(across(x), up(y), radius, fill); }
 
   [[nodiscard]] std::string str() const { return out_.str(); }
 

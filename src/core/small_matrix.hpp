@@ -34,4 +34,49 @@ inline void solve_lower(const double* factor, index_t n, double* x) noexcept {
   }
 }
 
+/// factor^-T x in place.
+inline void solve_upper(const double* factor, index_t n, double* x) noexcept {
+  for (index_t i = n - 1; i >= 0; --i) {
+    for (index_t k = i + 1; k < n; ++k) x[i] -= factor[k * n + i] * x[k];
+    x[i] /= factor[i * n + i];
+  }
+}
+
+/// The eigenvalues of a symmetric a, on its diagonal when this is done, and its orthonormal eigenvectors, the
+/// columns of `vectors`: Jacobi's rotations, sweep by sweep. Errors are a few rounding errors of the norm of
+/// a; for a diagonal or 2 x 2 matrix, of each eigenvalue of a well-scaled one.
+inline void symmetric_eigen(double* a, index_t n, double* vectors) noexcept {
+  constexpr int kMaxSweeps = 30;
+  for (index_t i = 0; i < n * n; ++i) vectors[i] = i % (n + 1) == 0;
+  for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {
+    bool rotated = false;
+    for (index_t p = 0; p < n; ++p) {
+      for (index_t q = p + 1; q < n; ++q) {
+        const double off = a[p * n + q];
+        if (off * off <= 1e-34 * std::abs(a[p * n + p] * a[q * n + q])) continue;
+        rotated = true;
+        const double ratio = (a[q * n + q] - a[p * n + p]) / (2 * off);
+        const double tangent = std::copysign(1.0, ratio) / (std::abs(ratio) + std::hypot(1.0, ratio));
+        const double cosine = 1 / std::sqrt(1 + tangent * tangent), sine = tangent * cosine;
+        const auto turn = [cosine, sine](double& x, double& y) {
+          const double old = x;
+          x = cosine * old - sine * y;
+          y = sine * old + cosine * y;
+        };
+        a[p * n + p] -= tangent * off;
+        a[q * n + q] += tangent * off;
+        a[p * n + q] = a[q * n + p] = 0;
+        for (index_t k = 0; k < n; ++k) {
+          turn(vectors[k * n + p], vectors[k * n + q]);
+          if (k == p || k == q) continue;
+          turn(a[k * n + p], a[k * n + q]);
+          a[p * n + k] = a[k * n + p];
+          a[q * n + k] = a[k * n + q];
+        }
+      }
+    }
+    if (!rotated) return;
+  }
+}
+
 }  // namespace fenchel::detail

@@ -176,8 +176,8 @@ double CappedShape::expectation(FunctionRef<double(double)> f, double mu, double
 /// dp/dlog s = U - p + gamma dp/dgamma, where U - p = (peak - p) - U int (peak - p): nothing cancels where p
 /// is nearly uniform.
 CappedShape::Gradient CappedShape::expectation_gradient(FunctionRef<double(double)> psi, double mu,
-                                                        double accuracy) const {
-  PieceSum left(psi, mu, accuracy), right = left, slopes = left, plateau = left, missing = left;
+                                                        double accuracy, std::span<const double> cuts) const {
+  PieceSum left(psi, mu, accuracy, cuts), right = left, slopes = left, plateau = left, missing = left;
   const double x = slope_share_, width = x * half_width_, peak = height(x);
   for (const double side : {-1.0, 1.0}) {
     const double edge = side * half_width_, inward = -side * width;

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <span>
+#include <vector>
 
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/error.hpp"
@@ -9,11 +12,11 @@
 
 namespace fenchel::detail {
 
-/// A sum of integrals of a function of its user, over pieces that weigh it.
+/// A sum of integrals of a function of its user, over pieces that weigh it; they are cut at `cuts` too.
 class PieceSum {
  public:
-  PieceSum(FunctionRef<double(double)> f, double mu, double accuracy)
-      : f_(f), mu_(mu), accuracy_(checked_positive("expectation", "accuracy", accuracy)) {}
+  PieceSum(FunctionRef<double(double)> f, double mu, double accuracy, std::span<const double> cuts = {})
+      : f_(f), mu_(mu), accuracy_(checked_positive("expectation", "accuracy", accuracy)), cuts_(cuts) {}
 
   /// Adds int_0^1 f(mu + start + z length) weight(z) dz.
   void add(double start, double length, FunctionRef<double(double)> weight) {
@@ -23,10 +26,18 @@ class PieceSum {
         throw_domain_error("expectation", "f(" + shortest(t) + ")", "must be a number", value);
       return value * weight(z);
     };
-    const Quadrature part = integrate(integrand, 0, 1, accuracy_);
-    sum_ += part.value;
-    error_ += part.error;
-    scale_ += part.scale;
+    std::vector<double> ends = {0, 1};
+    for (const double cut : cuts_) {
+      const double z = (cut - mu_ - start) / length;
+      if (z > 0 && z < 1) ends.push_back(z);
+    }
+    std::sort(ends.begin(), ends.end());
+    for (std::size_t i = 1; i < ends.size(); ++i) {
+      const Quadrature part = integrate(integrand, ends[i - 1], ends[i], accuracy_);
+      sum_ += part.value;
+      error_ += part.error;
+      scale_ += part.scale;
+    }
   }
 
   /// Throws ConvergenceError when it is not known to the accuracy.
@@ -39,7 +50,9 @@ class PieceSum {
 
  private:
   FunctionRef<double(double)> f_;
-  double mu_, accuracy_, sum_ = 0, error_ = 0, scale_ = 0;
+  double mu_, accuracy_;
+  std::span<const double> cuts_;
+  double sum_ = 0, error_ = 0, scale_ = 0;
 };
 
 }  // namespace fenchel::detail

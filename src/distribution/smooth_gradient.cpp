@@ -65,14 +65,14 @@ struct GammaLayers {
 }  // namespace
 
 SmoothShape::Gradient SmoothShape::expectation_gradient(FunctionRef<double(double)> psi, double mu,
-                                                        double accuracy) const {
+                                                        double accuracy, std::span<const double> cuts) const {
   constexpr double kNarrow = 3;     // below this x dp/dlog gamma does not cancel
   constexpr double kLayerEnd = 60;  // exp(-60) is nothing
   const double z = form_.inverse, width = half_width_, x = 1 / z;
   // int_0^1 G = 1 - tanh(x) / x
   const double slope = langevin(x), integral_of_one = slope / (slope + z);
   const double layer = std::min(x, kLayerEnd), cut = std::min(1., layer / 2);
-  PieceSum left(psi, mu, accuracy), right = left, mean = left, flat = left, in_gamma = left;
+  PieceSum left(psi, mu, accuracy, cuts), right = left, mean = left, flat = left, in_gamma = left;
   for (const double side : {-1.0, 1.0}) {
     const auto fall = [this](double d, double) { return edge_slope(form_, d); };
     add_half(side < 0 ? left : right, side, width, fall);

@@ -115,8 +115,21 @@ inline std::vector<Example<SmoothParabola>> examples() {
   return gamma_examples<SmoothParabola>("SmoothParabola");
 }
 
-using LineFamilies =
-    ::testing::Types<BetaGaussian, BetaLaplace, TruncatedGaussian, LocationScale, NumericDensity,
-                     CappedTriangular, CappedParabola, SmoothTriangular, SmoothParabola>;
+template <>
+inline std::vector<Example<Mixture<BetaGaussian>>> examples() {
+  std::vector<Example<Mixture<BetaGaussian>>> list;
+  for (const double alpha :
+       {0.8, 1.0, std::nextafter(1.0, 2.0), 1 + 1e-8, 4. / 3, 1.5, 2.0, 5.0, 1e6, kInf}) {
+    const BetaGaussian left(alpha, -1, 0.5), right(alpha, 0.4, 0.1);
+    list.push_back({named("Mixture", alpha), {{0.35, 0.65}, {left, right}}, alpha, nullptr, 1e-11});
+  }
+  const BetaGaussian far = BetaGaussian::truncated_parabola(20, 0.1), near(1.5, 0, 2);
+  list.push_back({"two pieces", {{0.4, 0.6}, {near, far}}, 2, nullptr, 1e-11});
+  return list;
+}
+
+using LineFamilies = ::testing::Types<BetaGaussian, BetaLaplace, TruncatedGaussian, LocationScale,
+                                      NumericDensity, CappedTriangular, CappedParabola, SmoothTriangular,
+                                      SmoothParabola, Mixture<BetaGaussian>>;
 
 }  // namespace fenchel::testing

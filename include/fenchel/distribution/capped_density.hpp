@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -68,8 +69,8 @@ class FENCHEL_EXPORT CappedShape {
   struct Gradient {
     double mu, scale, gamma;
   };
-  [[nodiscard]] Gradient expectation_gradient(FunctionRef<double(double)> psi, double mu,
-                                              double accuracy) const;
+  [[nodiscard]] Gradient expectation_gradient(FunctionRef<double(double)> psi, double mu, double accuracy,
+                                              std::span<const double> cuts) const;
 
  private:
   [[nodiscard]] double near_tail(double y) const noexcept;

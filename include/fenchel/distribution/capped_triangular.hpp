@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <span>
 
 #include "fenchel/core/config.hpp"
 #include "fenchel/distribution/capped_density.hpp"
@@ -63,11 +64,12 @@ template <std::invocable<double> F>
 }
 
 /// The derivatives of E[psi(t)] with respect to the parameters of the family, for any callable: psi need not
-/// be differentiable (MATH.md 6.1). Throws as expectation does.
+/// be differentiable (MATH.md 6.1), and may change quickly at `cuts`. Throws as expectation does.
 template <std::invocable<double> F>
 [[nodiscard]] AbsoluteGammaGradient expectation_gradient(const CappedTriangular& p, F&& psi,
-                                                         double accuracy = 1e-10) {
-  const auto gradient = p.shape().expectation_gradient(psi, p.mu(), accuracy);
+                                                         double accuracy = 1e-10,
+                                                         std::span<const double> cuts = {}) {
+  const auto gradient = p.shape().expectation_gradient(psi, p.mu(), accuracy, cuts);
   return {gradient.mu, gradient.scale, gradient.gamma};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "fenchel/core/config.hpp"
@@ -63,8 +64,8 @@ class FENCHEL_EXPORT SmoothShape {
   struct Gradient {
     double mu, scale, gamma;
   };
-  [[nodiscard]] Gradient expectation_gradient(FunctionRef<double(double)> psi, double mu,
-                                              double accuracy) const;
+  [[nodiscard]] Gradient expectation_gradient(FunctionRef<double(double)> psi, double mu, double accuracy,
+                                              std::span<const double> cuts) const;
 
  private:
   double gamma_, scale_, half_width_;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <concepts>
+#include <span>
 
 #include "fenchel/core/config.hpp"
 #include "fenchel/distribution/concept.hpp"
@@ -56,12 +57,13 @@ class FENCHEL_EXPORT SmoothParabola {
 
 /// The derivatives of E[psi(t)] with respect to the parameters of the family, from values of psi alone: psi
 /// need not be differentiable; to `accuracy` times the integrals of |psi|. At gamma = 0 that in gamma is the
-/// one-sided one, for a psi that is continuous at mu and at the edges. Throws std::domain_error where psi is
-/// NaN and ConvergenceError when the accuracy is not reached.
+/// one-sided one, for a psi that is continuous at mu and at the edges. psi may change quickly at `cuts`.
+/// Throws as expectation does.
 template <std::invocable<double> Psi>
 [[nodiscard]] QuadraticGammaGradient expectation_gradient(const SmoothParabola& p, Psi&& psi,
-                                                          double accuracy = 1e-10) {
-  const auto gradient = p.shape().expectation_gradient(psi, p.mu(), accuracy);
+                                                          double accuracy = 1e-10,
+                                                          std::span<const double> cuts = {}) {
+  const auto gradient = p.shape().expectation_gradient(psi, p.mu(), accuracy, cuts);
   return {gradient.mu, gradient.scale, gradient.gamma};
 }
 

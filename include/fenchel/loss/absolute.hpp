@@ -4,6 +4,7 @@
 
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/fenchel_young_term.hpp"
+#include "fenchel/distribution/absolute_gradient.hpp"
 #include "fenchel/loss/line_target.hpp"
 #include "fenchel/loss/loss.hpp"
 #include "fenchel/predict/absolute.hpp"
@@ -12,11 +13,6 @@
 /// Dirac or an Empirical. All throw as predict does, and ConvergenceError where an integral of a density does
 /// not converge.
 namespace fenchel {
-
-struct AbsoluteGradient {
-  double mu, b;
-  double alpha;  ///< at fixed f and q; NaN where the loss is infinite
-};
 
 /// Omega*(f) - E_q[f].
 template <class Target>

@@ -12,7 +12,7 @@
 namespace fenchel::detail {
 namespace {
 
-constexpr index_t kBlock = LineFunctions::kBlock, kMostNodes = 1024;
+constexpr index_t kBlock = LineFunctions::kBlock, kMostNodes = 1536;
 
 /// Nodes of a row: spread T, weight over sqrt(2 pi), and that weight's relative change with alpha.
 struct Nodes {
@@ -69,7 +69,8 @@ void attend_student_row(const DensityRow& p, const LineFunctions& psi, Wanted wa
   for (index_t j = 0; j < psi.size(); ++j) farthest = std::max(farthest, std::abs(psi.mean()[j] - p.mu[0]));
   const double fall = 2 * (single ? 20 : 40) / nu, reach = fall + std::sqrt(2 * fall);
   const double shift = std::min({2 * std::log1p(farthest / std::sqrt(size2)), 1500 / nu, 160.0});
-  const double step = std::min(single ? 0.5 : 0.3, (single ? 1.0 : 0.75) * std::sqrt(2 / (nu + 1)));
+  // The rule errs by |Gamma(nu/2 + 1/2 + 2 pi i / step)| / Gamma(nu/2 + 1/2): below 1e-8, or 1e-15.
+  const double step = std::min(single ? 0.35 : 0.18, (single ? 0.75 : 0.5) * std::sqrt(2 / (nu + 1)));
   const double lower = -reach - shift, upper = std::log1p(reach);
   const auto count = static_cast<index_t>(std::ceil((upper - lower) / step)) + 1;
   const auto place = [&](index_t i) { return lower + step * static_cast<double>(i); };

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <span>
+
+#include "fenchel/core/config.hpp"
+#include "fenchel/core/index.hpp"
+#include "fenchel/distribution/beta_gaussian.hpp"
+#include "fenchel/distribution/mixture.hpp"
+#include "fenchel/distribution/multivariate_beta_gaussian.hpp"
+#include "fenchel/distribution/multivariate_mixture.hpp"
+
+/// From weights over positions, as discrete attention gives them, to a density with several modes [A.
+/// Farinhas, A. Martins, P. Aguiar, Multimodal continuous visual attention mechanisms, ICCVW 2021]. A
+/// mixture of Gaussians is fitted by EM, and each component replaced by the beta-Gaussian of the same mean
+/// and covariance: EM with bounded supports would never move a point that no component covers.
+namespace fenchel {
+
+/// What choose_mixture minimises: -2 n log_likelihood + parameters * (log n, or 2), n the observations.
+enum class MixtureCriterion { bic, aic };
+
+struct MixtureFitOptions {
+  MixtureCriterion criterion = MixtureCriterion::bic;
+  /// How many observations the weights stand for; 0 is the number of points with positive weight.
+  double observations = 0;
+  /// The least variance of a component in any direction, in squared units of the positions; 0 is
+  /// kRelativeVarianceFloor times the mean variance of the points. Positions with spacing h resolve h^2 / 12.
+  double variance_floor = 0;
+  /// EM ends where an iteration adds no more to log_likelihood: a number without units, as all weight is one.
+  double tolerance = 1e-9;
+  index_t max_iterations = 1000;
+};
+
+inline constexpr double kRelativeVarianceFloor = 1e-6;
+
+template <class P>
+struct MixtureFit {
+  Mixture<P> mixture;     ///< may have fewer components than asked for: empty ones are left out
+  double log_likelihood;  ///< sum_i w_i log q(x_i), q the Gaussian mixture, the weights w made to sum to one
+  index_t iterations;
+  bool converged;
+  double criterion;
+};
+
+/// The mixture of that many components; its start is deterministic. Unless the floor binds, its mean and
+/// (co)variance are those of the weighted points, and an affine map of the positions maps the fit. Throws
+/// std::invalid_argument where sizes differ or fewer distinct points have weight than there are components,
+/// std::domain_error for positions that are not finite, weights that are negative or all 0, points that
+/// coincide without a floor, and as BetaGaussian::from_variance does (alpha > 1/3).
+[[nodiscard]] FENCHEL_EXPORT MixtureFit<BetaGaussian> fit_mixture(double alpha,
+                                                                  std::span<const double> positions,
+                                                                  std::span<const double> weights,
+                                                                  index_t components,
+                                                                  const MixtureFitOptions& options = {});
+/// The same where position l is column l of a D x L matrix; alpha > D / (D + 2).
+[[nodiscard]] FENCHEL_EXPORT MixtureFit<MultivariateBetaGaussian> fit_mixture(
+    double alpha, const Eigen::MatrixXd& positions, std::span<const double> weights, index_t components,
+    const MixtureFitOptions& options = {});
+
+/// The fit of 1 to max_components, or to as many distinct points as have weight, with the least criterion.
+[[nodiscard]] FENCHEL_EXPORT MixtureFit<BetaGaussian> choose_mixture(double alpha,
+                                                                     std::span<const double> positions,
+                                                                     std::span<const double> weights,
+                                                                     index_t max_components,
+                                                                     const MixtureFitOptions& options = {});
+[[nodiscard]] FENCHEL_EXPORT MixtureFit<MultivariateBetaGaussian> choose_mixture(
+    double alpha, const Eigen::MatrixXd& positions, std::span<const double> weights, index_t max_components,
+    const MixtureFitOptions& options = {});
+
+}  // namespace fenchel

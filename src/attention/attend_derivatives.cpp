@@ -1,0 +1,63 @@
+#include "fenchel/attention/attend_derivatives.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include "attention/characteristic_function.hpp"
+#include "attention/polynomial_sum.hpp"
+#include "backend/cpu/attention_row.hpp"
+#include "fenchel/core/beta_gaussian.hpp"
+
+namespace fenchel::detail {
+
+Eigen::MatrixXd attend_gradient(const BetaGaussian& p, const GaussianBasis& psi) {
+  const LineFunctions functions(psi.functions());
+  Eigen::MatrixXd row(functions.whole_size(), block_count(1, Wanted::kAlphaToo));
+  const double mu = p.mu(), sigma2 = p.sigma2();
+  attend_line_row({p.constants(), &mu, &sigma2}, functions, Wanted::kAlphaToo, Accuracy::kDouble,
+                  {row.data(), row.rows()});
+  return row.topRightCorner(psi.size(), 3);
+}
+
+Eigen::MatrixXd attend_gradient(const BetaGaussian& p, const PolynomialBasis& psi) {
+  const BetaGaussianConstants& c = p.constants();
+  const bool uniform = std::isinf(c.am1);
+  const double power_rate = uniform ? 0 : alpha_derivatives(c).log_peak_power;
+  std::vector<double> moments, in_sigma2, in_alpha;
+  double log_rate = 0;  // d log central_moment / dalpha
+  for (int k = 0; k <= psi.degree(); ++k) {
+    const double moment = central_moment(p, k);
+    if (k % 2 == 0 && k > 0 && !uniform) log_rate += power_rate - 0.5 * (k + 1) / (1 + 0.5 * (k + 1) * c.am1);
+    moments.push_back(moment);
+    in_sigma2.push_back(moment == 0 || uniform ? 0 : moment * k / ((p.alpha() + 1) * p.sigma2()));
+    in_alpha.push_back(moment == 0 || uniform ? 0 : moment * log_rate);
+  }
+  const Eigen::VectorXd values = polynomial_sum(psi, p.mu(), moments);
+  Eigen::MatrixXd result(psi.size(), 3);
+  result(0, 0) = 0;
+  for (index_t k = 1; k < psi.size(); ++k)
+    result(k, 0) = static_cast<double>(k) / psi.width() * values[k - 1];
+  result.col(1) = polynomial_sum(psi, p.mu(), in_sigma2);
+  result.col(2) = polynomial_sum(psi, p.mu(), in_alpha);
+  return result;
+}
+
+Eigen::MatrixXd attend_gradient(const BetaGaussian& p, const FourierBasis& psi) {
+  const bool uniform = std::isinf(p.alpha());
+  const Eigen::VectorXd waves = evaluate(psi, p.mu());
+  Eigen::MatrixXd result = Eigen::MatrixXd::Zero(psi.size(), 3);
+  for (index_t k = 1; k <= psi.count(); ++k) {
+    const double frequency = psi.frequency(k), cosine = waves[2 * k - 1], sine = waves[2 * k];
+    CharacteristicFunction f = characteristic_function(p, frequency);
+    if (std::isnan(f.alpha)) {
+      const auto centred = [&](double t) { return std::cos(frequency * (t - p.mu())); };
+      f.alpha = expectation_gradient(p, centred, kAttendAccuracy, {}).alpha;
+    }
+    const double in_sigma2 = uniform ? 0 : f.log_scale / ((p.alpha() + 1) * p.sigma2());
+    result.row(2 * k - 1) << -frequency * sine * f.value, cosine * in_sigma2, cosine * f.alpha;
+    result.row(2 * k) << frequency * cosine * f.value, sine * in_sigma2, sine * f.alpha;
+  }
+  return result;
+}
+
+}  // namespace fenchel::detail

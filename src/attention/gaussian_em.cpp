@@ -1,0 +1,202 @@
+#include "attention/gaussian_em.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "fenchel/core/check.hpp"
+#include "fenchel/core/error.hpp"
+
+namespace fenchel::detail {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+index_t count_distinct(const Eigen::MatrixXd& points) {
+  std::vector<index_t> order(static_cast<std::size_t>(points.cols()));
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<index_t>(i);
+  const auto less = [&points](index_t a, index_t b) {
+    const auto x = points.col(a), y = points.col(b);
+    return std::lexicographical_compare(x.begin(), x.end(), y.begin(), y.end());
+  };
+  std::sort(order.begin(), order.end(), less);
+  index_t distinct = 1;
+  for (std::size_t i = 1; i < order.size(); ++i) distinct += less(order[i - 1], order[i]);
+  return distinct;
+}
+
+using Eigensystem = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>;
+
+/// The covariance with eigenvalues raised to the floor: of all matrices above the floor the one of greatest
+/// likelihood, so that EM stays monotone.
+Eigen::MatrixXd raised(const Eigen::MatrixXd& covariance, double floor) {
+  const Eigensystem eigen(covariance);
+  if (eigen.eigenvalues()[0] >= floor) return covariance;
+  const Eigen::VectorXd values = eigen.eigenvalues().cwiseMax(floor);
+  return eigen.eigenvectors() * values.asDiagonal() * eigen.eigenvectors().transpose();
+}
+
+/// Square distances of whitened points from one of them.
+Eigen::RowVectorXd distances2(const Eigen::MatrixXd& white, index_t from) {
+  return (white.colwise() - white.col(from)).colwise().squaredNorm();
+}
+
+/// Points that may become centres: all, or those at even steps of the cumulative weight.
+std::vector<index_t> candidates(const Eigen::VectorXd& weights) {
+  constexpr index_t kMost = 512;
+  std::vector<index_t> found;
+  double below = 0;
+  for (index_t i = 0; i < weights.size(); ++i) {
+    const double step = std::floor(below * kMost);
+    below += weights[i];
+    if (weights.size() <= kMost || std::floor(below * kMost) > step) found.push_back(i);
+  }
+  return found;
+}
+
+/// Which centre each point belongs to at the start. Centres are chosen one by one, each the candidate that
+/// leaves the least sum of weight times square distance to the nearest centre; then each is chosen again.
+std::vector<index_t> start_labels(const WeightedPoints& points, index_t components) {
+  const Eigen::MatrixXd white = points.whitening * points.offsets;
+  const std::vector<index_t> choices = candidates(points.weights);
+  std::vector<Eigen::RowVectorXd> nearest;  // of each centre
+  const auto best_beside = [&](index_t except) {
+    Eigen::RowVectorXd least = Eigen::RowVectorXd::Constant(white.cols(), kInfinity), found = least;
+    for (index_t k = 0; k < static_cast<index_t>(nearest.size()); ++k)
+      if (k != except) least = least.cwiseMin(nearest[static_cast<std::size_t>(k)]);
+    double best = kInfinity;
+    for (const index_t i : choices) {
+      const Eigen::RowVectorXd here = distances2(white, i);
+      const double left = least.cwiseMin(here).dot(points.weights);
+      if (left < best) {
+        best = left;
+        found = here;
+      }
+    }
+    return found;
+  };
+  for (index_t k = 0; k < components; ++k) nearest.push_back(best_beside(-1));
+  for (index_t k = 0; k < components && components > 1; ++k)
+    nearest[static_cast<std::size_t>(k)] = best_beside(k);
+  std::vector<index_t> labels(static_cast<std::size_t>(white.cols()), 0);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const auto at = static_cast<index_t>(i);
+    for (std::size_t k = 1; k < nearest.size(); ++k)
+      if (nearest[k][at] < nearest[static_cast<std::size_t>(labels[i])][at])
+        labels[i] = static_cast<index_t>(k);
+  }
+  return labels;
+}
+
+/// The moments of the points under K x L responsibilities; components without weight are left out.
+GaussianMixture maximise(const WeightedPoints& points, const Eigen::MatrixXd& responsibilities) {
+  constexpr double kEmpty = std::numeric_limits<double>::epsilon();
+  const Eigen::VectorXd mass = responsibilities * points.weights;
+  GaussianMixture found;
+  std::vector<index_t> kept;
+  for (index_t k = 0; k < mass.size(); ++k)
+    if (mass[k] > kEmpty) kept.push_back(k);
+  const auto size = static_cast<index_t>(kept.size());
+  found.weights.resize(size);
+  found.means.resize(points.offsets.rows(), size);
+  for (index_t k = 0; k < size; ++k) {
+    const index_t row = kept[static_cast<std::size_t>(k)];
+    const Eigen::VectorXd share =
+        responsibilities.row(row).transpose().cwiseProduct(points.weights) / mass[row];
+    found.weights[k] = mass[row];
+    found.means.col(k) = points.offsets * share;
+    const Eigen::MatrixXd about = points.offsets.colwise() - found.means.col(k);
+    found.covariances.push_back(raised(about * share.asDiagonal() * about.transpose(), points.floor));
+  }
+  found.weights /= found.weights.sum();
+  return found;
+}
+
+/// Responsibilities and the weighted mean of the log density.
+double expect(const WeightedPoints& points, const GaussianMixture& mixture,
+              Eigen::MatrixXd& responsibilities) {
+  const index_t dimension = points.offsets.rows(), size = mixture.weights.size();
+  responsibilities.resize(size, points.offsets.cols());
+  for (index_t k = 0; k < size; ++k) {
+    const Eigen::LLT<Eigen::MatrixXd> factor(mixture.covariances[static_cast<std::size_t>(k)]);
+    const Eigen::MatrixXd standard = factor.matrixL().solve(points.offsets.colwise() - mixture.means.col(k));
+    const double log_det = 2 * factor.matrixLLT().diagonal().array().log().sum();
+    const double top = std::log(mixture.weights[k]) -
+                       (static_cast<double>(dimension) * std::log(2 * std::numbers::pi) + log_det) / 2;
+    responsibilities.row(k) = (top - standard.colwise().squaredNorm().array() / 2).matrix();
+  }
+  const Eigen::RowVectorXd top = responsibilities.colwise().maxCoeff();
+  responsibilities = (responsibilities.rowwise() - top).array().exp();
+  const Eigen::RowVectorXd sum = responsibilities.colwise().sum();
+  responsibilities.array().rowwise() /= sum.array();
+  return (top.array() + sum.array().log()).matrix().dot(points.weights);
+}
+
+}  // namespace
+
+WeightedPoints weighted_points(std::string_view where, const Eigen::MatrixXd& positions,
+                               std::span<const double> weights, double variance_floor) {
+  const auto count = static_cast<index_t>(weights.size());
+  if (positions.cols() != count)
+    throw_invalid_argument(where, "weights.size()",
+                           "must be the number of positions " + shortest(index_t{positions.cols()}), count);
+  if (positions.rows() == 0)
+    throw_invalid_argument(where, "positions.rows()", "must be positive", index_t{0});
+  checked_nonnegative(where, "variance_floor", variance_floor);
+  double total = 0;
+  std::vector<index_t> kept;
+  for (index_t i = 0; i < count; ++i) {
+    const double weight = weights[static_cast<std::size_t>(i)];
+    total += checked_nonnegative(where, indexed("weights", i), weight);
+    for (const double x : positions.col(i)) checked_finite(where, indexed("positions", i), x);
+    if (weight > 0) kept.push_back(i);
+  }
+  checked_positive(where, "the sum of weights", total);
+
+  WeightedPoints points;
+  const auto size = static_cast<index_t>(kept.size());
+  points.offsets.resize(positions.rows(), size);
+  points.weights.resize(size);
+  for (index_t i = 0; i < size; ++i) {
+    points.offsets.col(i) = positions.col(kept[static_cast<std::size_t>(i)]);
+    points.weights[i] = weights[static_cast<std::size_t>(kept[static_cast<std::size_t>(i)])] / total;
+  }
+  points.distinct = count_distinct(points.offsets);
+  const Eigen::VectorXd first = points.offsets.col(0);  // about it, so that a common offset costs no digits
+  points.offsets.colwise() -= first;
+  const Eigen::VectorXd centre = points.offsets * points.weights;
+  points.mean = first + centre;
+  points.offsets.colwise() -= centre;
+  const Eigen::MatrixXd covariance =
+      points.offsets * points.weights.asDiagonal() * points.offsets.transpose();
+  points.floor = variance_floor > 0
+                     ? variance_floor
+                     : kRelativeVarianceFloor * covariance.trace() / static_cast<double>(covariance.rows());
+  if (!(points.floor > 0 && points.floor < kInfinity))
+    throw_domain_error(where, "the variance of the positions",
+                       "must be positive and finite unless a variance_floor is given", covariance.trace());
+  points.whitening = Eigensystem(raised(covariance, points.floor)).operatorInverseSqrt();
+  return points;
+}
+
+GaussianFit fit_gaussians(const WeightedPoints& points, index_t components, double tolerance,
+                          index_t max_iterations) {
+  const std::vector<index_t> labels = start_labels(points, components);
+  Eigen::MatrixXd responsibilities = Eigen::MatrixXd::Zero(components, points.offsets.cols());
+  for (std::size_t i = 0; i < labels.size(); ++i) responsibilities(labels[i], static_cast<index_t>(i)) = 1;
+  GaussianFit fit{maximise(points, responsibilities), 0, 0, false};
+  fit.log_likelihood = expect(points, fit.mixture, responsibilities);
+  while (!fit.converged && fit.iterations < max_iterations) {
+    const double before = fit.log_likelihood;
+    fit.mixture = maximise(points, responsibilities);
+    fit.log_likelihood = expect(points, fit.mixture, responsibilities);
+    fit.converged = fit.log_likelihood - before <= tolerance;
+    ++fit.iterations;
+  }
+  return fit;
+}
+
+}  // namespace fenchel::detail

@@ -1,0 +1,116 @@
+#include "fenchel/attention/multivariate_attend.hpp"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "backend/cpu/attention_row.hpp"
+#include "fenchel/core/check.hpp"
+#include "fenchel/core/error.hpp"
+
+namespace fenchel {
+namespace {
+
+using detail::Wanted;
+
+/// A row of the kernel: r_j, its derivatives in mu_a, in Sigma_ab for a >= b, and in alpha, N x blocks.
+Eigen::MatrixXd row(std::string_view where, const MultivariateBetaGaussian& p,
+                    const MultivariateGaussianBasis& psi, Wanted wanted) {
+  const index_t d = p.dimension();
+  detail::check_basis_dimension(where, d, psi.dimension());
+  if (p.rank() < d) {
+    throw_domain_error(where, "the rank of Sigma", "must be its dimension, " + shortest(d),
+                       static_cast<double>(p.rank()));
+  }
+  const Eigen::VectorXd& mu = p.mu();
+  const Eigen::MatrixXd& scale = p.scale();
+  std::vector<double> scratch(static_cast<std::size_t>(detail::space_scratch(d)));
+  Eigen::MatrixXd out(psi.size(), detail::block_count(d, wanted));
+  const detail::DensityRow density{p.constants(), mu.data(), scale.data()};
+  if (!detail::attend_space_row(density, psi.functions(), wanted, detail::Accuracy::kDouble, scratch.data(),
+                                {out.data(), psi.size()})) {
+    throw ConvergenceError(error_message(where, "the sum over the contour", "must converge", p.alpha()));
+  }
+  return out;
+}
+
+/// The G of dr = Tr(G dSigma) from its lower triangle.
+Eigen::MatrixXd symmetric(const Eigen::VectorXd& lower, index_t d) {
+  Eigen::MatrixXd g(d, d);
+  index_t next = 0;
+  for (index_t a = 0; a < d; ++a) {
+    for (index_t b = 0; b <= a; ++b) g(a, b) = g(b, a) = lower[next++];
+  }
+  return g;
+}
+
+}  // namespace
+
+void detail::check_basis_dimension(std::string_view where, index_t density, index_t basis) {
+  if (density == basis) return;
+  throw_invalid_argument(where, "the basis' dimension",
+                         "must equal the density's dimension, " + shortest(density), basis);
+}
+
+Eigen::VectorXd attend(const MultivariateBetaGaussian& p, const MultivariateGaussianBasis& psi) {
+  return row("attend", p, psi, Wanted::kValues);
+}
+
+MultivariateQuadraticGradient attend_vjp(const MultivariateBetaGaussian& p,
+                                         const MultivariateGaussianBasis& psi,
+                                         const Eigen::VectorXd& cotangent) {
+  if (cotangent.size() != psi.size()) {
+    throw_invalid_argument("attend_vjp", "cotangent.size()",
+                           "must equal the basis' size, " + shortest(psi.size()),
+                           static_cast<index_t>(cotangent.size()));
+  }
+  const index_t d = p.dimension();
+  const Eigen::VectorXd sums = row("attend_vjp", p, psi, Wanted::kAlphaToo).transpose() * cotangent;
+  return {sums.segment(1, d), symmetric(sums.segment(1 + d, d * (d + 1) / 2), d), sums[sums.size() - 1]};
+}
+
+Eigen::VectorXd attend_jvp(const MultivariateBetaGaussian& p, const MultivariateGaussianBasis& psi,
+                           const MultivariateQuadraticGradient& direction) {
+  const index_t d = p.dimension();
+  const std::string size = shortest(d);
+  if (direction.mu.size() != d) {
+    throw_invalid_argument("attend_jvp", "direction.mu.size()", "must equal the density's dimension, " + size,
+                           static_cast<index_t>(direction.mu.size()));
+  }
+  if (direction.scale.rows() != d || direction.scale.cols() != d) {
+    throw_invalid_argument("attend_jvp", "direction.scale", "must be " + size + " x " + size,
+                           shortest(static_cast<index_t>(direction.scale.rows())) + " x " +
+                               shortest(static_cast<index_t>(direction.scale.cols())));
+  }
+  const Eigen::MatrixXd rows = row("attend_jvp", p, psi, Wanted::kAlphaToo);
+  Eigen::VectorXd weights(rows.cols());
+  weights[0] = 0;
+  weights.segment(1, d) = direction.mu;
+  index_t next = 1 + d;
+  for (index_t a = 0; a < d; ++a) {
+    for (index_t b = 0; b < a; ++b) weights[next++] = direction.scale(a, b) + direction.scale(b, a);
+    weights[next++] = direction.scale(a, a);
+  }
+  weights[next] = direction.alpha;
+  return rows * weights;
+}
+
+/// cov(t, psi) = Sigma d/dmu =: c1, cov((t - mu) (t - mu)^T, psi) = 2 Sigma d/dSigma Sigma, and cov(t t^T) is
+/// that plus mu c1^T + c1 mu^T (MATH.md 7.1).
+Eigen::MatrixXd attend_jacobian(const MultivariateBetaGaussian& p, const MultivariateGaussianBasis& psi) {
+  const index_t d = p.dimension();
+  const Eigen::MatrixXd rows = row("attend_jacobian", p, psi, Wanted::kGradient);
+  Eigen::MatrixXd jacobian(psi.size(), d + d * d);
+  for (index_t j = 0; j < psi.size(); ++j) {
+    const Eigen::VectorXd derivatives = rows.row(j).transpose();
+    const Eigen::VectorXd first = p.scale() * derivatives.segment(1, d);
+    const Eigen::MatrixXd slope = symmetric(derivatives.segment(1 + d, d * (d + 1) / 2), d);
+    const Eigen::MatrixXd second =
+        2 * p.scale() * slope * p.scale() + p.mu() * first.transpose() + first * p.mu().transpose();
+    jacobian.row(j).head(d) = first.transpose();
+    jacobian.row(j).tail(d * d) = second.reshaped().transpose();
+  }
+  return jacobian;
+}
+
+}  // namespace fenchel

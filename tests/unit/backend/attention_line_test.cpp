@@ -1,0 +1,272 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <vector>
+
+#include "fenchel/backend/attention.hpp"
+#include "fenchel/core/beta_gaussian.hpp"
+#include "fenchel/core/philox.hpp"
+#include "support/golden.hpp"
+#include "support/grids.hpp"
+
+/// Expectations of Gaussian functions under densities on the line, against multiprecision.
+namespace fenchel {
+namespace {
+
+using testing::kInf;
+
+constexpr double kEps = std::numeric_limits<double>::epsilon();
+
+/// A line of attention_rows.txt.
+struct Pair {
+  double alpha, mu, sigma2, mean, covariance;
+  double value, slope[3];  // d/dmu, d/dsigma2, d/dalpha
+  double scale[3], kappa;  // of the slopes' errors; of the value for a relative change of a length
+  [[nodiscard]] double peak() const { return 1 / std::sqrt(2 * std::numbers::pi * covariance); }
+};
+
+std::vector<std::vector<Pair>> pairs_by_alpha() {
+  std::vector<std::vector<Pair>> all;
+  for (const auto& row : testing::golden_rows("attention_rows.txt")) {
+    if (all.empty() || all.back().front().alpha != row[0]) all.emplace_back();
+    all.back().push_back({row[0],
+                          row[1],
+                          row[2],
+                          row[3],
+                          row[4],
+                          row[5],
+                          {row[6], row[7], row[8]},
+                          {row[9], row[10], row[11]},
+                          row[12]});
+  }
+  return all;
+}
+
+/// All densities of some pairs with all of their functions: narrow and wide ones side by side.
+template <class Real>
+class Batch {
+ public:
+  explicit Batch(const std::vector<Pair>& pairs) : alpha_(pairs.front().alpha) {
+    for (const Pair& pair : pairs) {
+      mu_.push_back(static_cast<Real>(pair.mu));
+      sigma2_.push_back(static_cast<Real>(pair.sigma2));
+      mean_.push_back(pair.mean);
+      covariance_.push_back(pair.covariance);
+    }
+  }
+  [[nodiscard]] index_t size() const { return std::ssize(mu_); }
+  [[nodiscard]] cpu::Densities<Real> densities() const {
+    return {{mu_.data(), size(), 1}, {sigma2_.data(), size(), 1}, alpha_};
+  }
+  [[nodiscard]] cpu::GaussianFunctions functions() const {
+    return {{mean_.data(), size(), 1}, {covariance_.data(), size(), 1}};
+  }
+  /// E of function i under density i, on its own.
+  [[nodiscard]] Real alone(index_t i) const {
+    Real r{};
+    cpu::attend<Real>({{mu_.data() + i, 1, 1}, {sigma2_.data() + i, 1, 1}, alpha_},
+                      {{mean_.data() + i, 1, 1}, {covariance_.data() + i, 1, 1}}, {&r, 1, 1});
+    return r;
+  }
+  [[nodiscard]] std::vector<Real> values() const {
+    std::vector<Real> r(static_cast<std::size_t>(size() * size()));
+    cpu::attend<Real>(densities(), functions(), {r.data(), size(), size()});
+    return r;
+  }
+  /// d/dmu, d/dsigma2, d/dalpha of E of function i under density i.
+  [[nodiscard]] std::array<std::vector<Real>, 3> slopes() const {
+    const index_t n = size();
+    std::vector<Real> identity(static_cast<std::size_t>(n * n));
+    for (index_t i = 0; i < n; ++i) identity[static_cast<std::size_t>(i * (n + 1))] = 1;
+    std::array<std::vector<Real>, 3> out;
+    for (auto& part : out) part.resize(static_cast<std::size_t>(n));
+    cpu::attend_vjp<Real>(densities(), functions(), Rows<const Real>(identity.data(), n, n),
+                          {{out[0].data(), n, 1}, {out[1].data(), n, 1}, out[2]});
+    return out;
+  }
+
+ private:
+  std::vector<Real> mu_, sigma2_;
+  std::vector<double> mean_, covariance_;
+  double alpha_;
+};
+
+template <class Real>
+constexpr bool kIsSingle = sizeof(Real) == 4;
+
+/// What rounding the lengths once may do to a value, and what the kernels promise.
+template <class Real>
+double relative_error(const Pair& pair) {
+  return kIsSingle<Real> ? 2e-5 : 1e-12 + 8 * kEps * pair.kappa;
+}
+
+template <class Real>
+void expect_values(const std::vector<Pair>& pairs) {
+  const Batch<Real> batch(pairs);
+  const auto r = batch.values();
+  for (index_t i = 0; i < batch.size(); ++i) {
+    const Pair& pair = pairs[static_cast<std::size_t>(i)];
+    SCOPED_TRACE(::testing::Message() << "alpha - 1 = " << pair.alpha - 1 << ", pair " << i);
+    const Real got = r[static_cast<std::size_t>(i * (batch.size() + 1))];
+    EXPECT_NEAR(batch.alone(i), got, 2 * relative_error<Real>(pair) * got);
+    EXPECT_GE(got, 0);
+    if (pair.value > 1e-30 * pair.peak()) {
+      EXPECT_NEAR(got / pair.value, 1, relative_error<Real>(pair));
+    } else {  // below what is promised: right, or nothing
+      const double loose = kIsSingle<Real> ? 1e-4 : 1e-9 + 8 * kEps * pair.kappa;
+      EXPECT_TRUE(got == 0 || std::fabs(got - pair.value) <= loose * pair.value + 2e-45) << got << pair.value;
+    }
+  }
+}
+
+TEST(AttentionLine, ValuesAreThoseOfMultiprecision) {
+  const auto all = pairs_by_alpha();
+  ASSERT_EQ(all.size(), 18U);
+  for (const auto& pairs : all) {
+    ASSERT_EQ(pairs.size(), 22U);
+    expect_values<double>(pairs);
+    expect_values<float>(pairs);
+  }
+}
+
+template <class Real>
+void expect_slopes(const std::vector<Pair>& pairs) {
+  const auto slopes = Batch<Real>(pairs).slopes();
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const Pair& pair = pairs[i];
+    for (std::size_t k = 0; k < 3; ++k) {
+      SCOPED_TRACE(::testing::Message()
+                   << "alpha - 1 = " << pair.alpha - 1 << ", pair " << i << ", slope " << k);
+      const double got = slopes[k][i];
+      EXPECT_TRUE(std::isfinite(got));
+      if (pair.value <= 1e-30 * pair.peak()) continue;
+      const double error = kIsSingle<Real> ? 2e-5 : 1e-10 + 8 * kEps * pair.kappa;
+      EXPECT_NEAR(got, pair.slope[k], error * pair.scale[k] + (kIsSingle<Real> ? 2e-45 : 0));
+    }
+  }
+}
+
+TEST(AttentionLine, SlopesAreThoseOfMultiprecision) {
+  for (const auto& pairs : pairs_by_alpha()) {
+    expect_slopes<double>(pairs);
+    expect_slopes<float>(pairs);
+  }
+}
+
+/// MATH.md rows 74-83: alpha, mu_j, sigma_j, then E_p[psi], d/dmu, d/dsigma2 for mu = .3, sigma = .8.
+struct Row {
+  double alpha, mean, width, value, d_mu, d_sigma2;
+};
+constexpr Row kRows[] = {
+    {2, 0.9, 0.4, 0.4189347210775351, 0.62468844430897872, 0.0051072740822574979},
+    {1.5, 0.9, 0.4, 0.4071106503120917, 0.45803132938819676, -0.045644854098784505},
+    {4.0 / 3, 0.9, 0.4, 0.39586774778038602, 0.39378411677488869, -0.070826578922574465},
+    {2, 0.9, 50, 0.0079779606465718988, 1.9145614974073414e-6, -3.2342948521920963e-7},
+    {4.0 / 3, 0.9, 50, 0.0079776949561123617, 1.9143702002147186e-6, -7.7162228823552053e-7},
+    {2, 4.5, 0.4, 3.3517037556822719e-17, 6.9266640116058739e-16, 3.2186125579921772e-16},
+    {4.0 / 3, 4.5, 0.4, 1.0026402372327734e-12, 1.6443198545665135e-11, 1.730449687628788e-11},
+    {2, 0.9, 0.001, 0.47902446819667502, 0.9375, 0.043477653282981759},
+    {4.0 / 3, 0.9, 0.001, 0.42658743010350993, 0.5312626735103141, -0.072207175206814584},
+    {1, 0.9, 0.4, 0.3561630107569316, 0.2671222580676987, -0.12243103494769524},
+};
+
+TEST(AttentionLine, GoldenRows) {
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(::testing::Message() << row.alpha << ", " << row.mean << ", " << row.width);
+    const double mu = 0.3, sigma2 = 0.64, covariance = row.width * row.width, one = 1;
+    const cpu::Densities<double> p{{&mu, 1, 1}, {&sigma2, 1, 1}, row.alpha};
+    const cpu::GaussianFunctions psi{{&row.mean, 1, 1}, {&covariance, 1, 1}};
+    double r = 0, d_mu = 0, d_sigma2 = 0;
+    cpu::attend(p, psi, {&r, 1, 1});
+    cpu::attend_vjp(p, psi, {&one, 1, 1}, {{&d_mu, 1, 1}, {&d_sigma2, 1, 1}});
+    EXPECT_NEAR(r / row.value, 1, 1e-12);
+    EXPECT_NEAR(d_mu / row.d_mu, 1, 1e-11);
+    EXPECT_NEAR(d_sigma2 / row.d_sigma2, 1, 1e-11);
+    const float mu_single = 0.3F, sigma2_single = 0.64F;
+    float single = 0;
+    cpu::attend<float>({{&mu_single, 1, 1}, {&sigma2_single, 1, 1}, row.alpha}, psi, {&single, 1, 1});
+    EXPECT_NEAR(single / row.value, 1, 2e-5);
+  }
+}
+
+/// MATH.md 7.1, row 74: the generalized covariances of order 2 - alpha with t and t^2 (not of order 2, E6;
+/// with the half that E7 restores) are the derivatives in theta = (mu / sigma2, -1 / (2 sigma2)).
+TEST(AttentionLine, GeneralizedCovariancesFollow) {
+  const double mu = 0.3, sigma2 = 0.64, mean = 0.9, covariance = 0.4 * 0.4, one = 1;
+  double d_mu = 0, d_sigma2 = 0;
+  cpu::attend_vjp<double>({{&mu, 1, 1}, {&sigma2, 1, 1}, 2}, {{&mean, 1, 1}, {&covariance, 1, 1}},
+                          {&one, 1, 1}, {{&d_mu, 1, 1}, {&d_sigma2, 1, 1}});
+  EXPECT_NEAR(sigma2 * d_mu, 0.39980060435774638, 1e-13);
+  EXPECT_NEAR(2 * sigma2 * (sigma2 * d_sigma2 + mu * d_mu), 0.24406424154283317, 1e-13);
+}
+
+/// 10^u for a uniform u in [-reach, reach].
+double decade(Philox& random, double reach) {
+  return std::pow(10.0, reach * (2 * static_cast<double>(random() >> 11) * 0x1p-53 - 1));
+}
+
+/// 10^5 pairs with lengths from 10^-reach to 10^reach: no value is NaN, negative, or above either peak.
+template <class Real>
+void expect_bounded(double reach, double function_reach) {
+  const double alphas[] = {0.01,     0.4, 0.8,     0.99, 1 - 1e-9, 1.0, std::nextafter(1.0, 2.0),
+                           1 + 1e-8, 1.1, 4.0 / 3, 1.5,  1.7,      2.0, 3.0,
+                           10.0,     1e6, kInf};
+  Philox random(7);
+  constexpr index_t kDensities = 1000, kFunctions = 100;
+  std::vector<Real> mu(kDensities), sigma2(kDensities), r(kDensities * kFunctions);
+  std::vector<double> alpha(kDensities), mean(kFunctions), covariance(kFunctions);
+  const auto sign = [&] { return random() % 2 == 0 ? 1.0 : -1.0; };
+  for (std::size_t i = 0; i < mu.size(); ++i) {
+    alpha[i] = alphas[i % std::size(alphas)];
+    sigma2[i] = static_cast<Real>(decade(random, reach));
+    mu[i] = static_cast<Real>(sign() * decade(random, reach));
+  }
+  for (std::size_t j = 0; j < mean.size(); ++j) {
+    mean[j] = sign() * decade(random, function_reach);
+    covariance[j] = decade(random, function_reach);
+  }
+  cpu::attend<Real>({{mu.data(), kDensities, 1}, {sigma2.data(), kDensities, 1}, alpha},
+                    {{mean.data(), kFunctions, 1}, {covariance.data(), kFunctions, 1}},
+                    {r.data(), kDensities, kFunctions});
+  for (std::size_t i = 0; i < mu.size(); ++i) {
+    const double log_peak = beta_gaussian_constants(1, alpha[i] - 1, std::log(double{sigma2[i]})).log_peak;
+    for (std::size_t j = 0; j < mean.size(); ++j) {
+      const double got = r[i * kFunctions + j];
+      const double top = std::min(std::exp(log_peak), 1 / std::sqrt(2 * std::numbers::pi * covariance[j]));
+      ASSERT_TRUE(got >= 0 &&
+                  got <= top * (1 + (kIsSingle<Real> ? 2e-5 : 1e-11)) + (kIsSingle<Real> ? 2e-45 : 0))
+          << got << " > " << top << ": alpha " << alpha[i] << " mu " << mu[i] << " sigma2 " << sigma2[i]
+          << " mean " << mean[j] << " covariance " << covariance[j];
+    }
+  }
+}
+
+TEST(AttentionLine, ExtremeLengthsGiveNeitherNaNNorNegativeValues) {
+  expect_bounded<double>(300, 300);
+  expect_bounded<double>(20, 20);
+  expect_bounded<double>(3, 3);
+  expect_bounded<float>(37, 300);
+  expect_bounded<float>(3, 3);
+}
+
+/// A density moved together with the function, or mirrored with it.
+TEST(AttentionLine, OnlyRelativePlacesCount) {
+  for (const double alpha : {0.8, 1.0, 1.1, 1.5, 2.0, 3.0, kInf}) {
+    const double mu[] = {0.25, 0.25 + 64}, sigma2[] = {0.5, 0.5};
+    const double mean[] = {0.75, 0.75 + 64}, covariance[] = {0.0625, 0.0625};
+    double r[4];
+    cpu::attend<double>({{mu, 2, 1}, {sigma2, 2, 1}, alpha}, {{mean, 2, 1}, {covariance, 2, 1}}, {r, 2, 2});
+    EXPECT_NEAR(r[3], r[0], 1e-12 * r[0]);
+    const double mirrored_mu = -0.25, mirrored_mean = -0.75;
+    double mirrored = 0;
+    cpu::attend<double>({{&mirrored_mu, 1, 1}, {sigma2, 1, 1}, alpha},
+                        {{&mirrored_mean, 1, 1}, {covariance, 1, 1}}, {&mirrored, 1, 1});
+    EXPECT_NEAR(mirrored, r[0], 1e-12 * r[0]);
+  }
+}
+
+}  // namespace
+}  // namespace fenchel

@@ -1,0 +1,185 @@
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "fenchel/backend/attention.hpp"
+#include "support/grids.hpp"
+#include "support/messages.hpp"
+
+/// Every argument that does not fit is named, before anything is written.
+namespace fenchel {
+namespace {
+
+using testing::kInf, testing::kNaN, testing::message_of;
+
+/// Four densities and three functions on the line with two value matrices of dimension 2; a test spoils a
+/// part.
+struct Call {
+  std::vector<double> mu{0.1, 0.2, 0.3, 0.4}, sigma2{1, 2, 3, 4}, alpha{1, 1.5, 2, 3};
+  std::vector<double> mean{0, 0.5, 1}, covariance{0.1, 0.2, 0.3};
+  std::vector<double> numbers = std::vector<double>(64), values = std::vector<double>(12, 1.0);
+  cpu::Densities<double> p{{mu.data(), 4, 1}, {sigma2.data(), 4, 1}, alpha};
+  cpu::GaussianFunctions psi{{mean.data(), 3, 1}, {covariance.data(), 3, 1}};
+  Rows<double> r{numbers.data(), 4, 3}, contexts{numbers.data(), 4, 2};
+  cpu::DensityTangents<double> gradient{{numbers.data() + 16, 4, 1}, {numbers.data() + 20, 4, 1}};
+  cpu::DensityTangents<const double> direction{{numbers.data() + 16, 4, 1}, {numbers.data() + 20, 4, 1}};
+  cpu::ValueMatrices<const double> matrices{values.data(), 2, 2};
+  cpu::ValueMatrices<double> matrices_gradient{numbers.data() + 32, 2, 2};
+
+  template <class Error>
+  [[nodiscard]] std::string attend() const {
+    return message_of<Error>([&] { cpu::attend(p, psi, r); });
+  }
+  [[nodiscard]] std::string vjp() const {
+    return message_of<std::invalid_argument>([&] { cpu::attend_vjp(p, psi, r, gradient); });
+  }
+  [[nodiscard]] std::string jvp() const {
+    return message_of<std::invalid_argument>([&] { cpu::attend_jvp(p, psi, direction, r); });
+  }
+  [[nodiscard]] std::string context() const {
+    return message_of<std::invalid_argument>([&] { cpu::attend_context(p, psi, matrices, contexts); });
+  }
+  [[nodiscard]] std::string context_vjp() const {
+    return message_of<std::invalid_argument>(
+        [&] { cpu::attend_context_vjp(p, psi, matrices, contexts, gradient, matrices_gradient); });
+  }
+};
+
+/// What attend says when `spoil` has changed a call, as an error of this type.
+template <class Error, class Spoil>
+std::string after(Spoil spoil) {
+  Call call;
+  spoil(call);
+  return call.attend<Error>();
+}
+
+TEST(AttentionMessages, AGoodCallIsAccepted) {
+  const Call call;
+  EXPECT_EQ(call.attend<std::exception>(), "(no error)");
+  EXPECT_EQ(call.vjp(), "(no error)");
+  EXPECT_EQ(call.jvp(), "(no error)");
+  EXPECT_EQ(call.context(), "(no error)");
+  EXPECT_EQ(call.context_vjp(), "(no error)");
+}
+
+TEST(AttentionMessages, DensitiesThatDoNotExist) {
+  using Error = std::domain_error;
+  EXPECT_EQ(after<Error>([](Call& c) { c.sigma2[2] = -1; }),
+            "fenchel::attend: scale[2] must be positive and finite, got -1");
+  EXPECT_EQ(after<Error>([](Call& c) { c.sigma2[1] = 0; }),
+            "fenchel::attend: scale[1] must be positive and finite, got 0");
+  EXPECT_EQ(after<Error>([](Call& c) { c.sigma2[0] = kNaN; }),
+            "fenchel::attend: scale[0] must be positive and finite, got nan");
+  EXPECT_EQ(after<Error>([](Call& c) { c.sigma2[3] = kInf; }),
+            "fenchel::attend: scale[3] must be positive and finite, got inf");
+  EXPECT_EQ(after<Error>([](Call& c) { c.mu[1] = kNaN; }), "fenchel::attend: mu[1] must be finite, got nan");
+  EXPECT_EQ(after<Error>([](Call& c) { c.mu[1] = -kInf; }),
+            "fenchel::attend: mu[1] must be finite, got -inf");
+  EXPECT_EQ(after<Error>([](Call& c) { c.alpha[2] = 0; }),
+            "fenchel::attend: alpha[2] must be positive, got 0");
+  EXPECT_EQ(after<Error>([](Call& c) { c.alpha[2] = kNaN; }),
+            "fenchel::attend: alpha[2] must be positive, got nan");
+  EXPECT_EQ(after<Error>([](Call& c) { c.p.alpha = -2; }), "fenchel::attend: alpha must be positive, got -2");
+}
+
+TEST(AttentionMessages, FunctionsThatDoNotExist) {
+  EXPECT_EQ(after<std::domain_error>([](Call& c) { c.covariance[1] = 0; }),
+            "fenchel::attend: psi.covariance[1] must be positive and finite, got 0");
+  EXPECT_EQ(after<std::domain_error>([](Call& c) { c.mean[2] = kNaN; }),
+            "fenchel::attend: psi.mean[2] must be finite, got nan");
+  using Error = std::invalid_argument;
+  EXPECT_EQ(after<Error>([](Call& c) { c.psi = {}; }),
+            "fenchel::attend: psi.mean.rows must be at least 1, got 0");
+  EXPECT_EQ(after<Error>([](Call& c) { c.psi.mean.cols = 2; }),
+            "fenchel::attend: psi.mean.cols must be 1, got 2");
+  EXPECT_EQ(after<Error>([](Call& c) { c.psi.mean.data = nullptr; }),
+            "fenchel::attend: psi.mean.data must not be null, got a null pointer");
+  EXPECT_EQ(after<Error>([](Call& c) { c.psi.covariance.rows = 2; }),
+            "fenchel::attend: psi.covariance.rows must be 3, got 2");
+  EXPECT_EQ(after<Error>([](Call& c) { c.psi.covariance.cols = 4; }),
+            "fenchel::attend: psi.covariance.cols must be 1, got 4");
+  EXPECT_EQ(after<Error>([](Call& c) { c.psi.covariance.data = nullptr; }),
+            "fenchel::attend: psi.covariance.data must not be null, got a null pointer");
+}
+
+TEST(AttentionMessages, ShapesThatDoNotFit) {
+  using Error = std::invalid_argument;
+  EXPECT_EQ(after<Error>([](Call& c) { c.p.mu.data = nullptr; }),
+            "fenchel::attend: mu.data must not be null, got a null pointer");
+  EXPECT_EQ(after<Error>([](Call& c) { c.p.mu.cols = 0; }),
+            "fenchel::attend: mu.cols must be at least 1, got 0");
+  EXPECT_EQ(after<Error>([](Call& c) { c.p.mu.rows = -1; }),
+            "fenchel::attend: mu.rows must not be negative, got -1");
+  EXPECT_EQ(after<Error>([](Call& c) { c.p.scale.rows = 3; }),
+            "fenchel::attend: scale.rows must be 4, got 3");
+  EXPECT_EQ(after<Error>([](Call& c) { c.p.scale.cols = 2; }),
+            "fenchel::attend: scale.cols must be 1, got 2");
+  EXPECT_EQ(after<Error>([](Call& c) { c.p.scale.data = nullptr; }),
+            "fenchel::attend: scale.data must not be null, got a null pointer");
+  EXPECT_EQ(after<Error>([](Call& c) { c.alpha.pop_back(), c.p.alpha = c.alpha; }),
+            "fenchel::attend: alpha.size() must equal the number of rows, 4, got 3");
+  EXPECT_EQ(after<Error>([](Call& c) { c.r.rows = 3; }), "fenchel::attend: r.rows must be 4, got 3");
+  EXPECT_EQ(after<Error>([](Call& c) { c.r.cols = 2; }), "fenchel::attend: r.cols must be 3, got 2");
+  EXPECT_EQ(after<Error>([](Call& c) { c.r.stride = 0; }),
+            "fenchel::attend: r.stride must be at least cols, so that rows do not overlap, got 0");
+  EXPECT_EQ(after<Error>([](Call& c) { c.r.data = nullptr; }),
+            "fenchel::attend: r.data must not be null, got a null pointer");
+}
+
+TEST(AttentionMessages, TangentsThatDoNotFit) {
+  Call call;
+  const auto good_gradient = call.gradient;
+  const auto good_direction = call.direction;
+  call.gradient.mu.rows = 3;
+  EXPECT_EQ(call.vjp(), "fenchel::attend_vjp: gradient.mu.rows must be 4, got 3");
+  call.gradient = good_gradient;
+  call.gradient.scale.data = nullptr;
+  EXPECT_EQ(call.vjp(), "fenchel::attend_vjp: gradient.scale.data must not be null, got a null pointer");
+  call.gradient = good_gradient;
+  call.gradient.alpha = {call.numbers.data() + 24, 2};
+  EXPECT_EQ(call.vjp(), "fenchel::attend_vjp: gradient.alpha.size() must equal the number of rows, 4, got 2");
+  call.direction.mu.cols = 2;
+  EXPECT_EQ(call.jvp(), "fenchel::attend_jvp: direction.mu.cols must be 1, got 2");
+  call.direction = good_direction;
+  call.direction.scale.rows = 5;
+  EXPECT_EQ(call.jvp(), "fenchel::attend_jvp: direction.scale.rows must be 4, got 5");
+  call.direction = good_direction;
+  call.direction.alpha = {call.numbers.data() + 24, 5};
+  EXPECT_EQ(call.jvp(),
+            "fenchel::attend_jvp: direction.alpha.size() must equal the number of rows, 4, got 5");
+  call = Call();
+  call.r.rows = 5;
+  EXPECT_EQ(call.vjp(), "fenchel::attend_vjp: cotangent.rows must be 4, got 5");
+  EXPECT_EQ(call.jvp(), "fenchel::attend_jvp: tangent.rows must be 4, got 5");
+}
+
+TEST(AttentionMessages, ValueMatricesThatDoNotFit) {
+  Call call;
+  call.matrices.count = 3;
+  EXPECT_EQ(call.context(),
+            "fenchel::attend_context: values.count must divide the number of densities, 4, got 3");
+  EXPECT_EQ(call.context_vjp(),
+            "fenchel::attend_context_vjp: values.count must divide the number of densities, 4, got 3");
+  call.matrices.count = 0;
+  EXPECT_EQ(call.context(),
+            "fenchel::attend_context: values.count must divide the number of densities, 4, got 0");
+  call.matrices = {call.values.data(), 2, 0};
+  EXPECT_EQ(call.context(), "fenchel::attend_context: values.dimension must be at least 1, got 0");
+  call.matrices = {nullptr, 2, 2};
+  EXPECT_EQ(call.context(), "fenchel::attend_context: values.data must not be null, got a null pointer");
+  call.matrices = {call.values.data(), 2, 2};
+  call.contexts.cols = 3;
+  EXPECT_EQ(call.context(), "fenchel::attend_context: context.cols must be 2, got 3");
+  EXPECT_EQ(call.context_vjp(), "fenchel::attend_context_vjp: cotangent.cols must be 2, got 3");
+  call.contexts.cols = 2;
+  call.matrices_gradient.count = 1;
+  EXPECT_EQ(
+      call.context_vjp(),
+      "fenchel::attend_context_vjp: values_gradient must have the count and dimension of values, 2 and 2, "
+      "got 1 and 2");
+}
+
+}  // namespace
+}  // namespace fenchel
