@@ -119,7 +119,7 @@ def expectations(line, m, w, rule, intervals):
             slope = -s / w * psi
             stretch = line.slope_alpha
             if fixed_fraction:  # x = edge * fraction: nothing is singular at the ends
-                log_f_alpha = line.ratio_slope - log(1 - line.e * x * x / 2) / line.e**2 + edge_slope
+                log_f_alpha = line.ratio_slope - log(1 - line.e * (x * x / 2)) / line.e**2 + edge_slope
                 stretch = stretch + edge_slope
             pushed = f + x * f_slope
             alpha_form = f * log_f_alpha * psi + f * stretch * x * slope
