@@ -28,13 +28,12 @@ index_t count_distinct(const Eigen::MatrixXd& points) {
   return distinct;
 }
 
-/// The eigenvalues of a covariance raised to the floor: of all matrices above the floor the one of greatest
+using Eigensystem = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>;
+
+/// The covariance with eigenvalues raised to the floor: of all matrices above the floor the one of greatest
 /// likelihood, so that EM stays monotone.
-Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen_of(const Eigen::MatrixXd& covariance) {
-  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(covariance);
-}
 Eigen::MatrixXd raised(const Eigen::MatrixXd& covariance, double floor) {
-  const auto eigen = eigen_of(covariance);
+  const Eigensystem eigen(covariance);
   if (eigen.eigenvalues()[0] >= floor) return covariance;
   const Eigen::VectorXd values = eigen.eigenvalues().cwiseMax(floor);
   return eigen.eigenvectors() * values.asDiagonal() * eigen.eigenvectors().transpose();
@@ -179,8 +178,7 @@ WeightedPoints weighted_points(std::string_view where, const Eigen::MatrixXd& po
   if (!(points.floor > 0 && points.floor < kInfinity))
     throw_domain_error(where, "the variance of the positions",
                        "must be positive and finite unless a variance_floor is given", covariance.trace());
-  const auto eigen = eigen_of(raised(covariance, points.floor));
-  points.whitening = eigen.operatorInverseSqrt();
+  points.whitening = Eigensystem(raised(covariance, points.floor)).operatorInverseSqrt();
   return points;
 }
 

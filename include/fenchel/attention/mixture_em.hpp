@@ -42,12 +42,11 @@ struct MixtureFit {
   double criterion;
 };
 
-/// The mixture of that many components. Its start is deterministic: the points that together leave the least
-/// weighted square distance, one after the other. Unless the floor binds, its mean and (co)variance are those
-/// of the weighted points. An affine map of the positions maps the fit. Throws std::invalid_argument where
-/// sizes differ or there are fewer distinct points with weight than components, std::domain_error for
-/// positions that are not finite, weights that are negative or all 0, points that coincide without a floor,
-/// and as BetaGaussian::from_variance does (alpha > 1/3).
+/// The mixture of that many components; its start is deterministic. Unless the floor binds, its mean and
+/// (co)variance are those of the weighted points, and an affine map of the positions maps the fit. Throws
+/// std::invalid_argument where sizes differ or fewer distinct points have weight than there are components,
+/// std::domain_error for positions that are not finite, weights that are negative or all 0, points that
+/// coincide without a floor, and as BetaGaussian::from_variance does (alpha > 1/3).
 [[nodiscard]] FENCHEL_EXPORT MixtureFit<BetaGaussian> fit_mixture(double alpha,
                                                                   std::span<const double> positions,
                                                                   std::span<const double> weights,

@@ -27,7 +27,8 @@ struct LineLaw {
   double inverse_a2;      ///< am1 / (2 e^z sigma2): negative for alpha < 1
   double pull;            ///< 2 s / a^2: -p'/p = pull y / (1 - q)
   double inverse_spread;  ///< a function is narrow when its width is below the spread of p
-  double drop;
+  double gap;   ///< 1 where p' is infinite at the ends of the support, which must be out of reach; else -1
+  double drop;  ///< of the Gaussian where it is cut
   double sigma2_rate;                                                ///< d/dsigma2 = E[y psi'] sigma2_rate
   double log_a_rate, log_shape_rate, log_peak_rate, log_power_rate;  ///< with alpha
 };
@@ -65,18 +66,17 @@ FENCHEL_INLINE double prepare(const LineLaw& law, const LineFunctions& psi, inde
   double fall[kBlock];
   for (index_t j = 0; j < kBlock; ++j) {
     const double d = bounded(mean[j] - law.mu, kLargestSquared), width = widths[j];
-    // 1 / sqrt(1 + precision width^2), where the square may overflow.
-    const double spreads = root_precision * width, unit_of = kGives && spreads > 1 ? 1 / spreads : 1;
-    const double root = kGives ? std::sqrt(unit_of * unit_of + (spreads * unit_of) * (spreads * unit_of)) : 1;
-    const double inverse_root = kGives ? unit_of / root : 1;
+    const double spreads = kGives ? bounded(root_precision * width, kLargestSquared) : 0;
+    const double k = 1 + spreads * spreads, inverse_root = kGives ? 1 / std::sqrt(k) : 1;
     const double omega = width * inverse_root, m = d * inverse_root * inverse_root;
-    const double inverse_omega = kGives ? inverse_widths[j] / inverse_root : inverse_widths[j];
-    const double whole = bounded(2 * law.a * inverse_omega, kFar);
+    const double inverse_omega = inverse_widths[j] * (k * inverse_root);
     const double u = bounded((-law.a - m) * inverse_omega, kFar),
                  v = bounded((law.a - m) * inverse_omega, kFar);
     double x0 = u > 0 ? u : 0;
     x0 = v < 0 ? v : x0;
-    const double below = v < 0 ? whole : x0 - u, above = u > 0 ? whole : v - x0, size = std::abs(x0);
+    // x0 - u and v - x0, where a is not lost beside a far m
+    const double whole = bounded(2 * law.a * inverse_omega, kFar), size = std::abs(x0);
+    const double below = u > 0 ? 0 : v < 0 ? whole : -u, above = v < 0 ? 0 : u > 0 ? whole : v;
     const double reach = 2 * law.drop / (std::sqrt(x0 * x0 + 2 * law.drop) + size);
     const double lower = below < reach ? below : reach, upper = above < reach ? above : reach;
     const double far = lower > upper ? lower : upper, unit = omega * inverse_a;
@@ -93,33 +93,42 @@ FENCHEL_INLINE double prepare(const LineLaw& law, const LineFunctions& psi, inde
     const double offset = kGives ? bounded(d * root_precision * inverse_root, kFar) : 0;
     const double exponent = -0.5 * (x0 * x0 + offset * offset);
     b.factor[j] = law.peak * kInverseRootTwoPi * inverse_root * b.size[j] * exp_element(exponent);
-    const bool narrow = width * law.inverse_spread < 1 && (law.s >= 1 || (below > reach && above > reach));
-    b.path[j] = narrow ? 0 : inverse_widths[j] * inverse_widths[j];
-    b.part[j] = narrow ? law.pull : 0;
-    b.one[j] = narrow ? 1 : 0;
+    const double ends = below < above ? below : above;
+    double narrow = width * law.inverse_spread < 1 ? 1.0 : 0.0;
+    narrow = ends > law.gap * reach ? narrow : 0.0;
+    b.path[j] = (1 - narrow) * inverse_widths[j] * inverse_widths[j];
+    b.part[j] = narrow * law.pull;
+    b.one[j] = narrow;
     b.sum[j] = b.slope[j] = b.moment[j] = b.alpha[j] = 0;
-    // Where nothing is left of a value, nothing may overflow beside it: the lane looks at mu alone.
-    const bool gone = b.factor[j] == 0;
-    b.d[j] = gone ? 0 : b.d[j];
-    b.m[j] = gone ? 0 : b.m[j];
-    b.x0[j] = gone ? 0 : b.x0[j];
-    b.first[j] = gone ? 0 : b.first[j];
-    b.size[j] = gone ? 0 : b.size[j];
-    b.span[j] = gone ? 0 : b.span[j];
-    b.left[j] = gone ? 1 : b.left[j];
-    b.right[j] = gone ? 1 : b.right[j];
-    fall[j] = gone ? 0 : fall[j];
+    fall[j] = b.factor[j] > 0 ? fall[j] : 0;
   }
   return *std::max_element(fall, fall + kBlock);
 }
 
-/// exp(x) for x in [-700, 700].
-FENCHEL_INLINE double exp_within(double x) noexcept {
-  const ExpParts<double> parts = exp_parts(x, 0.0);
-  return scale_normal(1 + parts.expm1, parts.rounded);
+/// exp(x) for x in [-700, 700] and log(x) for a normal x > 0, to the accuracy that is wanted.
+template <Accuracy kAccuracy>
+FENCHEL_INLINE double exp_of(double x) noexcept {
+  if constexpr (kAccuracy == Accuracy::kSingle) {
+    using Traits = LaneTraits<double>;
+    const double power = x * Traits::kLog2E, rounded = power + Traits::kRounder;
+    const double r = power - (rounded - Traits::kRounder);
+    return scale_normal(1 + r * polynomial(r, LaneCoefficients<float>::kExp2), rounded);
+  } else {
+    const ExpParts<double> parts = exp_parts(x, 0.0);
+    return scale_normal(1 + parts.expm1, parts.rounded);
+  }
 }
-/// The same, and 1e-304 below.
-FENCHEL_INLINE double exp_from_below(double x) noexcept { return exp_within(x > -700 ? x : -700); }
+template <Accuracy kAccuracy>
+FENCHEL_INLINE double log_of(double x) noexcept {
+  using Traits = LaneTraits<double>;
+  const LogParts<double> parts = log_parts<double>(to_bits(x), Traits::kInteger + double(Traits::kBias));
+  if constexpr (kAccuracy == Accuracy::kSingle) {
+    return std::numbers::ln2 *
+           (parts.exponent + parts.fraction * polynomial(parts.fraction, LaneCoefficients<float>::kLog2));
+  } else {
+    return log_sum(parts.exponent, parts.fraction, 0.0);
+  }
+}
 
 /// p psi at a node up to the block's factor, that over 1 - q with q = y^2/a^2, and d log p / dalpha at fixed
 /// y / a (near alpha = 1 at fixed y).
@@ -128,39 +137,44 @@ struct Point {
 };
 
 /// Whole s.
-template <int kPower>
+template <int kPower, Accuracy kAccuracy>
 struct WholeShape {
   FENCHEL_INLINE static Point at(const LineLaw&, double exponent, double one_minus_q, double) noexcept {
-    double escort = exp_within(exponent);
+    double escort = exp_of<kAccuracy>(exponent);
     for (int k = 1; k < kPower; ++k) escort *= one_minus_q;
     return {escort * one_minus_q, escort, 0};
   }
 };
 
-/// Any other s < 64, right up to the ends of the support.
+/// Any other s up to 1 / kNearOne, right up to the ends of the support.
+template <Accuracy kAccuracy>
 struct EdgeShape {
   FENCHEL_INLINE static Point at(const LineLaw& law, double exponent, double one_minus_q,
                                  double y2) noexcept {
-    const double log_power = log_element(one_minus_q);
-    const double value = exp_from_below(exponent + law.s * log_power + 0.5 * law.precision * y2);
+    const double log_power = log_of<kAccuracy>(one_minus_q);
+    const double sum = exponent + law.s * log_power + 0.5 * law.precision * y2;
+    const double value = exp_of<kAccuracy>(sum > -700 ? sum : -700);
     return {value, value / one_minus_q, law.log_shape_rate - law.s * law.s * log_power};
   }
 };
 
-/// |s| >= 64: s (log(1 - q) + q) corrects the Gaussian. With G = s q, d log p / dalpha is
-/// log_peak_rate + G dz / (1 - q) - G^2 (log(1 - q) + q / (1 - q)) / q^2.
+/// Larger |s|: s (log(1 - q) + q) corrects the Gaussian, by its series in q, which is small wherever p is
+/// above 1e-30 of its peak. With G = s q, d log p / dalpha is log_peak_rate + G dz / (1 - q) - G^2 (log(1 -
+/// q)
+/// + q / (1 - q)) / q^2.
+template <Accuracy kAccuracy>
 struct NearShape {
   FENCHEL_INLINE static Point at(const LineLaw& law, double exponent, double, double y2) noexcept {
-    constexpr double kLast = 1 - std::numeric_limits<double>::epsilon();
-    const double raw = y2 * law.inverse_a2, q = raw < kLast ? raw : kLast;
-    const double log_power = log1p_element(-q), gauss = 0.5 * law.precision * y2;
-    constexpr double kSeries[] = {1. / 2, 2. / 3, 3. / 4,  4. / 5,   5. / 6,   6. / 7,
-                                  7. / 8, 8. / 9, 9. / 10, 10. / 11, 11. / 12, 12. / 13};
-    const double series = polynomial(q, kSeries), closed = (log_power + q / (1 - q)) / (q * q);
-    const double curve = std::abs(q) < 0.05 ? series : closed;
-    const double value = exp_from_below(exponent + law.s * (log_power + q));
-    return {value, value / (1 - q),
-            law.log_peak_rate + gauss * (law.log_power_rate / (1 - q) - gauss * curve)};
+    constexpr double kLog[] = {1. / 2,  1. / 3,  1. / 4,  1. / 5,  1. / 6,  1. / 7,  1. / 8,  1. / 9,
+                               1. / 10, 1. / 11, 1. / 12, 1. / 13, 1. / 14, 1. / 15, 1. / 16, 1. / 17};
+    constexpr double kSlope[] = {1. / 2,   2. / 3,   3. / 4,   4. / 5,   5. / 6,   6. / 7,
+                                 7. / 8,   8. / 9,   9. / 10,  10. / 11, 11. / 12, 12. / 13,
+                                 13. / 14, 14. / 15, 15. / 16, 16. / 17};
+    const double q = bounded(y2 * law.inverse_a2, 0.5), gauss = 0.5 * law.precision * y2;
+    const double sum = exponent - gauss * q * polynomial(q, kLog);
+    const double value = exp_of<kAccuracy>(sum > -700 ? sum : -700), inverse = 1 / (1 - q);
+    return {value, value * inverse,
+            law.log_peak_rate + gauss * (law.log_power_rate * inverse - gauss * polynomial(q, kSlope))};
   }
 };
 
@@ -192,6 +206,7 @@ struct Rules {
   UnitRule<8> smooth8 = gauss_legendre<8>();
   UnitRule<16> smooth16 = gauss_legendre<16>();
   UnitRule<20> smooth20 = gauss_legendre<20>();
+  UnitRule<24> smooth24 = gauss_legendre<24>();
   UnitRule<32> smooth32 = gauss_legendre<32>();
   UnitRule<48> smooth48 = gauss_legendre<48>();
   UnitRule<24> flat24 = flat_ended_rule<24>();
@@ -204,113 +219,109 @@ const Rules& rules() noexcept {
   return kRules;
 }
 
-/// Whole s.
-template <int kPower, Wanted kWanted>
-FENCHEL_INLINE void integrate_whole(const LineLaw& law, bool single, double fall, const Rules& r,
-                                    Block& b) noexcept {
-  using Shape = WholeShape<kPower>;
-  if (single && fall <= 0.5) {
-    integrate<Shape, kWanted>(law, r.smooth8, b);
-  } else if (fall <= (single ? 8 : 2)) {
-    integrate<Shape, kWanted>(law, r.smooth16, b);
-  } else if (single || fall <= 6) {
+/// Below this s the ends of the support are felt.
+constexpr double kSmoothPower = 4;
+
+template <class Shape, Wanted kWanted, Accuracy kAccuracy>
+FENCHEL_INLINE void integrate_whole(const LineLaw& law, double fall, const Rules& r, Block& b) noexcept {
+  if constexpr (kAccuracy == Accuracy::kSingle) {
+    if (fall <= 0.5) return integrate<Shape, kWanted>(law, r.smooth8, b);
+    if (fall <= 8) return integrate<Shape, kWanted>(law, r.smooth16, b);
     integrate<Shape, kWanted>(law, r.smooth20, b);
+  } else {
+    if (fall <= 2) return integrate<Shape, kWanted>(law, r.smooth16, b);
+    if (fall <= 8) return integrate<Shape, kWanted>(law, r.smooth24, b);
+    integrate<Shape, kWanted>(law, r.smooth48, b);
+  }
+}
+
+template <class Shape, Wanted kWanted, Accuracy kAccuracy>
+FENCHEL_INLINE void integrate_edge(const LineLaw& law, double fall, const Rules& r, Block& b) noexcept {
+  if constexpr (kAccuracy == Accuracy::kSingle) {
+    if (law.s >= kSmoothPower) return integrate<Shape, kWanted>(law, r.smooth32, b);
+    if (fall <= 4) return integrate<Shape, kWanted>(law, r.flat24, b);
+    integrate<Shape, kWanted>(law, r.flat48, b);
+  } else {
+    if (law.s >= kSmoothPower) return integrate<Shape, kWanted>(law, r.smooth48, b);
+    if (fall <= 4) return integrate<Shape, kWanted>(law, r.flat48, b);
+    integrate<Shape, kWanted>(law, r.flat96, b);
+  }
+}
+
+template <class Shape, Wanted kWanted, Accuracy kAccuracy>
+FENCHEL_INLINE void integrate_near(const LineLaw& law, const Rules& r, Block& b) noexcept {
+  if constexpr (kAccuracy == Accuracy::kSingle) {
+    integrate<Shape, kWanted>(law, r.smooth24, b);
   } else {
     integrate<Shape, kWanted>(law, r.smooth48, b);
   }
 }
 
-/// Any other s: below kSmoothPower the ends of the support are felt.
-constexpr double kSmoothPower = 4;
-template <Wanted kWanted>
-FENCHEL_INLINE void integrate_edge(const LineLaw& law, bool single, double fall, const Rules& r,
-                                   Block& b) noexcept {
-  if (law.s >= kSmoothPower) {
-    single ? integrate<EdgeShape, kWanted>(law, r.smooth32, b)
-           : integrate<EdgeShape, kWanted>(law, r.smooth48, b);
-  } else if (single && fall <= 4) {
-    integrate<EdgeShape, kWanted>(law, r.flat24, b);
-  } else if (single || fall <= 4) {
-    integrate<EdgeShape, kWanted>(law, r.flat48, b);
-  } else {
-    integrate<EdgeShape, kWanted>(law, r.flat96, b);
-  }
-}
-
-template <Wanted kWanted>
-FENCHEL_INLINE void integrate_near(const LineLaw& law, bool single, const Rules& r, Block& b) noexcept {
-  single ? integrate<NearShape, kWanted>(law, r.smooth32, b)
-         : integrate<NearShape, kWanted>(law, r.smooth48, b);
-}
-
 enum class Kind { kParabola, kBiweight, kTriweight, kEdge, kNear };
 
 [[nodiscard]] Kind kind_of(double am1, Wanted wanted) noexcept {
-  if (am1 < kNearOne) return Kind::kNear;
+  if (std::abs(am1) < kNearOne) return Kind::kNear;
   if (wanted == Wanted::kAlphaToo) return Kind::kEdge;
   if (am1 == 1) return Kind::kParabola;
   if (am1 == 0.5) return Kind::kBiweight;
   return am1 == 4.0 / 3 - 1 ? Kind::kTriweight : Kind::kEdge;
 }
 
-template <Wanted kWanted>
-FENCHEL_INLINE void run_blocks(const LineLaw& law, Kind kind, const LineFunctions& psi, bool single,
-                               const Rules& r, const RowBlocks& out) noexcept {
+template <Wanted kWanted, Accuracy kAccuracy>
+FENCHEL_INLINE void run_blocks(const LineLaw& law, Kind kind, const LineFunctions& psi, const Rules& r,
+                               const RowBlocks& out) noexcept {
   for (index_t begin = 0; begin < psi.size(); begin += kBlock) {
     Block b;
     const double fall =
         law.precision > 0 ? prepare<true>(law, psi, begin, b) : prepare<false>(law, psi, begin, b);
-    if constexpr (kWanted == Wanted::kAlphaToo) {
-      kind == Kind::kNear ? integrate_near<kWanted>(law, single, r, b)
-                          : integrate_edge<kWanted>(law, single, fall, r, b);
-    } else {
+    if (kind == Kind::kNear) {
+      integrate_near<NearShape<kAccuracy>, kWanted, kAccuracy>(law, r, b);
+    } else if (kWanted == Wanted::kAlphaToo || kind == Kind::kEdge) {
+      integrate_edge<EdgeShape<kAccuracy>, kWanted, kAccuracy>(law, fall, r, b);
+    } else if constexpr (kWanted != Wanted::kAlphaToo) {
       switch (kind) {
         case Kind::kParabola:
-          integrate_whole<1, kWanted>(law, single, fall, r, b);
+          integrate_whole<WholeShape<1, kAccuracy>, kWanted, kAccuracy>(law, fall, r, b);
           break;
         case Kind::kBiweight:
-          integrate_whole<2, kWanted>(law, single, fall, r, b);
+          integrate_whole<WholeShape<2, kAccuracy>, kWanted, kAccuracy>(law, fall, r, b);
           break;
-        case Kind::kTriweight:
-          integrate_whole<3, kWanted>(law, single, fall, r, b);
-          break;
-        case Kind::kEdge:
-          integrate_edge<kWanted>(law, single, fall, r, b);
-          break;
-        case Kind::kNear:
-          integrate_near<kWanted>(law, single, r, b);
-          break;
+        default:
+          integrate_whole<WholeShape<3, kAccuracy>, kWanted, kAccuracy>(law, fall, r, b);
       }
     }
-    for (index_t j = 0; j < kBlock; ++j) out[0][begin + j] = b.factor[j] * b.sum[j];
+    // Where nothing is left of a value, a sum may have overflowed.
+    const auto scaled = [&b](index_t j, double sum)
+                            FENCHEL_INLINE_LAMBDA { return b.factor[j] > 0 ? b.factor[j] * sum : 0; };
+    for (index_t j = 0; j < kBlock; ++j) out[0][begin + j] = scaled(j, b.sum[j]);
     if constexpr (kWanted != Wanted::kValues) {
       double stretch[kBlock];
       for (index_t j = 0; j < kBlock; ++j) {
-        stretch[j] = b.factor[j] * b.moment[j];
-        out[1][begin + j] = b.factor[j] * b.slope[j];
+        stretch[j] = scaled(j, b.moment[j]);
+        out[1][begin + j] = scaled(j, b.slope[j]);
         out[2][begin + j] = stretch[j] * law.sigma2_rate;
       }
       if constexpr (kWanted == Wanted::kAlphaToo) {
         for (index_t j = 0; j < kBlock; ++j) {
-          out[3][begin + j] = b.factor[j] * b.alpha[j] + law.log_a_rate * stretch[j];
+          out[3][begin + j] = scaled(j, b.alpha[j]) + law.log_a_rate * stretch[j];
         }
       }
     }
   }
 }
 
+/// The derivative in alpha is a difference of large terms, for which single functions are too coarse.
 FENCHEL_CLONES void integrate_row(const LineLaw& law, Kind kind, const LineFunctions& psi, Wanted wanted,
                                   bool single, const Rules& r, RowBlocks out) noexcept {
-  switch (wanted) {
-    case Wanted::kValues:
-      run_blocks<Wanted::kValues>(law, kind, psi, single, r, out);
-      break;
-    case Wanted::kGradient:
-      run_blocks<Wanted::kGradient>(law, kind, psi, single, r, out);
-      break;
-    case Wanted::kAlphaToo:
-      run_blocks<Wanted::kAlphaToo>(law, kind, psi, single, r, out);
-      break;
+  constexpr auto kSingle = Accuracy::kSingle, kDouble = Accuracy::kDouble;
+  if (wanted == Wanted::kAlphaToo) {
+    run_blocks<Wanted::kAlphaToo, kDouble>(law, kind, psi, r, out);
+  } else if (wanted == Wanted::kGradient) {
+    single ? run_blocks<Wanted::kGradient, kSingle>(law, kind, psi, r, out)
+           : run_blocks<Wanted::kGradient, kDouble>(law, kind, psi, r, out);
+  } else {
+    single ? run_blocks<Wanted::kValues, kSingle>(law, kind, psi, r, out)
+           : run_blocks<Wanted::kValues, kDouble>(law, kind, psi, r, out);
   }
 }
 
@@ -372,9 +383,9 @@ LineFunctions::LineFunctions(const cpu::GaussianFunctions& psi)
 void attend_line_row(const DensityRow& p, const LineFunctions& psi, Wanted wanted, Accuracy accuracy,
                      RowBlocks out) noexcept {
   const BetaGaussianConstants& c = p.constants;
-  if (c.am1 <= kNearStudent) return attend_student_row(p, psi, wanted, accuracy, out);
+  if (c.am1 <= -kNearOne) return attend_student_row(p, psi, wanted, accuracy, out);
   const double sigma2 = p.scale[0], am1 = c.am1;
-  const bool single = accuracy == Accuracy::kSingle;
+  const bool single = accuracy == Accuracy::kSingle && wanted != Wanted::kAlphaToo;
   const Kind kind = kind_of(am1, wanted);
 
   LineLaw law{};
@@ -393,7 +404,7 @@ void attend_line_row(const DensityRow& p, const LineFunctions& psi, Wanted wante
     law.precision = 1 / (c.peak_power * sigma2);
     law.inverse_a2 = 0.5 * am1 * law.precision;
     law.pull = law.precision;
-    law.drop = single ? 36 : 54;
+    law.drop = single ? 24 : 48;
   } else {
     law.pull = 2 * law.s / (law.a * law.a);
     law.precision = law.s >= kSmoothPower ? law.pull : 0;
@@ -405,6 +416,7 @@ void attend_line_row(const DensityRow& p, const LineFunctions& psi, Wanted wante
       law.log_shape_rate = law.log_peak_rate + law.log_a_rate;
     }
   }
+  law.gap = am1 > 1 ? 1 : -1;
   law.inverse_spread = std::sqrt(law.pull + (am1 > 0 ? 1 / (law.a * law.a) : 0));
   integrate_row(law, kind, psi, wanted, single, rules(), out);
 }

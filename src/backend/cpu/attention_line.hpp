@@ -8,7 +8,7 @@ namespace fenchel::detail {
 /// alpha < 1 but not close to it: Student's law as a mixture of Gaussians over its precision.
 void attend_student_row(const DensityRow& p, const LineFunctions& psi, Wanted wanted, Accuracy accuracy,
                         RowBlocks out) noexcept;
-/// Closer to 1 than this alpha is no mixture but a correction to the Gaussian.
-inline constexpr double kNearOne = 1.0 / 64, kNearStudent = -1e-3;
+/// Closer to 1 than this alpha - 1 the density is a correction to the Gaussian.
+inline constexpr double kNearOne = 1.0 / 512;
 
 }  // namespace fenchel::detail

@@ -19,6 +19,20 @@
 namespace fenchel::cpu {
 namespace {
 
+/// term(0) + ... + term(n - 1) in eight sums that do not wait for each other.
+template <class Term>
+double lane_sum(index_t n, const Term& term) noexcept {
+  constexpr index_t kLanes = 8;
+  double sums[kLanes] = {}, total = 0;
+  const index_t whole = n - n % kLanes;
+  for (index_t l = 0; l < whole; l += kLanes) {
+    for (index_t k = 0; k < kLanes; ++k) sums[k] += term(l + k);
+  }
+  for (index_t l = whole; l < n; ++l) total += term(l);
+  for (const double sum : sums) total += sum;
+  return total;
+}
+
 /// Why a row has no density.
 enum class Fault { kNone, kWeights, kSingular, kScale };
 
@@ -79,6 +93,11 @@ class WeightMatching {
   }
 
   [[nodiscard]] index_t dimension() const noexcept { return dimension_; }
+  [[nodiscard]] bool on_cells() const noexcept { return positions_.points.rows == 0; }
+  static double cell_width(index_t length) noexcept { return 1 / static_cast<double>(length); }
+  static double cell_centre(index_t l, double width) noexcept {
+    return (static_cast<double>(l) + 0.5) * width;
+  }
 
   /// The view has a row for each row of weights.
   template <class T>
@@ -136,8 +155,7 @@ class WeightMatching {
   }
 
   [[nodiscard]] double position(index_t l, index_t a, index_t length) const noexcept {
-    if (positions_.points.rows > 0) return positions_.points.row(l)[a];
-    return (static_cast<double>(l) + 0.5) / static_cast<double>(length);
+    return on_cells() ? cell_centre(l, cell_width(length)) : positions_.points.row(l)[a];
   }
 
   static constexpr double kEpsilon = 8 * std::numeric_limits<double>::epsilon();
@@ -148,18 +166,29 @@ class WeightMatching {
     const Real* const w = weights_.row(i);
     const index_t d = dimension_;
     bool good = true;
-    std::fill_n(row.mean, d, 0.0);
-    for (index_t l = 0; l < row.length; ++l) {
-      good = good && is_weight(w[l]);
-      row.total += w[l];
-      for (index_t a = 0; a < d; ++a) row.mean[a] += w[l] * position(l, a, row.length);
-    }
+    for (index_t l = 0; l < row.length; ++l) good &= is_weight(w[l]);
+    row.total = lane_sum(row.length, [=](index_t l) { return double{w[l]}; });
     if (!good || !(std::abs(row.total - 1) <= kWeightSumError<Real>)) return Fault::kWeights;
-    for (index_t a = 0; a < d; ++a) row.mean[a] /= row.total;
-    std::fill_n(row.spread, d * d, 0.0);
-    for (index_t l = 0; l < row.length; ++l) {
-      centre(l, row);
-      add_square(w[l] / row.total, row.offset, row.spread);
+    if (on_cells()) {
+      const double width = cell_width(row.length);
+      const double mean = row.mean[0] =
+          lane_sum(row.length, [=](index_t l) { return w[l] * cell_centre(l, width); }) / row.total;
+      row.spread[0] = lane_sum(row.length,
+                               [=](index_t l) {
+                                 const double t = cell_centre(l, width) - mean;
+                                 return w[l] * t * t;
+                               }) /
+                      row.total;
+    } else {
+      std::fill_n(row.mean, d, 0.0);
+      std::fill_n(row.spread, d * d, 0.0);
+      for (index_t l = 0; l < row.length; ++l) {
+        for (index_t a = 0; a < d; ++a) row.mean[a] += w[l] / row.total * position(l, a, row.length);
+      }
+      for (index_t l = 0; l < row.length; ++l) {
+        centre(l, row);
+        add_square(w[l] / row.total, row.offset, row.spread);
+      }
     }
     std::copy_n(row.spread, d * d, row.covariance);
     for (index_t a = 0; a < d; ++a) row.covariance[a * d + a] += floor(row.length);
@@ -168,7 +197,7 @@ class WeightMatching {
   }
 
   [[nodiscard]] double floor(index_t length) const noexcept {
-    const double cells = static_cast<double>(length), sides = static_cast<double>(dimension_);
+    const auto cells = static_cast<double>(length), sides = static_cast<double>(dimension_);
     return floor_ ? *floor_ : std::pow(cells, -2 / sides) / 12;
   }
 
@@ -291,7 +320,15 @@ void match_weights_vjp(std::type_identity_t<Rows<const Real>> weights, const Wei
     for (index_t a = 0; a < d * d; ++a) g[a] += share * row.inverse[a];
     const double average = inner(g, row.spread, d * d);
     Real* const out = weights_gradient.row(i);
-    for (index_t l = 0; l < row.length; ++l) {
+    if (matching.on_cells()) {
+      const double width = matching.cell_width(row.length), mean = row.mean[0], slope = of_mu[0];
+      const double curvature = g[0], share_of_one = 1 / row.total;
+      for (index_t l = 0; l < row.length; ++l) {
+        const double t = matching.cell_centre(l, width) - mean;
+        out[l] = static_cast<Real>((t * (slope + curvature * t) - average) * share_of_one);
+      }
+    }
+    for (index_t l = 0; l < row.length && !matching.on_cells(); ++l) {
       matching.centre(l, row);
       double sum = -average;
       for (index_t a = 0; a < d; ++a) {

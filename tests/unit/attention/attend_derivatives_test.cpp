@@ -188,6 +188,27 @@ TEST(AttendDerivatives, OtherFamiliesByDifferences) {
       "SmoothParabola", [](double g, double mu, double s) { return SmoothParabola(g, mu, s); }, 0.1);
 }
 
+/// A function far narrower than the density is not missed: d/dmu is -p', d/dscale that of p at its mean.
+TEST(AttendDerivatives, NarrowFunctionsAreSeen) {
+  const double mean = 0.7, width = 1e-5;
+  const GaussianBasis psi({mean}, {width});
+  const auto check = [&](const char* name, auto make) {
+    const double h = 1e-4, scale = 0.8;
+    const auto p = make(0.3, scale);
+    const double slope = (pdf(p, mean + h) - pdf(p, mean - h)) / (2 * h);
+    const double rate = (pdf(make(0.3, scale + h), mean) - pdf(make(0.3, scale - h), mean)) / (2 * h);
+    EXPECT_NEAR(attend_jvp(p, psi, {1, 0, 0})[0], -slope, 1e-6) << name;
+    EXPECT_NEAR(attend_jvp(p, psi, {0, 1, 0})[0], rate, 1e-6) << name;
+  };
+  check("BetaGaussian", [](double mu, double s) { return BetaGaussian(1.5, mu, s); });
+  check("BetaLaplace", [](double mu, double b) { return BetaLaplace(1.5, mu, b); });
+  check("BetaLaplace 5", [](double mu, double b) { return BetaLaplace(5, mu, b); });
+  check("CappedTriangular", [](double mu, double b) { return CappedTriangular(0.05, mu, b); });
+  check("CappedParabola", [](double mu, double s) { return CappedParabola(0.02, mu, s); });
+  check("SmoothTriangular", [](double mu, double b) { return SmoothTriangular(0.1, mu, b); });
+  check("SmoothParabola", [](double mu, double s) { return SmoothParabola(0.1, mu, s); });
+}
+
 TEST(AttendDerivatives, VjpAndJvpAreEachOthersTranspose) {
   const GaussianBasis psi({0.9, 0.2, 3}, {0.4, 0.05, 0.5});
   const Eigen::Vector3d cotangent(0.3, -1, 2);

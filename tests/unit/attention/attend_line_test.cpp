@@ -9,6 +9,8 @@
 
 #include "core/gauss_kronrod.hpp"
 #include "fenchel/attention/attend.hpp"
+#include "fenchel/core/philox.hpp"
+#include "fenchel/core/variates.hpp"
 #include "fenchel/distribution/beta_laplace.hpp"
 #include "fenchel/distribution/capped_parabola.hpp"
 #include "fenchel/distribution/capped_triangular.hpp"
@@ -136,6 +138,32 @@ TEST(AttendLine, QuadratureAgreesWithTheGoldenRows) {
   check(4.0 / 3, 4.5, 0.4, 1.0026402372327734e-12);
   check(4.0 / 3, 0.9, 0.001, 0.42658743010350993);
   check(1, 0.9, 0.4, 0.3561630107569316);
+}
+
+/// The kernel and quadrature share no code: widths from 1e-4 to 1e3 of the density's, means up to 30 widths
+/// beyond four of its sizes.
+TEST(AttendLine, TheKernelAndQuadratureAgree) {
+  constexpr double kBound = 1e-12;
+  Philox rng(7);
+  for (const double alpha : {0.5, 0.8, 0.97, std::nextafter(1.0, 0.0), 1.0, std::nextafter(1.0, 2.0),
+                             1 + 1e-6, 1.1, 4.0 / 3, 1.5, 1.7, 2.0, 3.0, 10.0, kInf}) {
+    for (int i = 0; i < 60; ++i) {
+      const double sigma2 = std::exp(6 * uniform01(rng) - 3), mu = 2 * uniform01(rng) - 1;
+      const BetaGaussian p(alpha, mu, sigma2);
+      const double size = survival_quantile(p, 0.1) - quantile(p, 0.1);
+      const double width = size * std::pow(10, 7 * uniform01(rng) - 4);
+      const double mean = mu + (2 * uniform01(rng) - 1) * (4 * size + 30 * width);
+      const GaussianBasis psi({mean}, {width});
+      const double r = attend(p, psi)[0],
+                   want = detail::with_line_density(p, [&](const auto&density) {
+                     return detail::gaussian_expectation(density, line_function(psi, 0), mean, width);
+                   });
+      EXPECT_GE(r, 0);
+      if (want < 1e-30 * std::min(1 / width, pdf(p, mu))) continue;
+      EXPECT_NEAR(r, want, kBound * want)
+          << alpha << " " << sigma2 << " " << mu << " " << mean << " " << width;
+    }
+  }
 }
 
 TEST(AttendLine, GaussianFunctionsUnderEveryFamily) {

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <vector>
 
+#include "fenchel/core/philox.hpp"
+#include "fenchel/core/variates.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
 
@@ -223,6 +225,34 @@ TEST(FitMixture, ManyPointsStartFromAFewOfThem) {
   const auto order = by_mean(fit.mixture);
   for (std::size_t k = 0; k < 3; ++k)
     EXPECT_NEAR(mean(fit.mixture.components()[order[k]]), mean(truth.components()[k]), 1e-3);
+}
+
+/// Five components on [0, 1] at least 0.12 apart, each with a deviation of at most 0.03.
+Mixture<BetaGaussian> random_peaks(Philox& rng) {
+  std::vector<double> weights, means;
+  std::vector<BetaGaussian> components;
+  while (means.size() < 5) {
+    const double mu = uniform01(rng);
+    if (std::any_of(means.begin(), means.end(), [mu](double m) { return std::abs(m - mu) < 0.12; })) continue;
+    means.push_back(mu);
+    weights.push_back(0.1 + uniform01(rng));
+    components.emplace_back(1, mu, 9e-4 * (0.3 + 0.7 * uniform01(rng)));
+  }
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (double& w : weights) w /= total;
+  return {weights, components};
+}
+
+TEST(FitMixture, StartsWellEnoughToBeatTheTruth) {
+  Philox rng(5);
+  const std::vector<double> weights(400, 1.0);
+  for (std::uint64_t trial = 0; trial < 30; ++trial) {
+    const Mixture<BetaGaussian> truth = random_peaks(rng);
+    const std::vector<double> draws = sample(truth, 400, trial);
+    double likelihood = 0;
+    for (const double t : draws) likelihood += log_pdf(truth, t) / 400;
+    EXPECT_GT(fit_mixture(1, draws, weights, 5).log_likelihood, likelihood) << trial;
+  }
 }
 
 TEST(ChooseMixture, FindsTheNumberInClearCases) {

@@ -118,6 +118,9 @@ TEST(Mixture, QuantileInAGapIsItsLeftEnd) {
     EXPECT_EQ(quantile(p, 0.5), end) << alpha;
     EXPECT_EQ(survival_quantile(p, 0.5), end) << alpha;
     EXPECT_EQ(median(p), end) << alpha;
+    const Beta uneven({0.75, 0.25}, {BetaGaussian::from_half_width(alpha, -50, 50), p.components()[2]});
+    EXPECT_EQ(quantile(uneven, 0.75), support(uneven)[0].upper()) << alpha;
+    EXPECT_EQ(survival_quantile(uneven, 0.25), support(uneven)[0].upper()) << alpha;
     EXPECT_LE(quantile(p, std::nextafter(0.5, 0.0)), end);
     EXPECT_GE(quantile(p, std::nextafter(0.5, 1.0)), support(p)[1].lower());
     EXPECT_LE(survival_quantile(p, std::nextafter(0.5, 1.0)), end);
