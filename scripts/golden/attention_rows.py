@@ -151,7 +151,8 @@ def row(alpha, mu, sigma2, mean, covariance, rule):
     units = [peak / b, peak * line.slope_sigma2, peak]
     narrow = line.e <= 2 or line.uniform or abs(m) + 12 * w < line.edge  # the derivative of p is integrable where it counts
     if line.uniform:
-        full[7] = (exp(-((1 - m) / w)**2 / 2) + exp(-((1 + m) / w)**2 / 2)) / 2
+        ends = [exp(-((1 - m) / w)**2 / 2), exp(-((1 + m) / w)**2 / 2)]
+        full[1], full[7] = (ends[0] - ends[1]) / 2, (ends[0] + ends[1]) / 2
     scales = [min(full[4 + k], full[7 + k]) if narrow and full[7 + k] > 0 else full[4 + k] for k in range(3)]
     kappa = (abs(m) * full[4] + full[5]) / full[0]
     return ([peak * full[0]] + [units[k] * full[1 + k] for k in range(3)] + [units[k] * scales[k] for k in range(3)] + [kappa],

@@ -55,6 +55,8 @@ FENCHEL_INLINE double bounded(double x, double bound) noexcept {
   return below > -bound ? below : -bound;
 }
 
+FENCHEL_INLINE double smaller(double x, double y) noexcept { return x < y ? x : y; }
+
 /// Sets a block up; the largest fall of the Gaussian over an interval says how many nodes are needed. kGives:
 /// whether p gives a Gaussian away.
 template <bool kGives>
@@ -62,14 +64,17 @@ FENCHEL_INLINE double prepare(const LineLaw& law, const LineFunctions& psi, inde
                               Block& b) noexcept {
   const double *mean = psi.mean() + begin, *widths = psi.width() + begin;
   const double* inverse_widths = psi.inverse_width() + begin;
-  const double inverse_a = 1 / law.a, root_precision = std::sqrt(law.precision);
+  const double inverse_a = 1 / law.a, root_precision = std::sqrt(law.precision), spread = 1 / root_precision;
   double fall[kBlock];
   for (index_t j = 0; j < kBlock; ++j) {
     const double d = bounded(mean[j] - law.mu, kLargestSquared), width = widths[j];
     const double spreads = kGives ? bounded(root_precision * width, kLargestSquared) : 0;
-    const double k = 1 + spreads * spreads, inverse_root = kGives ? 1 / std::sqrt(k) : 1;
-    const double omega = width * inverse_root, m = d * inverse_root * inverse_root;
-    const double inverse_omega = inverse_widths[j] * (k * inverse_root);
+    // omega of a function so wide that its square would overflow is that of p
+    const double k = 1 + spreads * spreads, root = kGives ? 1 / std::sqrt(k) : 1;
+    const double omega = kGives ? smaller(width * root, spread) : width;
+    const double inverse_omega =
+        kGives ? -smaller(-inverse_widths[j] * (k * root), -root_precision) : inverse_widths[j];
+    const double inverse_root = kGives ? omega * inverse_widths[j] : 1, m = d * inverse_root * inverse_root;
     const double u = bounded((-law.a - m) * inverse_omega, kFar),
                  v = bounded((law.a - m) * inverse_omega, kFar);
     double x0 = u > 0 ? u : 0;
