@@ -164,32 +164,34 @@ std::string fusedmax() {
   return plot.str();
 }
 
+void outline(Plot& plot, const std::string& name, const Ellipsoid& ellipsoid) {
+  const Eigen::Matrix2d factor = ellipsoid.shape.llt().matrixL();
+  std::vector<std::pair<double, double>> points;
+  for (int i = 0; i <= 180; ++i) {
+    const double angle = 2 * std::numbers::pi * i / 180;
+    const Eigen::Vector2d point =
+        ellipsoid.centre +
+        std::sqrt(ellipsoid.radius2) * (factor * Eigen::Vector2d(std::cos(angle), std::sin(angle)));
+    points.emplace_back(point[0], point[1]);
+  }
+  plot.path(name, points);
+}
+
 std::string multivariate_beta_gaussian() {
   Plot plot("Draws, the contour that holds half of them, and the support", {-4, 4, 1, "t&#8321;"},
             {-3, 3, 1, "t&#8322;"});
   const Eigen::Vector2d mu(0, 0);
   const Eigen::Matrix2d covariance{{1.0, 0.5}, {0.5, 0.6}};
-  const auto outline = [&](const std::string& name, const Ellipsoid& ellipsoid) {
-    const Eigen::Matrix2d factor = ellipsoid.shape.llt().matrixL();
-    std::vector<std::pair<double, double>> points;
-    for (int i = 0; i <= 180; ++i) {
-      const double angle = 2 * std::numbers::pi * i / 180;
-      const Eigen::Vector2d point =
-          mu + std::sqrt(ellipsoid.radius2) * (factor * Eigen::Vector2d(std::cos(angle), std::sin(angle)));
-      points.emplace_back(point[0], point[1]);
-    }
-    plot.path(name, points);
-  };
   const auto p = MultivariateBetaGaussian::from_covariance(2, mu, covariance);
   std::vector<std::pair<double, double>> draws;
   const Eigen::MatrixXd points = sample(p, 1500, 2022);
   for (index_t k = 0; k < points.cols(); ++k) draws.emplace_back(points(0, k), points(1, k));
   plot.dots(draws, "#9a9a9a");
-  outline("&#945; = 2: half", mahalanobis_contour(p, 0.5));
-  outline("&#945; = 2: support", support(p));
+  outline(plot, "&#945; = 2: half", mahalanobis_contour(p, 0.5));
+  outline(plot, "&#945; = 2: support", support(p));
   const auto gaussian = MultivariateBetaGaussian::from_covariance(1, mu, covariance);
-  outline("&#945; = 1: half", mahalanobis_contour(gaussian, 0.5));
-  outline("&#945; = 1: 99%", mahalanobis_contour(gaussian, 0.99));
+  outline(plot, "&#945; = 1: half", mahalanobis_contour(gaussian, 0.5));
+  outline(plot, "&#945; = 1: 99%", mahalanobis_contour(gaussian, 0.99));
   return plot.str();
 }
 
@@ -218,7 +220,7 @@ std::string attention_line() {
   Eigen::MatrixXd observed(1, kFrames);
   for (index_t l = 0; l < kFrames; ++l) {
     const double x = t[static_cast<std::size_t>(l)];
-    weights[l] = std::exp(-12 * std::abs(x - 0.62)) * (1 + 0.5 * std::sin(40 * x));
+    weights[l] = std::exp(-40 * (x - 0.62) * (x - 0.62)) * (1 + 0.35 * std::sin(40 * x));
     observed(0, l) = 2.5 + std::sin(9 * x) + 0.3 * std::cos(31 * x);
   }
   weights /= weights.sum();
@@ -252,29 +254,17 @@ std::string attention_plane() {
   Eigen::VectorXd weights(t.cols());
   for (index_t l = 0; l < t.cols(); ++l) {
     const double x = t(0, l) - 0.58, y = t(1, l) - 0.45;
-    weights[l] = std::exp(-30 * (x * x - 1.2 * x * y + y * y)) * (1.2 + std::sin(20 * x + 9 * y));
+    weights[l] = std::exp(-60 * (x * x - 1.2 * x * y + y * y)) * (1.2 + std::sin(20 * x + 9 * y));
   }
   weights /= weights.sum();
   const auto psi = MultivariateGaussianBasis::unit_square(10, 10, 0.001 * Eigen::Matrix2d::Identity());
   const auto sparse = match_weights(2, weights, t), dense = match_weights(1, weights, t);
-  plot.heat(60, pdf(sparse, sparse.mu()),
+  plot.heat(48, pdf(sparse, sparse.mu()),
             [&](double x, double y) { return pdf(sparse, Eigen::Vector2d(x, y)); });
-  const auto outline = [&](const std::string& name, const Ellipsoid& ellipsoid) {
-    const Eigen::Matrix2d factor = ellipsoid.shape.llt().matrixL();
-    std::vector<std::pair<double, double>> points;
-    for (int i = 0; i <= 180; ++i) {
-      const double angle = 2 * std::numbers::pi * i / 180;
-      const Eigen::Vector2d point =
-          ellipsoid.centre +
-          std::sqrt(ellipsoid.radius2) * (factor * Eigen::Vector2d(std::cos(angle), std::sin(angle)));
-      points.emplace_back(point[0], point[1]);
-    }
-    plot.path(name, points);
-  };
-  outline("&#945; = 2: support", support(sparse));
-  outline("&#945; = 2: half", mahalanobis_contour(sparse, 0.5));
-  outline("&#945; = 1: 99%", mahalanobis_contour(dense, 0.99));
-  outline("&#945; = 1: half", mahalanobis_contour(dense, 0.5));
+  outline(plot, "&#945; = 2: support", support(sparse));
+  outline(plot, "&#945; = 2: half", mahalanobis_contour(sparse, 0.5));
+  outline(plot, "&#945; = 1: 99%", mahalanobis_contour(dense, 0.99));
+  outline(plot, "&#945; = 1: half", mahalanobis_contour(dense, 0.5));
   const Eigen::VectorXd r = attend(sparse, psi);
   for (index_t j = 0; j < psi.size(); ++j) {
     plot.dot(psi.mean(j)[0], psi.mean(j)[1], 1.5 + 5 * std::sqrt(r[j] / r.maxCoeff()), "#444444");

@@ -88,9 +88,9 @@ class Plot {
         const double x = x_.low + i * width, y = y_.low + j * height,
                      value = f(x + width / 2, y + height / 2);
         if (value == 0) continue;
-        const int fade = 250 - static_cast<int>(std::lround(120 * value / largest));
+        const int shade = static_cast<int>(std::lround(100 * value / largest));
         out_.rect(across(x), up(y + height), kWide / cells, kTall / cells,
-                  "rgb(" + std::to_string(fade) + ",250,250)");
+                  "rgb(" + std::to_string(245 - shade) + ',' + std::to_string(248 - shade / 2) + ",253)");
       }
     }
   }

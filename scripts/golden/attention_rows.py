@@ -119,7 +119,7 @@ def expectations(line, m, w, rule, intervals):
             slope = -s / w * psi
             stretch = line.slope_alpha
             if fixed_fraction:  # x = edge * fraction: nothing is singular at the ends
-                log_f_alpha = line.ratio_slope - log(1 - line.e * x * x / 2) / line.e**2 + edge_slope
+                log_f_alpha = line.ratio_slope - log(1 - line.e * (x * x / 2)) / line.e**2 + edge_slope
                 stretch = stretch + edge_slope
             pushed = f + x * f_slope
             alpha_form = f * log_f_alpha * psi + f * stretch * x * slope
@@ -151,7 +151,8 @@ def row(alpha, mu, sigma2, mean, covariance, rule):
     units = [peak / b, peak * line.slope_sigma2, peak]
     narrow = line.e <= 2 or line.uniform or abs(m) + 12 * w < line.edge  # the derivative of p is integrable where it counts
     if line.uniform:
-        full[7] = (exp(-((1 - m) / w)**2 / 2) + exp(-((1 + m) / w)**2 / 2)) / 2
+        ends = [exp(-((1 - m) / w)**2 / 2), exp(-((1 + m) / w)**2 / 2)]
+        full[1], full[7] = (ends[0] - ends[1]) / 2, (ends[0] + ends[1]) / 2
     scales = [min(full[4 + k], full[7 + k]) if narrow and full[7 + k] > 0 else full[4 + k] for k in range(3)]
     kappa = (abs(m) * full[4] + full[5]) / full[0]
     return ([peak * full[0]] + [units[k] * full[1 + k] for k in range(3)] + [units[k] * scales[k] for k in range(3)] + [kappa],

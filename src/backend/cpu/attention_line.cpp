@@ -49,11 +49,13 @@ struct Block {
 };
 
 /// Beyond this many widths an exponent is -infinity, and so are the squares of longer distances.
-constexpr double kFar = 1e100, kLargestSquared = 1e153, kHuge = 1e20;
+constexpr double kFar = 1e100, kLargestSquared = 1e153;
 FENCHEL_INLINE double bounded(double x, double bound) noexcept {
   const double below = x < bound ? x : bound;
   return below > -bound ? below : -bound;
 }
+
+FENCHEL_INLINE double smaller(double x, double y) noexcept { return x < y ? x : y; }
 
 /// Sets a block up; the largest fall of the Gaussian over an interval says how many nodes are needed. kGives:
 /// whether p gives a Gaussian away.
@@ -62,18 +64,17 @@ FENCHEL_INLINE double prepare(const LineLaw& law, const LineFunctions& psi, inde
                               Block& b) noexcept {
   const double *mean = psi.mean() + begin, *widths = psi.width() + begin;
   const double* inverse_widths = psi.inverse_width() + begin;
-  const double inverse_a = 1 / law.a, root_precision = std::sqrt(law.precision);
-  const double inverse_root_precision = kGives ? 1 / root_precision : 0;
+  const double inverse_a = 1 / law.a, root_precision = std::sqrt(law.precision), spread = 1 / root_precision;
   double fall[kBlock];
   for (index_t j = 0; j < kBlock; ++j) {
     const double d = bounded(mean[j] - law.mu, kLargestSquared), width = widths[j];
-    const double spreads = kGives ? root_precision * width : 0;
-    const bool wide = spreads > kHuge;  // 1 is lost beside its square, which may overflow
-    const double root = std::sqrt(1 + (wide ? 0 : spreads * spreads));
-    const double inverse_omega = wide ? root_precision : inverse_widths[j] * root;
-    const double inverse_root = wide ? inverse_widths[j] * inverse_root_precision : kGives ? 1 / root : 1;
-    const double omega = wide ? inverse_root_precision : width * inverse_root;
-    const double m = d * inverse_root * inverse_root;
+    const double spreads = kGives ? bounded(root_precision * width, kLargestSquared) : 0;
+    // omega of a function so wide that its square would overflow is that of p
+    const double k = 1 + spreads * spreads, root = kGives ? 1 / std::sqrt(k) : 1;
+    const double omega = kGives ? smaller(width * root, spread) : width;
+    const double inverse_omega =
+        kGives ? -smaller(-inverse_widths[j] * (k * root), -root_precision) : inverse_widths[j];
+    const double inverse_root = kGives ? omega * inverse_widths[j] : 1, m = d * inverse_root * inverse_root;
     const double u = bounded((-law.a - m) * inverse_omega, kFar),
                  v = bounded((law.a - m) * inverse_omega, kFar);
     double x0 = u > 0 ? u : 0;

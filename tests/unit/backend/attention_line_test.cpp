@@ -144,7 +144,9 @@ void expect_slopes(const std::vector<Pair>& pairs) {
       EXPECT_TRUE(std::isfinite(got));
       if (pair.value <= 1e-30 * pair.peak()) continue;
       const double error = kIsSingle<Real> ? 2e-5 : 1e-10 + 8 * kEps * pair.kappa;
-      EXPECT_NEAR(got, pair.slope[k], error * pair.scale[k] + (kIsSingle<Real> ? 2e-45 : 0));
+      // alpha d/dalpha is made of rates as large as 1, however little of them is left at a large alpha
+      const double rounding = k == 2 && pair.alpha < kInf ? 8 * kEps * pair.value / pair.alpha : 0;
+      EXPECT_NEAR(got, pair.slope[k], error * pair.scale[k] + rounding + (kIsSingle<Real> ? 2e-45 : 0));
     }
   }
 }
