@@ -17,7 +17,6 @@ namespace fenchel::detail {
 namespace {
 
 constexpr index_t kBlock = LineFunctions::kBlock;
-constexpr double kInverseRootTwoPi = 1 / (std::numbers::sqrt2 / std::numbers::inv_sqrtpi);
 
 /// What a row needs to know of its density.
 struct LineLaw {
@@ -332,68 +331,13 @@ FENCHEL_CLONES void integrate_row(const LineLaw& law, Kind kind, const LineFunct
   }
 }
 
-/// alpha = 1: p psi is a Gaussian in y, N(d; 0, v) with v = sigma2 + sigma_j^2 times one of mean m and
-/// variance omega^2. d log p / dalpha = log_peak_rate + G dz - G^2 / 2, G = y^2 / (2 sigma2).
-template <Wanted kWanted>
-FENCHEL_INLINE void gaussian_blocks(const LineLaw& law, double sigma2, const LineFunctions& psi,
-                                    const RowBlocks& out) noexcept {
-  for (index_t begin = 0; begin < psi.size(); begin += kBlock) {
-    const double *mean = psi.mean() + begin, *width = psi.width() + begin;
-    double value[kBlock], slope[kBlock], stretch[kBlock], alpha[kBlock];
-    for (index_t j = 0; j < kBlock; ++j) {
-      const double variance = width[j] * width[j], inverse = 1 / (sigma2 + variance);
-      const double d = mean[j] - law.mu, pull = d * inverse;
-      const double r = kInverseRootTwoPi * std::sqrt(inverse) * exp_element(-0.5 * d * pull);
-      const double m2 = d * pull * sigma2 * inverse, omega2 = variance * inverse;  // over sigma2
-      const double square = m2 + omega2, fourth = m2 * m2 + 6 * m2 * omega2 + 3 * omega2 * omega2;
-      value[j] = r;
-      slope[j] = r * pull;
-      stretch[j] = 0.5 * r * (pull * pull - inverse);
-      alpha[j] = r * (law.log_peak_rate + 0.5 * square * law.log_power_rate - 0.125 * fourth);
-    }
-    std::copy_n(value, kBlock, out[0] + begin);
-    if constexpr (kWanted == Wanted::kValues) continue;
-    std::copy_n(slope, kBlock, out[1] + begin);
-    std::copy_n(stretch, kBlock, out[2] + begin);
-    if constexpr (kWanted == Wanted::kAlphaToo) std::copy_n(alpha, kBlock, out[3] + begin);
-  }
-}
-
-FENCHEL_CLONES void gaussian_row(const LineLaw& law, double sigma2, const LineFunctions& psi, Wanted wanted,
-                                 RowBlocks out) noexcept {
-  switch (wanted) {
-    case Wanted::kValues:
-      gaussian_blocks<Wanted::kValues>(law, sigma2, psi, out);
-      break;
-    case Wanted::kGradient:
-      gaussian_blocks<Wanted::kGradient>(law, sigma2, psi, out);
-      break;
-    case Wanted::kAlphaToo:
-      gaussian_blocks<Wanted::kAlphaToo>(law, sigma2, psi, out);
-      break;
-  }
-}
-
 }  // namespace
-
-LineFunctions::LineFunctions(const cpu::GaussianFunctions& psi)
-    : size_(psi.mean.rows),
-      whole_((size_ + kBlock - 1) / kBlock * kBlock),
-      memory_(static_cast<std::size_t>(3 * whole_)) {
-  for (index_t j = 0; j < whole_; ++j) {
-    const index_t from = std::min(j, size_ - 1);
-    const double width = std::sqrt(psi.covariance.row(from)[0]);
-    double* const lane = memory_.data() + j;
-    lane[0] = psi.mean.row(from)[0];
-    lane[whole_] = width;
-    lane[2 * whole_] = 1 / width;
-  }
-}
 
 void attend_line_row(const DensityRow& p, const LineFunctions& psi, Wanted wanted, Accuracy accuracy,
                      RowBlocks out) noexcept {
   const BetaGaussianConstants& c = p.constants;
   if (c.am1 <= -kNearOne) return attend_student_row(p, psi, wanted, accuracy, out);
+  if (c.am1 == 0) return attend_gaussian_row(p, psi, wanted, out);
   const double sigma2 = p.scale[0], am1 = c.am1;
   const bool single = accuracy == Accuracy::kSingle && wanted != Wanted::kAlphaToo;
   const Kind kind = kind_of(am1, wanted);
@@ -408,7 +352,6 @@ void attend_line_row(const DensityRow& p, const LineFunctions& psi, Wanted wante
     law.log_peak_rate = rates.log_peak;
     law.log_power_rate = rates.log_peak_power;
   }
-  if (am1 == 0) return gaussian_row(law, sigma2, psi, wanted, out);
   law.a = am1 > 0 ? std::sqrt(c.radius2 * sigma2) : std::numeric_limits<double>::infinity();
   if (kind == Kind::kNear) {
     law.precision = 1 / (c.peak_power * sigma2);
