@@ -62,7 +62,7 @@ double line_expectation(const LineDensity& p, const LineFunction& f) {
   return panel_expectation(p, f, {}, p.log_pdf);
 }
 
-double gaussian_expectation(const LineDensity& p, LineFunction f, double mean, double width) {
+double gaussian_expectation(const LineDensity& p, const LineFunction& f, double mean, double width) {
   const auto log_product = [&](double t) {
     const double z = (t - mean) / width;
     return p.log_pdf(t) - z * z / 2;

@@ -8,8 +8,8 @@
 namespace fenchel::detail {
 
 /// sum_i C(k, i) ((mean - centre) / width)^{k-i} moments[i] / width^i, k = 0, ..., degree: expectations of
-/// the basis from central moments, or their derivatives from those of the moments. A moment that is not
-/// finite is that of its degree, and makes those above NaN (odd) or what their own moment is.
+/// the basis from central moments, or derivatives from those of the moments. Where moments[k] is not finite
+/// neither is the k-th sum: it is that moment.
 [[nodiscard]] Eigen::VectorXd polynomial_sum(const PolynomialBasis& psi, double mean,
                                              std::span<const double> moments);
 

@@ -61,7 +61,7 @@ template <NumericDistribution P>
 
 /// A beta-Gaussian and Gaussian functions: as cpu::attend, by the density's own constants.
 [[nodiscard]] FENCHEL_EXPORT Eigen::VectorXd attend(const BetaGaussian& p, const GaussianBasis& psi);
-/// A beta-Gaussian and waves: by its characteristic function, to 1e-12 absolutely.
+/// A beta-Gaussian and waves: by its characteristic function, with absolute errors below 1e-13.
 [[nodiscard]] FENCHEL_EXPORT Eigen::VectorXd attend(const BetaGaussian& p, const FourierBasis& psi);
 
 /// Integers: sums over the support.

@@ -29,8 +29,8 @@ inline constexpr double kAttendAccuracy = 1e-10;
 
 /// The same for a Gaussian density f, however narrow, wide or far from the support of p: panels start where
 /// the product is largest as well. Never negative; 0 where it underflows.
-[[nodiscard]] FENCHEL_EXPORT double gaussian_expectation(const LineDensity& p, LineFunction f, double mean,
-                                                         double width);
+[[nodiscard]] FENCHEL_EXPORT double gaussian_expectation(const LineDensity& p, const LineFunction& f,
+                                                         double mean, double width);
 
 template <LineDistribution P>
 [[nodiscard]] std::vector<double> knots(const P& p) {

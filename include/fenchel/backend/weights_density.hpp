@@ -21,7 +21,8 @@
 ///
 /// Throw std::invalid_argument for shapes that do not fit, a null view or a length outside of [1, cols],
 /// std::domain_error for a weight that is negative or not finite, a sum that is not 1, alpha that is infinite
-/// or not above D / (D + 2), a singular covariance, and Sigma that overflows (large alpha).
+/// or not above D / (D + 2), a singular covariance, and Sigma that overflows (large alpha); the first such
+/// row is named, and others may have been written.
 namespace fenchel::cpu {
 
 /// How far from 1 the weights of a row may add up to.

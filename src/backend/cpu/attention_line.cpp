@@ -209,6 +209,7 @@ FENCHEL_INLINE void integrate(const LineLaw& law, const UnitRule<kSize>& rule, B
 /// Rules of growing size: the smallest that is accurate for a fall of the Gaussian is taken.
 struct Rules {
   UnitRule<8> smooth8 = gauss_legendre<8>();
+  UnitRule<12> smooth12 = gauss_legendre<12>();
   UnitRule<16> smooth16 = gauss_legendre<16>();
   UnitRule<20> smooth20 = gauss_legendre<20>();
   UnitRule<24> smooth24 = gauss_legendre<24>();
@@ -231,7 +232,8 @@ template <class Shape, Wanted kWanted, Accuracy kAccuracy>
 FENCHEL_INLINE void integrate_whole(const LineLaw& law, double fall, const Rules& r, Block& b) noexcept {
   if constexpr (kAccuracy == Accuracy::kSingle) {
     if (fall <= 0.5) return integrate<Shape, kWanted>(law, r.smooth8, b);
-    if (fall <= 8) return integrate<Shape, kWanted>(law, r.smooth16, b);
+    if (fall <= 4) return integrate<Shape, kWanted>(law, r.smooth12, b);
+    if (fall <= 12) return integrate<Shape, kWanted>(law, r.smooth16, b);
     integrate<Shape, kWanted>(law, r.smooth20, b);
   } else {
     if (fall <= 2) return integrate<Shape, kWanted>(law, r.smooth16, b);
@@ -335,22 +337,25 @@ FENCHEL_CLONES void integrate_row(const LineLaw& law, Kind kind, const LineFunct
 template <Wanted kWanted>
 FENCHEL_INLINE void gaussian_blocks(const LineLaw& law, double sigma2, const LineFunctions& psi,
                                     const RowBlocks& out) noexcept {
-  const double *mean = psi.mean(), *width = psi.width();
-  for (index_t j = 0; j < psi.whole_size(); ++j) {
-    const double variance = width[j] * width[j], inverse = 1 / (sigma2 + variance);
-    const double d = mean[j] - law.mu, pull = d * inverse;
-    const double r = kInverseRootTwoPi * std::sqrt(inverse) * exp_element(-0.5 * d * pull);
-    out.data[j] = r;
-    if constexpr (kWanted != Wanted::kValues) {
-      out.data[out.pitch + j] = r * pull;
-      out.data[2 * out.pitch + j] = 0.5 * r * (pull * pull - inverse);
-    }
-    if constexpr (kWanted == Wanted::kAlphaToo) {
+  for (index_t begin = 0; begin < psi.size(); begin += kBlock) {
+    const double *mean = psi.mean() + begin, *width = psi.width() + begin;
+    double value[kBlock], slope[kBlock], stretch[kBlock], alpha[kBlock];
+    for (index_t j = 0; j < kBlock; ++j) {
+      const double variance = width[j] * width[j], inverse = 1 / (sigma2 + variance);
+      const double d = mean[j] - law.mu, pull = d * inverse;
+      const double r = kInverseRootTwoPi * std::sqrt(inverse) * exp_element(-0.5 * d * pull);
       const double m2 = d * pull * sigma2 * inverse, omega2 = variance * inverse;  // over sigma2
       const double square = m2 + omega2, fourth = m2 * m2 + 6 * m2 * omega2 + 3 * omega2 * omega2;
-      out.data[3 * out.pitch + j] =
-          r * (law.log_peak_rate + 0.5 * square * law.log_power_rate - 0.125 * fourth);
+      value[j] = r;
+      slope[j] = r * pull;
+      stretch[j] = 0.5 * r * (pull * pull - inverse);
+      alpha[j] = r * (law.log_peak_rate + 0.5 * square * law.log_power_rate - 0.125 * fourth);
     }
+    std::copy_n(value, kBlock, out[0] + begin);
+    if constexpr (kWanted == Wanted::kValues) continue;
+    std::copy_n(slope, kBlock, out[1] + begin);
+    std::copy_n(stretch, kBlock, out[2] + begin);
+    if constexpr (kWanted == Wanted::kAlphaToo) std::copy_n(alpha, kBlock, out[3] + begin);
   }
 }
 

@@ -69,9 +69,12 @@ class Row {
       at_.v[a * kG + lane] = shared_.beta * std::max(at_.matrix[a * d_ + a], 0.0);
       at_.e2[a * kG + lane] = shared_.beta / 2 * distance * distance;
     }
+    vanishes_[lane] = p_.constants.am1 > 0 && vanishes(lane);
+    for (index_t a = 0; vanishes_[lane] && a < d_; ++a) at_.e2[a * kG + lane] = 0;
   }
 
   [[nodiscard]] bool integrate(Wanted wanted, Accuracy accuracy) noexcept {
+    if (std::all_of(vanishes_, vanishes_ + kG, [](bool x) { return x; })) return true;
     const SpaceGroup group{d_, at_.v, at_.e2, at_.sums, at_.work};
     if (p_.constants.am1 > 0) return integrate_contour(shared_, group, wanted, accuracy);
     if (p_.constants.am1 < 0) return integrate_mixture(shared_, group, wanted);
@@ -83,6 +86,10 @@ class Row {
   /// beta d_a d_b <zeta / ((1 + zeta v_a) (1 + zeta v_b))> - [a = b] <1 / (1 + zeta v_a)>: the pathwise form,
   /// in which nothing cancels for wide functions. radius2 ~ det(Sigma)^-c, c = am1 / (2 + D am1).
   void store(index_t j, index_t lane, Wanted wanted, RowBlocks out) noexcept {
+    if (vanishes_[lane]) {
+      for (index_t block = 0; block < block_count(d_, wanted); ++block) out[block][j] = 0;
+      return;
+    }
     out[0][j] = at_.sums[lane];
     if (wanted == Wanted::kValues) return;
     const double* const turn = at_.turns + lane * d_ * d_;
@@ -127,6 +134,19 @@ class Row {
   }
 
  private:
+  /// Whether a function is so many widths outside of the support that nothing of it is left: the integrand
+  /// at any zeta > 0 is a bound, here where 1 + zeta max(v) is the distance in radii.
+  [[nodiscard]] bool vanishes(index_t lane) const noexcept {
+    constexpr double kLogNothing = -1000;
+    double size2 = 0, widest = 0;
+    for (index_t a = 0; a < d_; ++a) {
+      size2 += at_.e2[a * kG + lane];
+      widest = std::max(widest, at_.v[a * kG + lane]);
+    }
+    const double outside = std::sqrt(size2 / shared_.n) - 1;
+    return outside > widest && shared_.log_factor - shared_.n * outside * outside / widest < kLogNothing;
+  }
+
   [[nodiscard]] double distance(index_t a, index_t lane) const noexcept {
     return at_.distance[a * kG + lane];
   }
@@ -136,6 +156,7 @@ class Row {
   index_t d_;
   Scratch at_;
   SpaceDensity shared_;
+  bool vanishes_[kG] = {};
   const double* last_ = nullptr;  ///< the covariance that `matrix` and `axes` are of
 };
 

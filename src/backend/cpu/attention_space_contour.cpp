@@ -307,7 +307,7 @@ FENCHEL_INLINE bool integrate(const SpaceDensity& p, const SpaceGroup& group, Wa
           smallest[k] = saddle.log_value[k] < kLogSmallest ? kInfinity<double> : 2 * rule.smallest * size[k];
       }
       bool done = true;
-      for (index_t k = 0; k < kG; ++k) done = done && size[k] <= smallest[k];
+      for (index_t k = 0; k < kG; ++k) done = done && !(size[k] > smallest[k]);
       if (done) break;
     }
     if (refinements < 0) continue;

@@ -1,19 +1,22 @@
 #include "backend/cpu/attention_values.hpp"
 
-#include "backend/cpu/row_lanes.hpp"
+#include "core/lanes.hpp"
 
 namespace fenchel::detail {
 namespace {
 
 template <class Real>
 FENCHEL_INLINE double any_dot(const double* x, const Real* y, index_t n) noexcept {
-  Lanes<double> sums{};
+  constexpr index_t kParts = 16;
+  double parts[kParts] = {};
   index_t i = 0;
-  for (; i + kLanes<double> <= n; i += kLanes<double>) {
-    for_each_lane<double>([&](index_t j) FENCHEL_INLINE_LAMBDA { sums[j] += x[i + j] * double{y[i + j]}; });
+  for (; i + kParts <= n; i += kParts) {
+    for (index_t j = 0; j < kParts; ++j) parts[j] += x[i + j] * double{y[i + j]};
   }
-  for (; i < n; ++i) sums[0] += x[i] * double{y[i]};
-  return sum_of_doubles(sums);
+  for (; i < n; ++i) parts[0] += x[i] * double{y[i]};
+  double sum = 0;
+  for (const double part : parts) sum += part;
+  return sum;
 }
 
 template <class Real>

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -7,6 +8,8 @@
 #include <vector>
 
 #include "fenchel/attention/attend_derivatives.hpp"
+#include "fenchel/core/philox.hpp"
+#include "fenchel/core/variates.hpp"
 #include "fenchel/distribution/beta_covariance.hpp"
 #include "fenchel/predict/function.hpp"
 #include "support/golden.hpp"
@@ -147,6 +150,30 @@ TEST(AttendDerivatives, ClosedFormsAreWhatQuadratureGives) {
     check(p, PolynomialBasis(5, 0.1, 2), 1e-10);
     check(p, FourierBasis(2, 3), 1e-10);
     check(p, GaussianBasis({0.9, 0.2}, {0.4, 0.03}), 1e-10);
+  }
+}
+
+/// The kernel and quadrature share no code. Errors are relative to r over the unit of the parameter.
+TEST(AttendDerivatives, TheKernelAndQuadratureAgree) {
+  constexpr double kBound = 2e-11;
+  Philox rng(11);
+  for (const double alpha :
+       {0.5, 0.8, 0.97, 0.9985, 1 - 1e-12, 1.0, 1 + 1e-6, 1.01, 1.1, 4.0 / 3, 1.5, 1.7, 2.0, 3.0, 10.0}) {
+    for (int i = 0; i < 20; ++i) {
+      const double sigma2 = std::exp(6 * uniform01(rng) - 3), mu = 2 * uniform01(rng) - 1;
+      const BetaGaussian p(alpha, mu, sigma2);
+      const double size = survival_quantile(p, 0.1) - quantile(p, 0.1);
+      const double width = size * std::pow(10, 4 * uniform01(rng) - 2.5);
+      const GaussianBasis psi({mu + (2 * uniform01(rng) - 1) * (1.5 * size + 4 * width)}, {width});
+      const double r = attend(p, psi)[0];
+      if (r < 1e-20 * std::min(1 / width, 1 / size)) continue;
+      const LineFunction f = line_function(psi, 0);
+      const QuadraticGradient want = expectation_gradient(p, f.value, 1e-12, f.cuts);
+      const Eigen::MatrixXd got = detail::attend_gradient(p, psi);
+      EXPECT_NEAR(got(0, 0), want.mu, kBound * (std::abs(want.mu) + r / size)) << alpha << " " << i;
+      EXPECT_NEAR(got(0, 1), want.sigma2, kBound * (std::abs(want.sigma2) + r / sigma2)) << alpha << " " << i;
+      EXPECT_NEAR(got(0, 2), want.alpha, kBound * (std::abs(want.alpha) + r)) << alpha << " " << i;
+    }
   }
 }
 

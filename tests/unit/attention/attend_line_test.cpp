@@ -24,6 +24,16 @@
 #include "support/grids.hpp"
 #include "support/messages.hpp"
 
+namespace elsewhere {
+
+/// A basis that somebody else wrote.
+struct Ramps {
+  [[nodiscard]] fenchel::index_t size() const { return 2; }
+};
+Eigen::VectorXd evaluate(const Ramps&, double t) { return Eigen::Vector2d(t, 2 * t + 1); }
+
+}  // namespace elsewhere
+
 namespace fenchel {
 namespace {
 
@@ -294,6 +304,14 @@ TEST(AttendLine, ConcatenationIsItsParts) {
   check(BetaGaussian(1.5, 0.2, 0.3));
   check(TruncatedGaussian(1.5, 0.2, 0.3));
   check(SparsePoisson(2, 3.1));
+}
+
+TEST(AttendLine, ABasisOfYourOwnNeedsSizeAndEvaluate) {
+  const BetaGaussian p(1.5, 0.2, 0.3);
+  const Eigen::VectorXd r = attend(p, elsewhere::Ramps{});
+  EXPECT_NEAR(r[0], 0.2, 1e-12);
+  EXPECT_NEAR(r[1], 1.4, 1e-12);
+  EXPECT_EQ(attend(p, ConcatenatedBasis(elsewhere::Ramps{}, PolynomialBasis(1))).head(2), r);
 }
 
 TEST(AttendLine, IntegersAreSums) {
