@@ -172,12 +172,12 @@ WeightedPoints weighted_points(std::string_view where, const Eigen::MatrixXd& po
   points.offsets.colwise() -= centre;
   const Eigen::MatrixXd covariance =
       points.offsets * points.weights.asDiagonal() * points.offsets.transpose();
-  points.floor = variance_floor > 0
-                     ? variance_floor
-                     : kRelativeVarianceFloor * covariance.trace() / static_cast<double>(covariance.rows());
-  if (!(points.floor > 0 && points.floor < kInfinity))
+  const double variance = checked_finite(where, "the variance of the positions",
+                                         covariance.trace() / static_cast<double>(covariance.rows()));
+  points.floor = variance_floor > 0 ? variance_floor : kRelativeVarianceFloor * variance;
+  if (!(points.floor > 0))
     throw_domain_error(where, "the variance of the positions",
-                       "must be positive and finite unless a variance_floor is given", covariance.trace());
+                       "must be positive unless a variance_floor is given", variance);
   points.whitening = Eigensystem(raised(covariance, points.floor)).operatorInverseSqrt();
   return points;
 }

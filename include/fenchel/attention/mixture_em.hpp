@@ -42,11 +42,10 @@ struct MixtureFit {
   double criterion;
 };
 
-/// The mixture of that many components; its start is deterministic. Unless the floor binds, its mean and
-/// (co)variance are those of the weighted points, and an affine map of the positions maps the fit. Throws
-/// std::invalid_argument where sizes differ or fewer distinct points have weight than there are components,
-/// std::domain_error for positions that are not finite, weights that are negative or all 0, points that
-/// coincide without a floor, and as BetaGaussian::from_variance does (alpha > 1/3).
+/// The mixture of that many components, from a deterministic start. Unless the floor binds, its mean and
+/// (co)variance are those of the points, and an affine map of the positions maps the fit. Throws
+/// std::invalid_argument or std::domain_error for bad positions, weights and numbers of components, and as
+/// from_variance does: unless alpha > 1/3, and where sigma2 overflows, as for most finite alpha >= 1e3.
 [[nodiscard]] FENCHEL_EXPORT MixtureFit<BetaGaussian> fit_mixture(double alpha,
                                                                   std::span<const double> positions,
                                                                   std::span<const double> weights,

@@ -339,7 +339,9 @@ FENCHEL_INLINE bool integrate(const SpaceDensity& p, const SpaceGroup& group, Wa
 
 FENCHEL_CLONES bool integrate_contour(const SpaceDensity& p, const SpaceGroup& group, Wanted wanted,
                                       Accuracy accuracy) noexcept {
-  const Rule& rule = accuracy == Accuracy::kDouble ? kDoubleRule : kSingleRule;
+  // before kManyOrders, d rho / d alpha multiplies errors by n
+  const bool amplified = wanted == Wanted::kAlphaToo && p.n > 50;
+  const Rule& rule = accuracy == Accuracy::kDouble || amplified ? kDoubleRule : kSingleRule;
   return p.n < kManySeries ? integrate<false>(p, group, wanted, rule)
                            : integrate<true>(p, group, wanted, rule);
 }

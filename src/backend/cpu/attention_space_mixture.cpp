@@ -92,15 +92,43 @@ class Function {
   index_t lane_;
 };
 
+/// From here on a second maximum is too small to be seen.
+constexpr double kOneMaximum = 1e3;
+constexpr double kLogNothing = -800;
+
+/// A maximum of the integrand between t = low and 0, by golden section.
+double find_maximum(const Function& psi, double low) noexcept {
+  constexpr double kGolden = 0.6180339887498949;
+  double high = 0;
+  for (int i = 0; i < 60; ++i) {
+    const double step = kGolden * (high - low), left = high - step, right = low + step;
+    const bool rises = psi.exponent(left) < psi.exponent(right);
+    (rises ? low : high) = rises ? left : right;
+  }
+  return (low + high) / 2;
+}
+
 /// False when the rule does not converge. The integrand may have two maxima: near zeta = 1, and for a far
 /// function near zeta = m / e2.
 bool integrate_student(const SpaceDensity& p, const Function& psi, Wanted wanted) noexcept {
-  const double m = -p.n;
-  const double known = std::max(psi.exponent(0), psi.exponent(-std::log1p(psi.distance2() / (m + 1))));
+  const double m = -p.n, lowest = -std::log1p(psi.distance2() / (m + 1));
+  const double place = m < kOneMaximum ? 0 : find_maximum(psi, lowest);
+  const double known =
+      m < kOneMaximum ? std::max(psi.exponent(0), psi.exponent(lowest)) : psi.exponent(place);
   if (!(std::abs(known) < 1e300)) return false;
   double right = 4 / std::sqrt(m + 1), left = right;
-  while (m * order_exponent(right) - right < kRange) right *= 1.1;
-  while (-m * order_exponent(-left) - left > known - kRange) left *= 1.1;
+  if (m < kOneMaximum) {
+    while (m * order_exponent(right) - right < kRange) right *= 1.1;
+    while (-m * order_exponent(-left) - left > known - kRange) left *= 1.1;
+  } else if (known + p.log_factor < kLogNothing) {
+    psi.clear(wanted);
+    return true;
+  } else {
+    while (psi.exponent(place + right) > known - kRange) right *= 1.1;
+    while (psi.exponent(place - left) > known - kRange) left *= 1.1;
+    right += place;
+    left -= place;
+  }
 
   double step = 1 / std::sqrt(25 + 2 * (m + 1)), top = known;
   for (double t = -left; t < right; t += step) top = std::max(top, psi.exponent(t));

@@ -8,6 +8,7 @@
 #include "fenchel/attention/attend.hpp"
 #include "fenchel/attention/attend_derivatives.hpp"
 #include "fenchel/distribution/beta_gaussian.hpp"
+#include "fenchel/distribution/multivariate_mixture.hpp"
 #include "fenchel/distribution/quadratic_gradient.hpp"
 #include "support/differences.hpp"
 #include "support/messages.hpp"
@@ -131,6 +132,38 @@ TEST(MixtureAttend, WeightsOfZeroHaveAGradient) {
   EXPECT_EQ(gradient.weights, Eigen::Vector2d(-1, 2));
   EXPECT_EQ(gradient.components[0].mu, 0);
   EXPECT_EQ(gradient.components[1].mu, 1);
+}
+
+/// The coordinates of the plane.
+struct Coordinates {
+  [[nodiscard]] index_t size() const { return 2; }
+};
+Eigen::VectorXd attend(const MultivariateBetaGaussian& p, const Coordinates&) { return p.mu(); }
+MultivariateQuadraticGradient attend_vjp(const MultivariateBetaGaussian&, const Coordinates&,
+                                         const Eigen::VectorXd& cotangent) {
+  return {cotangent, Eigen::Matrix2d::Zero(), 0};
+}
+Eigen::VectorXd attend_jvp(const MultivariateBetaGaussian&, const Coordinates&,
+                           const MultivariateQuadraticGradient& direction) {
+  return direction.mu;
+}
+
+TEST(MixtureAttend, InThePlane) {
+  const Eigen::Matrix2d scale = Eigen::Matrix2d::Identity();
+  const Mixture<MultivariateBetaGaussian> p({0.25, 0.75},
+                                            {MultivariateBetaGaussian(2, Eigen::Vector2d(1, -2), scale),
+                                             MultivariateBetaGaussian(2, Eigen::Vector2d(4, 3), scale)});
+  EXPECT_EQ(attend(p, Coordinates()), mean(p));
+  const Eigen::Vector2d cotangent(0.5, 2);
+  const auto gradient = attend_vjp(p, Coordinates(), cotangent);
+  EXPECT_EQ(gradient.weights, Eigen::Vector2d(-3.5, 8));
+  EXPECT_EQ(gradient.components[0].mu, Eigen::Vector2d(0.125, 0.5));
+  EXPECT_EQ(gradient.components[1].mu, Eigen::Vector2d(0.375, 1.5));
+  EXPECT_NEAR(attend_jvp(p, Coordinates(), gradient).dot(cotangent),
+              gradient.weights.squaredNorm() + gradient.components[0].mu.squaredNorm() +
+                  gradient.components[1].mu.squaredNorm(),
+              1e-13)
+      << "each is the transpose of the other";
 }
 
 TEST(MixtureAttend, BadInput) {

@@ -169,6 +169,18 @@ TEST(AttentionSpace, WhatUnderflowsIsZero) {
   }
 }
 
+TEST(AttentionSpace, FarFunctionsOfAStudentEnd) {
+  for (double alpha : {0.6, 0.99, 0.9995, 1 - 1e-12}) {
+    const Rows far{alpha, 2, {1e3, 0, 1e8, 1e8, 0, 0}, {1e-4, 1e-4, 1e-9, 1e-2, 0.1, 0.1}};
+    const Numbers out = far.attend(Wanted::kAlphaToo, Accuracy::kDouble);
+    ASSERT_EQ(out.size(), 21u) << alpha;
+    const BetaGaussianConstants c = beta_gaussian_constants(2, alpha - 1, 0);
+    const double expected = std::exp(log_density(c, 1e6));
+    EXPECT_NEAR(out[0], expected, 1e-6 * expected) << alpha;
+    EXPECT_GT(out[2], 0.01);
+  }
+}
+
 TEST(SmallMatrix, EigenvectorsDiagonalise) {
   std::mt19937_64 rng(4);
   std::normal_distribution<double> normal;
