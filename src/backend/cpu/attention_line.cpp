@@ -36,7 +36,7 @@ struct LineLaw {
 /// The integrals over one block of functions, lane by lane.
 struct Block {
   double d[kBlock];                                ///< centre of psi
-  double m[kBlock], omega[kBlock];                 ///< of the Gaussian part
+  double start[kBlock], omega[kBlock];             ///< y = start + omega (x - x0), exact at the ends
   double x0[kBlock], first[kBlock], size[kBlock];  ///< x = x0 + first + size * node
   double left[kBlock], right[kBlock];              ///< from the support's ends to those of the cut, over a
   double span[kBlock];                             ///< the length of the cut, over a
@@ -49,7 +49,7 @@ struct Block {
 };
 
 /// Beyond this many widths an exponent is -infinity, and so are the squares of longer distances.
-constexpr double kFar = 1e100, kLargestSquared = 1e153;
+constexpr double kFar = 1e150, kLargestSquared = 1e153;
 FENCHEL_INLINE double bounded(double x, double bound) noexcept {
   const double below = x < bound ? x : bound;
   return below > -bound ? below : -bound;
@@ -87,7 +87,7 @@ FENCHEL_INLINE double prepare(const LineLaw& law, const LineFunctions& psi, inde
     const double far = lower > upper ? lower : upper, unit = omega * inverse_a;
     fall[j] = far * (size + far / 2);
     b.d[j] = d;
-    b.m[j] = m;
+    b.start[j] = u > 0 ? -law.a : v < 0 ? law.a : m;
     b.omega[j] = omega;
     b.x0[j] = x0;
     b.first[j] = -lower;
@@ -192,7 +192,7 @@ FENCHEL_INLINE void integrate(const LineLaw& law, const UnitRule<kSize>& rule, B
       const double step = b.first[j] + b.size[j] * left;
       const double exponent = -step * (b.x0[j] + 0.5 * step);
       const double one_minus_q = (b.left[j] + b.span[j] * left) * (b.right[j] + b.span[j] * right);
-      const double y = b.m[j] + b.omega[j] * (b.x0[j] + step);
+      const double y = b.start[j] + b.omega[j] * step;
       const Point point = Shape::at(law, exponent, one_minus_q, y * y);
       const double term = weight * point.value;
       b.sum[j] += term;
@@ -346,10 +346,11 @@ FENCHEL_INLINE void gaussian_blocks(const LineLaw& law, double sigma2, const Lin
       const double r = kInverseRootTwoPi * std::sqrt(inverse) * exp_element(-0.5 * d * pull);
       const double m2 = d * pull * sigma2 * inverse, omega2 = variance * inverse;  // over sigma2
       const double square = m2 + omega2, fourth = m2 * m2 + 6 * m2 * omega2 + 3 * omega2 * omega2;
+      // where nothing is left of a value, the rest may have overflowed
       value[j] = r;
-      slope[j] = r * pull;
-      stretch[j] = 0.5 * r * (pull * pull - inverse);
-      alpha[j] = r * (law.log_peak_rate + 0.5 * square * law.log_power_rate - 0.125 * fourth);
+      slope[j] = r > 0 ? r * pull : 0;
+      stretch[j] = r > 0 ? 0.5 * r * (pull * pull - inverse) : 0;
+      alpha[j] = r > 0 ? r * (law.log_peak_rate + 0.5 * square * law.log_power_rate - 0.125 * fourth) : 0;
     }
     std::copy_n(value, kBlock, out[0] + begin);
     if constexpr (kWanted == Wanted::kValues) continue;
