@@ -19,15 +19,15 @@ FENCHEL_INLINE void gaussian_blocks(double mu, double sigma2, const BetaGaussian
     double value[kBlock], slope[kBlock], stretch[kBlock], alpha[kBlock];
     for (index_t j = 0; j < kBlock; ++j) {
       const double variance = width[j] * width[j], inverse = 1 / (sigma2 + variance);
-      const double d = mean[j] - mu, pull = d * inverse;
+      const double d = mean[j] - mu, pull = bounded(d * inverse, kLargestSquared);
       const double r = kInverseRootTwoPi * std::sqrt(inverse) * exp_element(-0.5 * d * pull);
-      const double m2 = d * pull * sigma2 * inverse, omega2 = variance * inverse;  // over sigma2
+      const double m2 = bounded(d * pull * sigma2 * inverse, kLargestSquared),
+                   omega2 = variance * inverse;  // over sigma2
       const double square = m2 + omega2, fourth = m2 * m2 + 6 * m2 * omega2 + 3 * omega2 * omega2;
-      // where nothing is left of a value, the rest may have overflowed
       value[j] = r;
-      slope[j] = r > 0 ? r * pull : 0;
-      stretch[j] = r > 0 ? 0.5 * r * (pull * pull - inverse) : 0;
-      alpha[j] = r > 0 ? r * (rates.log_peak + 0.5 * square * rates.log_peak_power - 0.125 * fourth) : 0;
+      slope[j] = r * pull;
+      stretch[j] = 0.5 * r * (pull * pull - inverse);
+      alpha[j] = r * (rates.log_peak + 0.5 * square * rates.log_peak_power - 0.125 * fourth);
     }
     std::copy_n(value, kBlock, out[0] + begin);
     if constexpr (kWanted == Wanted::kValues) continue;

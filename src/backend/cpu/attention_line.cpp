@@ -47,11 +47,8 @@ struct Block {
   double sum[kBlock], slope[kBlock], moment[kBlock], alpha[kBlock];
 };
 
-/// Beyond this many widths an exponent is -infinity, and so are the squares of longer distances.
-constexpr double kFar = 1e150, kLargestSquared = 1e153;
-FENCHEL_INLINE double smaller(double x, double y) noexcept { return x < y ? x : y; }
-FENCHEL_INLINE double larger(double x, double y) noexcept { return x > y ? x : y; }
-FENCHEL_INLINE double bounded(double x, double bound) noexcept { return larger(smaller(x, bound), -bound); }
+/// Beyond this many widths an exponent is -infinity.
+constexpr double kFar = 1e150;
 
 /// Sets a block up; the largest fall of the Gaussian over an interval says how many nodes are needed. kGives:
 /// whether p gives a Gaussian away.

@@ -3,11 +3,19 @@
 #include <numbers>
 
 #include "backend/cpu/attention_row.hpp"
+#include "core/lanes.hpp"
 
 /// The ways to a row on the line, one for each range of alpha; attend_line_row chooses.
 namespace fenchel::detail {
 
 inline constexpr double kInverseRootTwoPi = 1 / (std::numbers::sqrt2 / std::numbers::inv_sqrtpi);
+
+/// What the loops of kernels compare with: minima and maxima, which every compiler turns into vectors.
+FENCHEL_INLINE double smaller(double x, double y) noexcept { return x < y ? x : y; }
+FENCHEL_INLINE double larger(double x, double y) noexcept { return x > y ? x : y; }
+FENCHEL_INLINE double bounded(double x, double bound) noexcept { return larger(smaller(x, bound), -bound); }
+/// The square of it is finite: what is larger belongs to a value that has vanished.
+inline constexpr double kLargestSquared = 1e153;
 
 /// alpha = 1.
 void attend_gaussian_row(const DensityRow& p, const LineFunctions& psi, Wanted wanted,

@@ -37,11 +37,11 @@ FENCHEL_CLONES void add_nodes(const Nodes& nodes, const SpreadRates& rates, doub
     for (index_t i = 0; i < nodes.size; ++i) {
       const double spread = nodes.spread[i], weight = nodes.weight[i], rate = nodes.alpha_rate[i];
       for (index_t j = 0; j < kBlock; ++j) {
-        const double inverse = 1 / (spread + variance[j]), pull = d[j] * inverse;
+        const double inverse = 1 / (spread + variance[j]), pull = bounded(d[j] * inverse, kLargestSquared);
         const double r = weight * std::sqrt(inverse) * exp_element(-0.5 * d[j] * pull);
         value[j] += r;
-        slope[j] += r > 0 ? r * pull : 0;  // where r is 0, the rest may have overflowed
-        stretch[j] += r > 0 ? r * spread * 0.5 * (pull * pull - inverse) : 0;
+        slope[j] += r * pull;
+        stretch[j] += r * spread * 0.5 * (pull * pull - inverse);
         alpha[j] += r * rate;
       }
     }
@@ -88,7 +88,7 @@ void attend_student_row(const DensityRow& p, const LineFunctions& psi, Wanted wa
   const double nu_rate = 1 / (c.am1 * c.am1);  // (dnu/dalpha) / 2
   for (; nodes.size < count; ++nodes.size) {
     const double x = place(nodes.size);
-    nodes.spread[nodes.size] = size2 / nu * std::exp(-x);
+    nodes.spread[nodes.size] = std::min(size2 / nu * std::exp(-x), 1e307);
     nodes.weight[nodes.size] = weight(x) / (mass * std::sqrt(2 * std::numbers::pi));
     nodes.alpha_rate[nodes.size] = nu_rate * (x - mean);
   }
