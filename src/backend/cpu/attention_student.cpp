@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "backend/cpu/attention_line.hpp"
@@ -36,12 +37,13 @@ FENCHEL_CLONES void add_nodes(const Nodes& nodes, const SpreadRates& rates, doub
     }
     for (index_t i = 0; i < nodes.size; ++i) {
       const double spread = nodes.spread[i], weight = nodes.weight[i], rate = nodes.alpha_rate[i];
+      const double half = 0.5 * smaller(spread, std::numeric_limits<double>::max());
       for (index_t j = 0; j < kBlock; ++j) {
         const double inverse = 1 / (spread + variance[j]), pull = bounded(d[j] * inverse, kLargestSquared);
         const double r = weight * std::sqrt(inverse) * exp_element(-0.5 * d[j] * pull);
         value[j] += r;
         slope[j] += r * pull;
-        stretch[j] += r * spread * 0.5 * (pull * pull - inverse);
+        stretch[j] += r * half * (pull * pull - inverse);
         alpha[j] += r * rate;
       }
     }
@@ -88,7 +90,7 @@ void attend_student_row(const DensityRow& p, const LineFunctions& psi, Wanted wa
   const double nu_rate = 1 / (c.am1 * c.am1);  // (dnu/dalpha) / 2
   for (; nodes.size < count; ++nodes.size) {
     const double x = place(nodes.size);
-    nodes.spread[nodes.size] = std::min(size2 / nu * std::exp(-x), 1e307);
+    nodes.spread[nodes.size] = size2 / nu * std::exp(-x);
     nodes.weight[nodes.size] = weight(x) / (mass * std::sqrt(2 * std::numbers::pi));
     nodes.alpha_rate[nodes.size] = nu_rate * (x - mean);
   }
