@@ -178,7 +178,7 @@ TEST(AttendDerivatives, TheKernelAndQuadratureAgree) {
 }
 
 TEST(AttendDerivatives, WavesAgreeWithTheGoldenTable) {
-  for (const auto& row : golden_rows("attention_line.txt")) {
+  for (const auto& row : golden_rows("characteristic_function.txt")) {
     const double alpha = row[0], sigma2 = row[1], frequency = row[2];
     const FourierBasis psi(1, 2 * std::numbers::pi / frequency);
     const BetaGaussian p(alpha, 0, sigma2);

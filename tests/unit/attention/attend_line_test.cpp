@@ -248,7 +248,7 @@ TEST(AttendLine, ACentreAndAWidthKeepHighDegrees) {
 }
 
 TEST(AttendLine, WavesAgreeWithTheGoldenTable) {
-  for (const auto& row : golden_rows("attention_line.txt")) {
+  for (const auto& row : golden_rows("characteristic_function.txt")) {
     const double alpha = row[0], sigma2 = row[1], frequency = row[2], mu = 0.3;
     const FourierBasis psi(1, 2 * std::numbers::pi / frequency);
     const Eigen::VectorXd r = attend(BetaGaussian(alpha, mu, sigma2), psi);
