@@ -281,7 +281,7 @@ TEST(AttendDerivatives, AnotherCallInBetweenChangesNothing) {
 TEST(AttendDerivatives, ACotangentOfAnotherSizeIsNamed) {
   EXPECT_EQ(message_of<std::invalid_argument>(
                 [] { (void)attend_vjp(BetaGaussian(2, 0, 1), kPsi, Eigen::VectorXd::Ones(3)); }),
-            "fenchel::attend_vjp: cotangent must have 1 entries, got 3");
+            "fenchel::attend_vjp: cotangent.size() must equal the basis' size, 1, got 3");
 }
 
 }  // namespace

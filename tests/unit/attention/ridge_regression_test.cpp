@@ -239,33 +239,34 @@ TEST(RidgeRegression, SaysWhatIsWrong) {
     return [=] { (void)RidgeRegression<GaussianBasis>(audio(), positions(length), lambda); };
   };
   EXPECT_EQ(message_of<std::domain_error>(make(5, -1)),
-            "fenchel::RidgeRegression: lambda must be finite and not negative, got -1");
+            "fenchel::ridge_regression: lambda must be finite and not negative, got -1");
   EXPECT_EQ(message_of<std::domain_error>(make(5, kNaN)),
-            "fenchel::RidgeRegression: lambda must be finite and not negative, got nan");
+            "fenchel::ridge_regression: lambda must be finite and not negative, got nan");
   EXPECT_EQ(
       message_of<std::domain_error>(make(200, 0)),
-      "fenchel::RidgeRegression: lambda must be larger, since F and lambda make a singular system, got 0");
+      "fenchel::ridge_regression: lambda must be larger, since F and lambda make a singular system, got 0");
   EXPECT_EQ(
       message_of<std::domain_error>(make(100, 0)),
-      "fenchel::RidgeRegression: lambda must be larger, since F and lambda make a singular system, got 0");
-  EXPECT_EQ(message_of<std::domain_error>(make(200, 1e-30)),
-            "fenchel::RidgeRegression: lambda must be larger, since F and lambda make a singular system, got "
-            "1e-30");
+      "fenchel::ridge_regression: lambda must be larger, since F and lambda make a singular system, got 0");
+  EXPECT_EQ(
+      message_of<std::domain_error>(make(200, 1e-30)),
+      "fenchel::ridge_regression: lambda must be larger, since F and lambda make a singular system, got "
+      "1e-30");
   EXPECT_EQ(message_of<std::invalid_argument>(make(0, .1)),
             "fenchel::positions: length must be at least 1, got 0");
   EXPECT_EQ(message_of<std::invalid_argument>(
                 [] { (void)RidgeRegression<GaussianBasis>(audio(), std::span<const double>(), .1); }),
-            "fenchel::RidgeRegression: positions must not be empty, got no position");
+            "fenchel::ridge_regression: positions must not be empty, got 0");
   EXPECT_EQ(message_of<std::invalid_argument>([] { (void)grid_positions(0, 3); }),
             "fenchel::grid_positions: rows must be at least 1, got 0");
   EXPECT_EQ(message_of<std::invalid_argument>([] { (void)grid_positions(3, -1); }),
             "fenchel::grid_positions: cols must be at least 1, got -1");
   const RidgeRegression<GaussianBasis> ridge(audio(), positions(5), .1);
   EXPECT_EQ(message_of<std::invalid_argument>([&] { (void)ridge.fit(normal_matrix(2, 6, 1)); }),
-            "fenchel::RidgeRegression: observations.cols() must be 5, got 6");
+            "fenchel::ridge_regression: observations.cols() must be 5, got 6");
   EXPECT_EQ(message_of<std::invalid_argument>(
                 [&] { (void)ridge.vjp(normal_matrix(2, 5, 1), normal_matrix(3, 128, 1)); }),
-            "fenchel::RidgeRegression: cotangent.rows() must be 2, got 3");
+            "fenchel::ridge_regression: cotangent.rows() must be 2, got 3");
 }
 
 TEST(FitRows, SaysWhatIsWrong) {

@@ -161,7 +161,7 @@ TEST(MatchWeights, SaysWhatIsWrong) {
       message_of<std::invalid_argument>([&] {
         (void)match_weights_vjp(2, w, grid_positions(2, 2), {normal_matrix(3, 1, 1), symmetric(2, 1), 0});
       }),
-      "fenchel::match_weights_vjp: cotangent.mu.size() must be 2, got 3");
+      "fenchel::match_weights_vjp: cotangent.mu.rows() must be 2, got 3");
 }
 
 }  // namespace
