@@ -27,7 +27,8 @@ Eigen::MatrixXd row(std::string_view where, const MultivariateBetaGaussian& p,
   const detail::DensityRow density{p.constants(), mu.data(), scale.data()};
   if (!detail::attend_space_row(density, psi.functions(), wanted, detail::Accuracy::kDouble, scratch.data(),
                                 {out.data(), psi.size()})) {
-    throw ConvergenceError(error_message(where, "the sum over the contour", "must converge", p.alpha()));
+    throw ConvergenceError(
+        error_message(where, "the expectation under p", "must be resolved", "an integral that is not"));
   }
   return out;
 }

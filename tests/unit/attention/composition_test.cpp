@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "fenchel/attention/function_basis.hpp"
 #include "fenchel/attention/gaussian_basis.hpp"
 #include "fenchel/attention/multivariate_gaussian_basis.hpp"
 #include "fenchel/attention/weights_density.hpp"
@@ -33,6 +34,13 @@ Eigen::VectorXd predicted(const Tsallis& omega, const Eigen::VectorXd& scores) {
   const SparseCategorical p = predict(omega, VectorScore({scores.begin(), scores.end()}), Finite());
   return Eigen::VectorXd::NullaryExpr(scores.size(), [&](index_t i) { return pmf(p, i); });
 }
+
+template <class Psi>
+concept Composable = requires(const RidgeRegression<Psi>& ridge) {
+  compose({}, ridge, Eigen::VectorXd(), Eigen::MatrixXd());
+};
+static_assert(Composable<GaussianBasis> && Composable<MultivariateGaussianBasis>);
+static_assert(!Composable<FunctionBasis>);
 
 TEST(Composition, IsWhatItsPartsGive) {
   const index_t length = 15;
