@@ -7,10 +7,11 @@ help: ## list these commands
 bootstrap:
 	@scripts/bootstrap
 
-run: build ## build, print a tour of the maps, draw it and every family into build/pictures
+run: build ## build, print a tour of the maps, draw it and every family into build/pictures, find bursts by attention
 	@mkdir -p build/pictures
 	build/release/examples/tour build/pictures/tour.svg
 	build/release/examples/families build/pictures
+	build/release/examples/bursts
 
 test: bootstrap ## build and run every test and check; the last line counts them
 	@scripts/test dev

@@ -3,10 +3,12 @@
 /// of a density and a function; the baseline is the same row computed the plain way, by std::erf and std::exp
 /// from the closed form of alpha = 2. Errors are the largest against adaptive quadrature (of r: relative to
 /// it; of derivatives: relative to the largest of the row), over a few densities.
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <numbers>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -157,11 +159,128 @@ class LineProblem {
   std::vector<Real> mu_, sigma2_, d_mu_, d_sigma2_, r_, cotangent_;
 };
 
+/// Densities in the plane with means in the unit square, scales from .03 to .3 and correlations up to .8.
+template <class Real>
+class PlaneProblem {
+ public:
+  explicit PlaneProblem(index_t rows)
+      : rows_(rows),
+        mu_(size(2 * rows)),
+        scale_(size(4 * rows)),
+        d_mu_(mu_.size()),
+        d_scale_(scale_.size()),
+        r_(size(rows * basis_.size())),
+        cotangent_(r_.size(), Real(1)) {
+    Philox rng(2, 0);
+    for (index_t i = 0; i < rows; ++i) {
+      const double x = 0.03 * std::pow(10.0, uniform01(rng)), y = 0.03 * std::pow(10.0, uniform01(rng));
+      const double xy = x * y * (1.6 * uniform01(rng) - 0.8);
+      for (index_t a = 0; a < 2; ++a) mu_[size(2 * i + a)] = static_cast<Real>(uniform01(rng));
+      scale_[size(4 * i)] = static_cast<Real>(x * x);
+      scale_[size(4 * i + 1)] = scale_[size(4 * i + 2)] = static_cast<Real>(xy);
+      scale_[size(4 * i + 3)] = static_cast<Real>(y * y);
+    }
+  }
+
+  void print(int threads) {
+    set_num_threads(threads);
+    const double pairs = static_cast<double>(rows_ * basis_.size());
+    bench::Contest contest(std::to_string(rows_) + " x " + std::to_string(basis_.size()) + " in the plane, " +
+                               (sizeof(Real) == 4 ? "float, " : "double, ") +
+                               (threads == 1 ? "one thread" : "all threads"),
+                           "/ alpha 1", {"ns/pair", 1e-9 * pairs});
+    for (const double alpha : {1.0, 4.0 / 3, 1.5, 2.0, 1.7}) {
+      contest.add(
+          label("attend", alpha), [=, this] { cpu::attend(densities(alpha), basis_.functions(), r()); },
+          [=, this] { return value_error(alpha); });
+      contest.add(
+          label("attend + vjp", alpha),
+          [=, this] {
+            cpu::attend(densities(alpha), basis_.functions(), r());
+            cpu::attend_vjp(densities(alpha), basis_.functions(),
+                            Rows<const Real>(cotangent_.data(), rows_, basis_.size()),
+                            {{d_mu_.data(), rows_, 2}, {d_scale_.data(), rows_, 4}});
+          },
+          [=, this] { return gradient_error(alpha); });
+    }
+    contest.print(3);
+    set_num_threads(0);
+  }
+
+ private:
+  cpu::Densities<Real> densities(double alpha) const {
+    return {{mu_.data(), rows_, 2}, {scale_.data(), rows_, 4}, alpha};
+  }
+  Rows<Real> r() { return {r_.data(), rows_, basis_.size()}; }
+
+  /// Of three functions under one density, against quadrature over x of quadrature over y.
+  double value_error(double alpha) const {
+    const double xx = scale_[0], xy = scale_[1], yy = scale_[3], det = xx * yy - xy * xy;
+    const BetaGaussianConstants c = beta_gaussian_constants(2, alpha - 1, std::log(det));
+    const double reach = std::sqrt(alpha > 1 ? c.radius2 : 100.0);
+    const double width = std::sqrt(kVariance);
+    std::vector<index_t> order(size(basis_.size()));
+    std::iota(order.begin(), order.end(), index_t{0});
+    std::sort(order.begin(), order.end(), [&](index_t i, index_t j) { return r_[size(i)] > r_[size(j)]; });
+    double worst = 0;
+    for (const index_t rank : {0, 2, 8}) {
+      const index_t j = order[size(rank)];
+      const Eigen::VectorXd mean = basis_.mean(j);
+      const double from = std::max(mu_[0] - reach * std::sqrt(xx), mean[0] - 9 * width);
+      const double to = std::min(mu_[0] + reach * std::sqrt(xx), mean[0] + 9 * width);
+      if (from >= to) continue;
+      const double exact =
+          integrate(
+              [&](double s) {
+                const double u = s - mu_[0], along = xy / xx * u;
+                const double half = std::sqrt(std::max(0.0, (reach * reach - u * u / xx) * det / xx));
+                const double lower = std::max(mu_[1] + along - half, mean[1] - 9 * width);
+                const double upper = std::min(mu_[1] + along + half, mean[1] + 9 * width);
+                if (lower >= upper) return 0.0;
+                return integrate(
+                           [&](double t) {
+                             const double v = t - mu_[1] - along, a = s - mean[0], b = t - mean[1];
+                             const double q = u * u / xx + v * v * xx / det;
+                             return std::exp(log_density(c, q) - (a * a + b * b) / (2 * kVariance)) /
+                                    (2 * std::numbers::pi * kVariance);
+                           },
+                           lower, upper, 1e-12)
+                    .value;
+              },
+              from, to, 1e-11)
+              .value;
+      worst = std::max(worst, std::abs(double{r_[size(j)]} / exact - 1));
+    }
+    return worst;
+  }
+
+  /// Of d/dmu of one density, against a difference of the sums of its row in double.
+  double gradient_error(double alpha) const {
+    const auto total = [&](double shift) {
+      const double mu[] = {mu_[0] + shift, mu_[1]}, scale[] = {scale_[0], scale_[1], scale_[2], scale_[3]};
+      std::vector<double> row(size(basis_.size()));
+      cpu::attend(cpu::Densities<double>{{mu, 1, 2}, {scale, 1, 4}, alpha}, basis_.functions(),
+                  {row.data(), 1, basis_.size()});
+      return std::accumulate(row.begin(), row.end(), 0.0);
+    };
+    const double step = 1e-5, slope = (total(step) - total(-step)) / (2 * step);
+    return std::abs(double{d_mu_[0]} / slope - 1);
+  }
+
+  static constexpr double kVariance = 0.001;
+  index_t rows_;
+  MultivariateGaussianBasis basis_ =
+      MultivariateGaussianBasis::unit_square(10, 10, kVariance* Eigen::Matrix2d::Identity());
+  std::vector<Real> mu_, scale_, d_mu_, d_scale_, r_, cotangent_;
+};
+
 }  // namespace
 
 int main() {
   for (const int threads : {1, 0}) {
     LineProblem<float>(65536).print(threads);
     LineProblem<double>(65536).print(threads);
+    PlaneProblem<float>(4096).print(threads);
+    PlaneProblem<double>(4096).print(threads);
   }
 }

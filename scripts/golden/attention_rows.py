@@ -10,11 +10,12 @@ import pathlib
 import random
 import struct
 
-from mpmath import cosh, exp, inf, log, log1p, mp, mpf, pi, sinh, sqrt, tanh
+from mpmath import cosh, exp, inf, log, mp, mpf, pi, sinh, sqrt, tanh
 
 from beta_gaussian import log_gamma_ratio, log_gamma_ratio_slope
 
-ALPHAS = [0.4, 0.8, 0.99, 0.999999, 1.0, 1 + 2.0**-52, 1 + 1e-8, 1 + 1e-6, 1.1, 4 / 3, 1.5, 1.7, 2.0, 3.0, 5.0, 10.0, 1e6, math.inf]
+ALPHAS = [0.4, 0.8, 0.99, 0.999999, 1.0, 1 + 2.0**-52, 1 + 1e-8, 1 + 1e-6, 1.1, 4 / 3, 1.5, 1.7, 2.0, 3.0, 5.0,
+          10.0, 1e6, math.inf]
 PLACES = ["inside", "edge", "outside", "inside", "outside"]
 STEPS, REACH = 24, 4.25  # tanh-sinh: nodes a unit, units
 
@@ -24,15 +25,15 @@ def single(x):
 
 
 def nodes():
-    half = []
+    rule = []
     for k in range(-int(REACH * STEPS), int(REACH * STEPS) + 1):
         s = pi / 2 * sinh(mpf(k) / STEPS)
-        half.append(((1 + tanh(s)) / 2, pi / 4 / STEPS * cosh(mpf(k) / STEPS) / cosh(s)**2, k % 2 == 0))
-    return half
+        rule.append(((1 + tanh(s)) / 2, pi / 4 / STEPS * cosh(mpf(k) / STEPS) / cosh(s)**2, k % 2 == 0))
+    return rule
 
 
 class Line:
-    """The density in x, and how b = sigma p(mu)^(am1/2) depends on alpha; alpha infinite is x uniform on [-1, 1], b = 1/2."""
+    """The density in x, and how b depends on the parameters; for infinite alpha x is uniform on [-1, 1] and b = 1/2."""
 
     def __init__(self, alpha, sigma2):
         self.e, self.uniform = mpf(alpha) - 1, math.isinf(alpha)
@@ -48,7 +49,7 @@ class Line:
         self.slope_alpha = -2 * ell / (2 + e)**2 + e / (2 + e) * self.ratio_slope
 
     def at(self, x):
-        """The density of x, its derivative, and the derivatives of its log in alpha at fixed x and at a fixed fraction of the edge."""
+        """The density of x, its derivative, and the derivative of its log in alpha at fixed x."""
         if self.uniform:
             return mpf(1) / 2, mpf(0), mpf(0)
         e, h = self.e, x * x / 2
@@ -68,7 +69,8 @@ def cuts(line, m, w):
     if line.e <= mpf("0.001") and line.e >= 0:
         lo, hi = max(lo, mpf(-40)), min(hi, mpf(40))
     if lo >= hi:  # farther than 25 widths: the near end has it all
-        lo, hi = (max(-line.edge, line.edge - 2 * w), line.edge) if m > 0 else (-line.edge, min(line.edge, 2 * w - line.edge))
+        depth = min(2 * w, 2 * line.edge)
+        lo, hi = (line.edge - depth, line.edge) if m > 0 else (-line.edge, depth - line.edge)
     centre, width = m / (1 + w * w), w / sqrt(1 + w * w)
     points = {lo, hi}
     for k in [0, 2, 5, 11]:
@@ -86,7 +88,7 @@ def cuts(line, m, w):
 
 
 def pieces(line, m, w):
-    """Those between cuts that count: f and psi have one peak each, which bounds their product on a piece on both sides."""
+    """Those between cuts that count: f and psi have one peak each, which bounds their product on both sides."""
     def bounds(lo, hi):
         def psi(x):
             return exp(-((x - m) / w)**2 / 2)
@@ -104,7 +106,7 @@ def halved(intervals):
 
 
 def expectations(line, m, w, rule, intervals):
-    """In x, psi = exp(-(x - m)^2 / (2 w^2)): [rho, d/dm' shift, stretch, alpha] and absolute integrals, of both node sets."""
+    """psi = exp(-(x - m)^2 / (2 w^2)): E[psi], E[psi'], E[x psi'], d/dalpha and the scales, by all nodes and half."""
     fixed_fraction = line.e > mpf("0.5") and not line.uniform
     full, coarse = [mpf(0)] * 10, [mpf(0)] * 10
     edge_slope = -1 / (2 * line.e) if fixed_fraction else mpf(0)  # d log edge / d alpha
@@ -149,14 +151,15 @@ def row(alpha, mu, sigma2, mean, covariance, rule):
     peak = 1 / (deviation * sqrt(2 * pi))
     b = line.b
     units = [peak / b, peak * line.slope_sigma2, peak]
-    narrow = line.e <= 2 or line.uniform or abs(m) + 12 * w < line.edge  # the derivative of p is integrable where it counts
+    # Where the derivative of p is integrable.
+    narrow = line.e <= 2 or line.uniform or abs(m) + 12 * w < line.edge
     if line.uniform:
         ends = [exp(-((1 - m) / w)**2 / 2), exp(-((1 + m) / w)**2 / 2)]
         full[1], full[7] = (ends[0] - ends[1]) / 2, (ends[0] + ends[1]) / 2
     scales = [min(full[4 + k], full[7 + k]) if narrow and full[7 + k] > 0 else full[4 + k] for k in range(3)]
     kappa = (abs(m) * full[4] + full[5]) / full[0]
-    return ([peak * full[0]] + [units[k] * full[1 + k] for k in range(3)] + [units[k] * scales[k] for k in range(3)] + [kappa],
-            peak)
+    slopes = [unit * slope for unit, slope in zip(units, full[1:4])]
+    return [peak * full[0], *slopes, *(unit * scale for unit, scale in zip(units, scales)), kappa], peak
 
 
 def draw(alpha, place, stratum, rng):
@@ -223,8 +226,9 @@ def table(alpha):
 
 
 def main():
-    lines = ["# Made by scripts/golden/attention_rows.py: alpha mu sigma2 mean covariance (exact), then E_p[psi], its derivatives in",
-             "# mu, sigma2, alpha, a scale for the error of each, and kappa, the relative change of E_p[psi] for that of lengths."]
+    lines = ["# Made by scripts/golden/attention_rows.py: alpha mu sigma2 mean covariance (exact), then E_p[psi], its",
+             "# derivatives in mu, sigma2, alpha, a scale for the error of each, and kappa, the relative change of",
+             "# E_p[psi] for that of lengths."]
     with multiprocessing.Pool() as pool:
         for part in pool.imap(table, ALPHAS, 1):
             lines += part

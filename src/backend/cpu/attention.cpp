@@ -126,7 +126,9 @@ void attend_jvp(const Densities<Real>& p, const GaussianFunctions& psi,
       kWhere, p, psi, detail::wanted_by(direction),
       [&](index_t i, const detail::RowBlocks& row, double* sum) {
         std::fill_n(sum, count, 0.0);
-        const auto add = [&](index_t block, double by) { detail::add_multiple(by, row[block], count, sum); };
+        const auto add = [&](index_t block, double by) {
+          if (by != 0) detail::add_multiple(by, row[block], count, sum);  // a slope may be infinite
+        };
         for (index_t a = 0; a < n; ++a) add(1 + a, double{direction.mu.row(i)[a]});
         const Real* const scale = direction.scale.row(i);
         detail::for_each_entry(n, [&](index_t a, index_t b, index_t block) {

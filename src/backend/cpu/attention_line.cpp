@@ -17,7 +17,6 @@ namespace fenchel::detail {
 namespace {
 
 constexpr index_t kBlock = LineFunctions::kBlock;
-constexpr double kInverseRootTwoPi = 1 / (std::numbers::sqrt2 / std::numbers::inv_sqrtpi);
 
 /// What a row needs to know of its density.
 struct LineLaw {
@@ -36,7 +35,7 @@ struct LineLaw {
 /// The integrals over one block of functions, lane by lane.
 struct Block {
   double d[kBlock];                                ///< centre of psi
-  double m[kBlock], omega[kBlock];                 ///< of the Gaussian part
+  double start[kBlock], omega[kBlock];             ///< y = start + omega (x - x0), exact at the ends
   double x0[kBlock], first[kBlock], size[kBlock];  ///< x = x0 + first + size * node
   double left[kBlock], right[kBlock];              ///< from the support's ends to those of the cut, over a
   double span[kBlock];                             ///< the length of the cut, over a
@@ -49,13 +48,10 @@ struct Block {
 };
 
 /// Beyond this many widths an exponent is -infinity, and so are the squares of longer distances.
-constexpr double kFar = 1e100, kLargestSquared = 1e153;
-FENCHEL_INLINE double bounded(double x, double bound) noexcept {
-  const double below = x < bound ? x : bound;
-  return below > -bound ? below : -bound;
-}
-
+constexpr double kFar = 1e150, kLargestSquared = 1e153;
 FENCHEL_INLINE double smaller(double x, double y) noexcept { return x < y ? x : y; }
+FENCHEL_INLINE double larger(double x, double y) noexcept { return x > y ? x : y; }
+FENCHEL_INLINE double bounded(double x, double bound) noexcept { return larger(smaller(x, bound), -bound); }
 
 /// Sets a block up; the largest fall of the Gaussian over an interval says how many nodes are needed. kGives:
 /// whether p gives a Gaussian away.
@@ -73,21 +69,20 @@ FENCHEL_INLINE double prepare(const LineLaw& law, const LineFunctions& psi, inde
     const double k = 1 + spreads * spreads, root = kGives ? 1 / std::sqrt(k) : 1;
     const double omega = kGives ? smaller(width * root, spread) : width;
     const double inverse_omega =
-        kGives ? -smaller(-inverse_widths[j] * (k * root), -root_precision) : inverse_widths[j];
+        kGives ? larger(inverse_widths[j] * (k * root), root_precision) : inverse_widths[j];
     const double inverse_root = kGives ? omega * inverse_widths[j] : 1, m = d * inverse_root * inverse_root;
     const double u = bounded((-law.a - m) * inverse_omega, kFar),
                  v = bounded((law.a - m) * inverse_omega, kFar);
-    double x0 = u > 0 ? u : 0;
-    x0 = v < 0 ? v : x0;
+    const double x0 = larger(u, 0) + smaller(v, 0), size = std::abs(x0);
     // x0 - u and v - x0, where a is not lost beside a far m
-    const double whole = bounded(2 * law.a * inverse_omega, kFar), size = std::abs(x0);
-    const double below = u > 0 ? 0 : v < 0 ? whole : -u, above = v < 0 ? 0 : u > 0 ? whole : v;
+    const double whole = smaller(2 * law.a * inverse_omega, kFar);
+    const double below = smaller(larger(-u, 0), whole), above = smaller(larger(v, 0), whole);
     const double reach = 2 * law.drop / (std::sqrt(x0 * x0 + 2 * law.drop) + size);
-    const double lower = below < reach ? below : reach, upper = above < reach ? above : reach;
-    const double far = lower > upper ? lower : upper, unit = omega * inverse_a;
+    const double lower = smaller(below, reach), upper = smaller(above, reach);
+    const double far = larger(lower, upper), unit = omega * inverse_a;
     fall[j] = far * (size + far / 2);
     b.d[j] = d;
-    b.m[j] = m;
+    b.start[j] = bounded(m, law.a);
     b.omega[j] = omega;
     b.x0[j] = x0;
     b.first[j] = -lower;
@@ -98,9 +93,8 @@ FENCHEL_INLINE double prepare(const LineLaw& law, const LineFunctions& psi, inde
     const double offset = kGives ? bounded(d * root_precision * inverse_root, kFar) : 0;
     const double exponent = -0.5 * (x0 * x0 + offset * offset);
     b.factor[j] = law.peak * kInverseRootTwoPi * inverse_root * b.size[j] * exp_element(exponent);
-    const double ends = below < above ? below : above;
-    double narrow = width * law.inverse_spread < 1 ? 1.0 : 0.0;
-    narrow = ends > law.gap * reach ? narrow : 0.0;
+    const double near = smaller(below, above) > law.gap * reach ? 1.0 : 0.0;
+    const double narrow = width * law.inverse_spread < 1 ? near : 0.0;
     b.path[j] = (1 - narrow) * inverse_widths[j] * inverse_widths[j];
     b.part[j] = narrow * law.pull;
     b.one[j] = narrow;
@@ -192,7 +186,7 @@ FENCHEL_INLINE void integrate(const LineLaw& law, const UnitRule<kSize>& rule, B
       const double step = b.first[j] + b.size[j] * left;
       const double exponent = -step * (b.x0[j] + 0.5 * step);
       const double one_minus_q = (b.left[j] + b.span[j] * left) * (b.right[j] + b.span[j] * right);
-      const double y = b.m[j] + b.omega[j] * (b.x0[j] + step);
+      const double y = b.start[j] + b.omega[j] * step;
       const Point point = Shape::at(law, exponent, one_minus_q, y * y);
       const double term = weight * point.value;
       b.sum[j] += term;
@@ -332,68 +326,13 @@ FENCHEL_CLONES void integrate_row(const LineLaw& law, Kind kind, const LineFunct
   }
 }
 
-/// alpha = 1: p psi is a Gaussian in y, N(d; 0, v) with v = sigma2 + sigma_j^2 times one of mean m and
-/// variance omega^2. d log p / dalpha = log_peak_rate + G dz - G^2 / 2, G = y^2 / (2 sigma2).
-template <Wanted kWanted>
-FENCHEL_INLINE void gaussian_blocks(const LineLaw& law, double sigma2, const LineFunctions& psi,
-                                    const RowBlocks& out) noexcept {
-  for (index_t begin = 0; begin < psi.size(); begin += kBlock) {
-    const double *mean = psi.mean() + begin, *width = psi.width() + begin;
-    double value[kBlock], slope[kBlock], stretch[kBlock], alpha[kBlock];
-    for (index_t j = 0; j < kBlock; ++j) {
-      const double variance = width[j] * width[j], inverse = 1 / (sigma2 + variance);
-      const double d = mean[j] - law.mu, pull = d * inverse;
-      const double r = kInverseRootTwoPi * std::sqrt(inverse) * exp_element(-0.5 * d * pull);
-      const double m2 = d * pull * sigma2 * inverse, omega2 = variance * inverse;  // over sigma2
-      const double square = m2 + omega2, fourth = m2 * m2 + 6 * m2 * omega2 + 3 * omega2 * omega2;
-      value[j] = r;
-      slope[j] = r * pull;
-      stretch[j] = 0.5 * r * (pull * pull - inverse);
-      alpha[j] = r * (law.log_peak_rate + 0.5 * square * law.log_power_rate - 0.125 * fourth);
-    }
-    std::copy_n(value, kBlock, out[0] + begin);
-    if constexpr (kWanted == Wanted::kValues) continue;
-    std::copy_n(slope, kBlock, out[1] + begin);
-    std::copy_n(stretch, kBlock, out[2] + begin);
-    if constexpr (kWanted == Wanted::kAlphaToo) std::copy_n(alpha, kBlock, out[3] + begin);
-  }
-}
-
-FENCHEL_CLONES void gaussian_row(const LineLaw& law, double sigma2, const LineFunctions& psi, Wanted wanted,
-                                 RowBlocks out) noexcept {
-  switch (wanted) {
-    case Wanted::kValues:
-      gaussian_blocks<Wanted::kValues>(law, sigma2, psi, out);
-      break;
-    case Wanted::kGradient:
-      gaussian_blocks<Wanted::kGradient>(law, sigma2, psi, out);
-      break;
-    case Wanted::kAlphaToo:
-      gaussian_blocks<Wanted::kAlphaToo>(law, sigma2, psi, out);
-      break;
-  }
-}
-
 }  // namespace
-
-LineFunctions::LineFunctions(const cpu::GaussianFunctions& psi)
-    : size_(psi.mean.rows),
-      whole_((size_ + kBlock - 1) / kBlock * kBlock),
-      memory_(static_cast<std::size_t>(3 * whole_)) {
-  for (index_t j = 0; j < whole_; ++j) {
-    const index_t from = std::min(j, size_ - 1);
-    const double width = std::sqrt(psi.covariance.row(from)[0]);
-    double* const lane = memory_.data() + j;
-    lane[0] = psi.mean.row(from)[0];
-    lane[whole_] = width;
-    lane[2 * whole_] = 1 / width;
-  }
-}
 
 void attend_line_row(const DensityRow& p, const LineFunctions& psi, Wanted wanted, Accuracy accuracy,
                      RowBlocks out) noexcept {
   const BetaGaussianConstants& c = p.constants;
   if (c.am1 <= -kNearOne) return attend_student_row(p, psi, wanted, accuracy, out);
+  if (c.am1 == 0) return attend_gaussian_row(p, psi, wanted, out);
   const double sigma2 = p.scale[0], am1 = c.am1;
   const bool single = accuracy == Accuracy::kSingle && wanted != Wanted::kAlphaToo;
   const Kind kind = kind_of(am1, wanted);
@@ -408,7 +347,6 @@ void attend_line_row(const DensityRow& p, const LineFunctions& psi, Wanted wante
     law.log_peak_rate = rates.log_peak;
     law.log_power_rate = rates.log_peak_power;
   }
-  if (am1 == 0) return gaussian_row(law, sigma2, psi, wanted, out);
   law.a = am1 > 0 ? std::sqrt(c.radius2 * sigma2) : std::numeric_limits<double>::infinity();
   if (kind == Kind::kNear) {
     law.precision = 1 / (c.peak_power * sigma2);

@@ -40,8 +40,8 @@ FENCHEL_CLONES void add_nodes(const Nodes& nodes, const SpreadRates& rates, doub
         const double inverse = 1 / (spread + variance[j]), pull = d[j] * inverse;
         const double r = weight * std::sqrt(inverse) * exp_element(-0.5 * d[j] * pull);
         value[j] += r;
-        slope[j] += r * pull;
-        stretch[j] += r * spread * 0.5 * (pull * pull - inverse);
+        slope[j] += r > 0 ? r * pull : 0;  // where r is 0, the rest may have overflowed
+        stretch[j] += r > 0 ? r * spread * 0.5 * (pull * pull - inverse) : 0;
         alpha[j] += r * rate;
       }
     }
@@ -61,7 +61,8 @@ void attend_student_row(const DensityRow& p, const LineFunctions& psi, Wanted wa
                         RowBlocks out) noexcept {
   const BetaGaussianConstants& c = p.constants;
   const bool single = accuracy == Accuracy::kSingle;
-  const double sigma2 = p.scale[0], nu = -2 / c.am1 - 1, size2 = -c.radius2 * sigma2;
+  const double sigma2 = p.scale[0], nu = -2 / c.am1 - 1;
+  const double size2 = std::max(-c.radius2 * sigma2, 1e-300);  // far below any function's square
 
   // The peak moves down by log(1 + d^2 / size2) for a function at distance d. Beyond e^80 sizes a result is
   // too small, but also below 1e-30 of the function's peak.

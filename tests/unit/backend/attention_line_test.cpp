@@ -240,6 +240,28 @@ TEST(AttentionLine, ExtremeLengthsGiveNeitherNaNNorNegativeValues) {
   expect_bounded<float>(3, 3);
 }
 
+/// Far functions are 0 with all of their slopes, and slopes that are too large for a double are infinite.
+TEST(AttentionLine, ExtremeLengthsGiveNoSlopeThatIsNaN) {
+  Philox random(8);
+  const double alphas[] = {0.01,    0.8, 0.998, 1 - 1e-9, 1.0, std::nextafter(1.0, 2.0), 1.002, 1.1,
+                           4.0 / 3, 1.4, 2.0,   3.0,      1e6};
+  for (int i = 0; i < 4000; ++i) {
+    const double alpha = alphas[static_cast<std::size_t>(i) % std::size(alphas)],
+                 reach = i % 2 == 0 ? 300 : 60;
+    const double mu = random() % 2 == 0 ? 0 : decade(random, reach), sigma2 = decade(random, reach);
+    const double mean = random() % 2 == 0 ? mu : decade(random, 300), covariance = decade(random, 300);
+    for (int direction = 0; direction < 3; ++direction) {
+      const double along[] = {direction == 0 ? 1.0 : 0, direction == 1 ? 1.0 : 0, direction == 2 ? 1.0 : 0};
+      double tangent = 0;
+      cpu::attend_jvp<double>({{&mu, 1, 1}, {&sigma2, 1, 1}, alpha}, {{&mean, 1, 1}, {&covariance, 1, 1}},
+                              {{along, 1, 1}, {along + 1, 1, 1}, {along + 2, 1}}, {&tangent, 1, 1});
+      ASSERT_FALSE(std::isnan(tangent))
+          << "slope " << direction << ": alpha " << alpha << " mu " << mu << " sigma2 " << sigma2 << " mean "
+          << mean << " covariance " << covariance;
+    }
+  }
+}
+
 /// A density moved together with the function, or mirrored with it.
 TEST(AttentionLine, OnlyRelativePlacesCount) {
   for (const double alpha : {0.8, 1.0, 1.1, 1.5, 2.0, 3.0, kInf}) {
