@@ -1,9 +1,10 @@
 #include "fenchel/attention/composition.hpp"
 
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "attention/row_views.hpp"
 #include "fenchel/backend/entmax.hpp"
 #include "fenchel/backend/entmax_derivatives.hpp"
 #include "fenchel/backend/weights_density.hpp"
@@ -24,12 +25,6 @@ struct Composed {
     return {{mu.data(), 1, mu.size()}, {scale.data(), 1, scale.size()}, alpha};
   }
 };
-
-cpu::WeightPositions points_of(const Eigen::MatrixXd& positions) {
-  return {.points = {positions.data(), positions.cols(), positions.rows()}};
-}
-Rows<const double> row_of(const Eigen::VectorXd& x) { return {x.data(), 1, x.size()}; }
-Rows<double> row_of(Eigen::VectorXd& x) { return {x.data(), 1, x.size()}; }
 
 void check_size(std::string_view where, std::string_view what, index_t got, std::string_view expected_name,
                 index_t expected) {

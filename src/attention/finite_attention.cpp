@@ -1,10 +1,10 @@
 #include "fenchel/attention/finite_attention.hpp"
 
 #include <limits>
-#include <string>
 #include <string_view>
 #include <vector>
 
+#include "attention/check_shape.hpp"
 #include "backend/cpu/checks.hpp"
 #include "fenchel/backend/entmax.hpp"
 #include "fenchel/backend/entmax_derivatives.hpp"
@@ -13,21 +13,13 @@
 namespace fenchel {
 namespace {
 
+using detail::check_shape;
+
 constexpr double kMasked = -std::numeric_limits<double>::infinity();
 
-using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using RowMatrix = decltype(KeyValueAttention::probabilities);
 
 Rows<double> rows_of(RowMatrix& m) { return {m.data(), m.rows(), m.cols()}; }
-
-template <class Matrix>
-void check_shape(std::string_view where, std::string_view name, const Matrix& m, index_t rows, index_t cols) {
-  const auto require = [&](std::string_view part, index_t got, index_t expected) {
-    if (got == expected) return;
-    throw_invalid_argument(where, std::string(name).append(part), "must be " + shortest(expected), got);
-  };
-  require(".rows()", m.rows(), rows);
-  require(".cols()", m.cols(), cols);
-}
 
 void check_inputs(std::string_view where, const Eigen::MatrixXd& queries, const Eigen::MatrixXd& keys,
                   const Eigen::MatrixXd& values) {

@@ -1,9 +1,9 @@
 #include "fenchel/attention/gaussian_basis.hpp"
 
-#include <cmath>
-#include <numbers>
+#include <string>
 #include <utility>
 
+#include "attention/gaussian_function.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/error.hpp"
 
@@ -11,8 +11,8 @@ namespace fenchel {
 
 GaussianBasis::GaussianBasis(std::vector<double> means, std::vector<double> widths)
     : means_(std::move(means)), widths_(std::move(widths)) {
-  constexpr auto kWhere = "GaussianBasis";
-  if (means_.empty()) throw_invalid_argument(kWhere, "means", "must not be empty", "no function");
+  constexpr auto kWhere = "gaussian_basis";
+  if (means_.empty()) throw_invalid_argument(kWhere, "means", "must not be empty", index_t{0});
   if (widths_.size() != means_.size()) {
     throw_invalid_argument(kWhere, "widths.size()",
                            "must equal means.size() = " + std::to_string(means_.size()),
@@ -29,8 +29,8 @@ GaussianBasis::GaussianBasis(std::vector<double> means, std::vector<double> widt
 
 GaussianBasis GaussianBasis::linearly_spaced(index_t count, double lower, double upper,
                                              std::span<const double> widths) {
-  constexpr auto kWhere = "GaussianBasis::linearly_spaced";
-  if (widths.empty()) throw_invalid_argument(kWhere, "widths", "must not be empty", "no width");
+  constexpr auto kWhere = "gaussian_basis::linearly_spaced";
+  if (widths.empty()) throw_invalid_argument(kWhere, "widths", "must not be empty", index_t{0});
   const auto kinds = static_cast<index_t>(widths.size());
   if (count < 1 || count % kinds != 0) {
     throw_invalid_argument(kWhere, "count",
@@ -57,8 +57,7 @@ Eigen::VectorXd evaluate(const GaussianBasis& psi, double t) {
   Eigen::VectorXd value(psi.size());
   for (index_t j = 0; j < psi.size(); ++j) {
     const auto place = static_cast<std::size_t>(j);
-    const double width = psi.widths()[place], s = (t - psi.means()[place]) / width;
-    value[j] = std::exp(-s * s / 2) / (width * std::sqrt(2 * std::numbers::pi));
+    value[j] = detail::gaussian_function(t, psi.means()[place], psi.widths()[place]);
   }
   return value;
 }

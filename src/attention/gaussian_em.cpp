@@ -138,14 +138,14 @@ double expect(const WeightedPoints& points, const GaussianMixture& mixture,
 }  // namespace
 
 WeightedPoints weighted_points(std::string_view where, const Eigen::MatrixXd& positions,
-                               std::span<const double> weights, double variance_floor) {
+                               std::span<const double> weights, std::optional<double> variance_floor) {
   const auto count = static_cast<index_t>(weights.size());
   if (positions.cols() != count)
     throw_invalid_argument(where, "weights.size()",
                            "must be the number of positions " + shortest(index_t{positions.cols()}), count);
   if (positions.rows() == 0)
     throw_invalid_argument(where, "positions.rows()", "must be positive", index_t{0});
-  checked_nonnegative(where, "variance_floor", variance_floor);
+  if (variance_floor) checked_positive(where, "variance_floor", *variance_floor);
   double total = 0;
   std::vector<index_t> kept;
   for (index_t i = 0; i < count; ++i) {
@@ -174,7 +174,7 @@ WeightedPoints weighted_points(std::string_view where, const Eigen::MatrixXd& po
       points.offsets * points.weights.asDiagonal() * points.offsets.transpose();
   const double variance = checked_finite(where, "the variance of the positions",
                                          covariance.trace() / static_cast<double>(covariance.rows()));
-  points.floor = variance_floor > 0 ? variance_floor : kRelativeVarianceFloor * variance;
+  points.floor = variance_floor.value_or(kRelativeVarianceFloor * variance);
   if (!(points.floor > 0))
     throw_domain_error(where, "the variance of the positions",
                        "must be positive unless a variance_floor is given", variance);

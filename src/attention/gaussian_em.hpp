@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -16,15 +17,15 @@ struct WeightedPoints {
   Eigen::MatrixXd offsets;  ///< D x L, from the mean
   Eigen::VectorXd weights;  ///< sum to one
   Eigen::VectorXd mean;
-  Eigen::MatrixXd
-      whitening;     ///< D x D: whitened offsets have the identity as covariance where it is above floor
-  double floor;      ///< of variances
-  index_t distinct;  ///< points
+  Eigen::MatrixXd whitening;  ///< D x D: offsets get the identity as covariance where it is above floor
+  double floor;               ///< of variances
+  index_t distinct;           ///< points
 };
 
 /// Throws as fit_mixture does.
 [[nodiscard]] WeightedPoints weighted_points(std::string_view where, const Eigen::MatrixXd& positions,
-                                             std::span<const double> weights, double variance_floor);
+                                             std::span<const double> weights,
+                                             std::optional<double> variance_floor);
 
 struct GaussianMixture {
   Eigen::VectorXd weights;

@@ -1,7 +1,6 @@
 #include "fenchel/attention/line_function.hpp"
 
-#include <cmath>
-#include <numbers>
+#include "attention/gaussian_function.hpp"
 
 namespace fenchel {
 
@@ -9,11 +8,7 @@ LineFunction line_function(const GaussianBasis& psi, index_t j) {
   constexpr double kReach = 9;
   const auto i = static_cast<std::size_t>(j);
   const double mean = psi.means()[i], width = psi.widths()[i];
-  const double peak = std::numbers::inv_sqrtpi / (std::numbers::sqrt2 * width);
-  return {[=](double t) {
-            const double z = (t - mean) / width;
-            return peak * std::exp(-z * z / 2);
-          },
+  return {[=](double t) { return detail::gaussian_function(t, mean, width); },
           {mean - kReach * width, mean, mean + kReach * width}};
 }
 

@@ -21,7 +21,7 @@ Eigen::MatrixXd row_of(std::span<const double> positions) {
 
 WeightedPoints checked_points(const char* where, const Eigen::MatrixXd& positions,
                               std::span<const double> weights, const MixtureFitOptions& options) {
-  detail::checked_nonnegative(where, "observations", options.observations);
+  if (options.observations) detail::checked_positive(where, "observations", *options.observations);
   detail::checked_nonnegative(where, "tolerance", options.tolerance);
   if (options.max_iterations < 0)
     throw_invalid_argument(where, "max_iterations", "must not be negative", options.max_iterations);
@@ -29,8 +29,7 @@ WeightedPoints checked_points(const char* where, const Eigen::MatrixXd& position
 }
 
 double criterion_of(const WeightedPoints& points, const GaussianFit& fit, const MixtureFitOptions& options) {
-  const double n =
-      options.observations > 0 ? options.observations : static_cast<double>(points.weights.size());
+  const double n = options.observations.value_or(static_cast<double>(points.weights.size()));
   const auto size = static_cast<double>(fit.mixture.weights.size());
   const auto dimension = static_cast<double>(points.offsets.rows());
   const double parameters = size - 1 + size * (dimension + dimension * (dimension + 1) / 2);

@@ -1,11 +1,9 @@
 #include "fenchel/attention/multivariate_attend.hpp"
 
-#include <cmath>
-#include <string>
 #include <vector>
 
+#include "attention/check_shape.hpp"
 #include "backend/cpu/attention_row.hpp"
-#include "fenchel/core/check.hpp"
 #include "fenchel/core/error.hpp"
 
 namespace fenchel {
@@ -29,18 +27,16 @@ Eigen::MatrixXd row(std::string_view where, const MultivariateBetaGaussian& p,
   const detail::DensityRow density{p.constants(), mu.data(), scale.data()};
   if (!detail::attend_space_row(density, psi.functions(), wanted, detail::Accuracy::kDouble, scratch.data(),
                                 {out.data(), psi.size()})) {
-    throw ConvergenceError(error_message(where, "the sum over the contour", "must converge", p.alpha()));
+    throw ConvergenceError(
+        error_message(where, "the expectation under p", "must be resolved", "an integral that is not"));
   }
   return out;
 }
 
-/// The G of dr = Tr(G dSigma) from its lower triangle.
-Eigen::MatrixXd symmetric(const Eigen::VectorXd& lower, index_t d) {
+/// The G of dr = Tr(G dSigma) from the blocks.
+Eigen::MatrixXd scale_gradient(const Eigen::VectorXd& blocks, index_t d) {
   Eigen::MatrixXd g(d, d);
-  index_t next = 0;
-  for (index_t a = 0; a < d; ++a) {
-    for (index_t b = 0; b <= a; ++b) g(a, b) = g(b, a) = lower[next++];
-  }
+  detail::for_each_entry(d, [&](index_t a, index_t b, index_t block) { g(a, b) = g(b, a) = blocks[block]; });
   return g;
 }
 
@@ -66,32 +62,22 @@ MultivariateQuadraticGradient attend_vjp(const MultivariateBetaGaussian& p,
   }
   const index_t d = p.dimension();
   const Eigen::VectorXd sums = row("attend_vjp", p, psi, Wanted::kAlphaToo).transpose() * cotangent;
-  return {sums.segment(1, d), symmetric(sums.segment(1 + d, d * (d + 1) / 2), d), sums[sums.size() - 1]};
+  return {sums.segment(1, d), scale_gradient(sums, d), sums[sums.size() - 1]};
 }
 
 Eigen::VectorXd attend_jvp(const MultivariateBetaGaussian& p, const MultivariateGaussianBasis& psi,
                            const MultivariateQuadraticGradient& direction) {
   const index_t d = p.dimension();
-  const std::string size = shortest(d);
-  if (direction.mu.size() != d) {
-    throw_invalid_argument("attend_jvp", "direction.mu.size()", "must equal the density's dimension, " + size,
-                           static_cast<index_t>(direction.mu.size()));
-  }
-  if (direction.scale.rows() != d || direction.scale.cols() != d) {
-    throw_invalid_argument("attend_jvp", "direction.scale", "must be " + size + " x " + size,
-                           shortest(static_cast<index_t>(direction.scale.rows())) + " x " +
-                               shortest(static_cast<index_t>(direction.scale.cols())));
-  }
+  detail::check_shape("attend_jvp", "direction.mu", direction.mu, d, 1);
+  detail::check_shape("attend_jvp", "direction.scale", direction.scale, d, d);
   const Eigen::MatrixXd rows = row("attend_jvp", p, psi, Wanted::kAlphaToo);
   Eigen::VectorXd weights(rows.cols());
   weights[0] = 0;
   weights.segment(1, d) = direction.mu;
-  index_t next = 1 + d;
-  for (index_t a = 0; a < d; ++a) {
-    for (index_t b = 0; b < a; ++b) weights[next++] = direction.scale(a, b) + direction.scale(b, a);
-    weights[next++] = direction.scale(a, a);
-  }
-  weights[next] = direction.alpha;
+  detail::for_each_entry(d, [&](index_t a, index_t b, index_t block) {
+    weights[block] = a == b ? direction.scale(a, a) : direction.scale(a, b) + direction.scale(b, a);
+  });
+  weights[weights.size() - 1] = direction.alpha;
   return rows * weights;
 }
 
@@ -104,7 +90,7 @@ Eigen::MatrixXd attend_jacobian(const MultivariateBetaGaussian& p, const Multiva
   for (index_t j = 0; j < psi.size(); ++j) {
     const Eigen::VectorXd derivatives = rows.row(j).transpose();
     const Eigen::VectorXd first = p.scale() * derivatives.segment(1, d);
-    const Eigen::MatrixXd slope = symmetric(derivatives.segment(1 + d, d * (d + 1) / 2), d);
+    const Eigen::MatrixXd slope = scale_gradient(derivatives, d);
     const Eigen::MatrixXd second =
         2 * p.scale() * slope * p.scale() + p.mu() * first.transpose() + first * p.mu().transpose();
     jacobian.row(j).head(d) = first.transpose();

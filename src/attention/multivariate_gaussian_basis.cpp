@@ -14,7 +14,7 @@ namespace fenchel {
 MultivariateGaussianBasis::MultivariateGaussianBasis(const Eigen::MatrixXd& means,
                                                      const std::vector<Eigen::MatrixXd>& covariances)
     : size_(means.cols()), dimension_(means.rows()) {
-  constexpr auto kWhere = "MultivariateGaussianBasis";
+  constexpr auto kWhere = "multivariate_gaussian_basis";
   if (size_ == 0 || dimension_ == 0) {
     throw_invalid_argument(kWhere, "means", "must not be empty",
                            std::to_string(dimension_) + " x " + std::to_string(size_));
@@ -51,7 +51,7 @@ MultivariateGaussianBasis::MultivariateGaussianBasis(const Eigen::MatrixXd& mean
 
 MultivariateGaussianBasis MultivariateGaussianBasis::unit_square(index_t rows, index_t cols,
                                                                  const Eigen::Matrix2d& covariance) {
-  constexpr auto kWhere = "MultivariateGaussianBasis::unit_square";
+  constexpr auto kWhere = "multivariate_gaussian_basis::unit_square";
   if (rows < 1) throw_invalid_argument(kWhere, "rows", "must be at least 1", rows);
   if (cols < 1) throw_invalid_argument(kWhere, "cols", "must be at least 1", cols);
   const auto place = [](index_t k, index_t count) {

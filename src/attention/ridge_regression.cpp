@@ -1,10 +1,12 @@
 #include "fenchel/attention/ridge_regression.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "attention/check_shape.hpp"
 #include "backend/cpu/checks.hpp"
 #include "core/scratch.hpp"
 #include "fenchel/core/check.hpp"
@@ -13,18 +15,7 @@
 namespace fenchel::detail {
 namespace {
 
-constexpr auto kWhere = "RidgeRegression";
-
-void check_shape(std::string_view name, const Eigen::MatrixXd& m, index_t rows, index_t cols) {
-  if (m.rows() != rows) {
-    throw_invalid_argument(kWhere, std::string(name) + ".rows()", "must be " + std::to_string(rows),
-                           static_cast<index_t>(m.rows()));
-  }
-  if (m.cols() != cols) {
-    throw_invalid_argument(kWhere, std::string(name) + ".cols()", "must be " + std::to_string(cols),
-                           static_cast<index_t>(m.cols()));
-  }
-}
+constexpr auto kWhere = "ridge_regression";
 
 enum class Side { kPlain, kTransposed };
 
@@ -96,7 +87,7 @@ std::vector<const RidgeSystem*> checked_groups(std::string_view where, RidgeSyst
 RidgeSystem::RidgeSystem(const Eigen::MatrixXd& design, double lambda) {
   checked_nonnegative(kWhere, "lambda", lambda);
   const index_t functions = design.rows(), length = design.cols();
-  if (length < 1) throw_invalid_argument(kWhere, "positions", "must not be empty", "no position");
+  if (length < 1) throw_invalid_argument(kWhere, "positions", "must not be empty", index_t{0});
   const bool small = length < functions;
   Eigen::MatrixXd system =
       small ? Eigen::MatrixXd(design.transpose() * design) : Eigen::MatrixXd(design * design.transpose());
@@ -112,14 +103,14 @@ RidgeSystem::RidgeSystem(const Eigen::MatrixXd& design, double lambda) {
 }
 
 Eigen::MatrixXd RidgeSystem::fit(const Eigen::MatrixXd& observations) const {
-  check_shape("observations", observations, observations.rows(), matrix_.rows());
+  check_shape(kWhere, "observations", observations, observations.rows(), matrix_.rows());
   return observations * matrix_;
 }
 
 /// dG / dlambda = -(F^T F + lambda)^-1 G = -G (F F^T + lambda)^-1.
 RidgeGradient RidgeSystem::vjp(const Eigen::MatrixXd& observations, const Eigen::MatrixXd& cotangent) const {
-  check_shape("observations", observations, observations.rows(), matrix_.rows());
-  check_shape("cotangent", cotangent, observations.rows(), matrix_.cols());
+  check_shape(kWhere, "observations", observations, observations.rows(), matrix_.rows());
+  check_shape(kWhere, "cotangent", cotangent, observations.rows(), matrix_.cols());
   const bool small = matrix_.rows() < matrix_.cols();
   const Eigen::MatrixXd gradient = cotangent * matrix_.transpose();
   const double lambda =

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "fenchel/attention/attend.hpp"
@@ -61,8 +63,8 @@ using GradientOf =
 template <detail::DifferentiableExpectation P, LineBasis Psi>
 [[nodiscard]] detail::GradientOf<P> attend_vjp(const P& p, const Psi& psi, const Eigen::VectorXd& cotangent) {
   if (cotangent.size() != psi.size())
-    throw_invalid_argument("attend_vjp", "cotangent", "must have " + shortest(psi.size()) + " entries",
-                           cotangent.size());
+    throw_invalid_argument("attend_vjp", "cotangent.size()",
+                           "must equal the basis' size, " + shortest(psi.size()), cotangent.size());
   const Eigen::Vector3d gradient = detail::attend_gradient(p, psi).transpose() * cotangent;
   return {gradient[0], gradient[1], gradient[2]};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <concepts>
 #include <optional>
 
 #include "fenchel/attention/ridge_regression.hpp"
@@ -10,12 +11,13 @@
 
 /// The three ways of [SCD22, Section 9.1] from scores over the L positions of a regression and observations
 /// H, M x L, to a context. The weights w are the prediction for the scores on the finite set of positions.
-///   discrete     H w
-///   continuous   B E_p[psi], B = H G the ridge regression, p = match_weights(alpha, w)
-///   both         their sum.
 namespace fenchel {
 
-enum class AttentionKind { kDiscrete, kContinuous, kBoth };
+enum class AttentionKind {
+  kDiscrete,    ///< H w
+  kContinuous,  ///< B E_p[psi], B = H G the ridge regression, p = match_weights(alpha, w)
+  kBoth,        ///< their sum
+};
 
 struct Composition {
   AttentionKind kind = AttentionKind::kBoth;
@@ -32,6 +34,12 @@ struct CompositionGradient {
 };
 
 namespace detail {
+
+/// A basis that kernels know. (FunctionBasis has other functions().)
+template <class Psi>
+concept HasGaussianFunctions = requires(const Psi& psi) {
+  { psi.functions() } -> std::same_as<cpu::GaussianFunctions>;
+};
 
 /// A regression on Gaussian functions.
 struct GaussianRegression {
@@ -54,8 +62,7 @@ struct GaussianRegression {
 /// The context, M numbers. A score of -inf masks its position. Throws std::invalid_argument unless there is a
 /// score and a column of observations for each position, std::domain_error for scores as VectorScore does and
 /// otherwise as match_weights.
-template <class Psi>
-requires requires(const Psi& psi) { psi.functions(); }
+template <detail::HasGaussianFunctions Psi>
 [[nodiscard]] Eigen::VectorXd compose(const Composition& composition, const RidgeRegression<Psi>& ridge,
                                       const Eigen::VectorXd& scores, const Eigen::MatrixXd& observations) {
   return detail::compose(composition, {ridge.positions(), ridge.basis().functions(), ridge.system()}, scores,
@@ -63,8 +70,7 @@ requires requires(const Psi& psi) { psi.functions(); }
 }
 
 /// The gradient of <cotangent, context>.
-template <class Psi>
-requires requires(const Psi& psi) { psi.functions(); }
+template <detail::HasGaussianFunctions Psi>
 [[nodiscard]] CompositionGradient compose_vjp(const Composition& composition,
                                               const RidgeRegression<Psi>& ridge,
                                               const Eigen::VectorXd& scores,

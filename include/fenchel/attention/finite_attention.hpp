@@ -30,10 +30,9 @@ struct KeyValueAttention {
 };
 
 /// Row i is the mean of `values`, L x M, under the prediction for the scores <query i, key l> + mask(i, l),
-/// queries n x d, keys L x d. The temperature is omega's: Tsallis(alpha, sqrt(d)) divides scores by sqrt(d).
-/// The mask, n x L or empty, is finite or -inf. A query without a key, as one with a score of NaN or +inf,
-/// has no distribution: its row is NaN, others are untouched. Throws std::invalid_argument for shapes that do
-/// not fit.
+/// queries n x d, keys L x d, mask n x L or empty; Tsallis(alpha, sqrt(d)) divides scores by sqrt(d). A query
+/// without a key, or with a score of NaN or +inf, has no distribution: its row is NaN, others are untouched.
+/// Throws std::invalid_argument for shapes that do not fit.
 [[nodiscard]] FENCHEL_EXPORT KeyValueAttention key_value_attention(const Tsallis& omega,
                                                                    const Eigen::MatrixXd& queries,
                                                                    const Eigen::MatrixXd& keys,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <optional>
 #include <span>
 
 #include "fenchel/core/config.hpp"
@@ -21,11 +22,11 @@ enum class MixtureCriterion { bic, aic };
 
 struct MixtureFitOptions {
   MixtureCriterion criterion = MixtureCriterion::bic;
-  /// How many observations the weights stand for; 0 is the number of points with positive weight.
-  double observations = 0;
-  /// The least variance of a component in any direction, in squared units of the positions; 0 is
-  /// kRelativeVarianceFloor times the mean variance of the points. Positions with spacing h resolve h^2 / 12.
-  double variance_floor = 0;
+  /// How many observations the weights stand for; unless it is said, the points with positive weight.
+  std::optional<double> observations = {};
+  /// The least variance of a component in any direction, in squared units of the positions; unless it is
+  /// said, kRelativeVarianceFloor times the mean variance of the points. Spacing h resolves h^2 / 12.
+  std::optional<double> variance_floor = {};
   /// EM ends where an iteration adds no more to log_likelihood: a number without units, as all weight is one.
   double tolerance = 1e-9;
   index_t max_iterations = 1000;

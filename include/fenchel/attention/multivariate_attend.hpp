@@ -11,11 +11,10 @@
 #include "fenchel/distribution/multivariate_expectation.hpp"
 #include "fenchel/distribution/quadratic_gradient.hpp"
 
-/// Continuous attention on R^D [SCD22, Section 8]: r = E_p[psi] and its derivatives. For Gaussian functions
-/// any alpha, dimension, width and place are exact to kAttendError relative (MATH.md 7.5's mixture, on a
-/// contour that needs no guard). All throw std::invalid_argument where the dimensions differ; those for
-/// Gaussian functions std::domain_error where Sigma is singular, ConvergenceError where a result would not be
-/// accurate.
+/// Continuous attention on R^D [SCD22, Section 8]: r = E_p[psi] and its derivatives, for Gaussian functions
+/// to kAttendError (MATH.md 7.5's mixture, on a contour that needs no guard). All throw std::invalid_argument
+/// where the dimensions differ, ConvergenceError where a result would not be accurate; those for Gaussian
+/// functions std::domain_error where Sigma is singular.
 namespace fenchel {
 
 /// Relative error of attend for Gaussian functions where r_j is above 1e-30 of the largest value of psi_j; of

@@ -11,13 +11,7 @@
 
 /// From weights over positions to a density, a row each, in float and double [SCD22, Section 9.1; MATH.md
 /// 5.6]: the beta-Gaussian at alpha with the mean of the weights and with their covariance plus `floor` times
-/// the identity. All arithmetic is in double. The weights of a row are divided by their sum, which may differ
-/// from 1 by kWeightSumError; so derivatives are those along weights of sum 1, and of mean 0 under them.
-///
-/// The floor keeps a density from shrinking to a point where one position has all the weight, and is added,
-/// not a bound, so that derivatives exist everywhere. Unless it is said it is the variance of one cell of the
-/// unit cube, L^{-2/D} / 12 for L positions: then the cells of a sequence are held to be uniform inside, and
-/// equal weights have variance 1/12 at every length. It may be 0 where the covariance is not singular.
+/// the identity. All arithmetic is in double.
 ///
 /// Throw std::invalid_argument for shapes that do not fit, a null view or a length outside of [1, cols],
 /// std::domain_error for a weight that is negative or not finite, a sum that is not 1, alpha that is infinite
@@ -25,7 +19,8 @@
 /// row is named, and others may have been written.
 namespace fenchel::cpu {
 
-/// How far from 1 the weights of a row may add up to.
+/// How far from 1 the weights of a row may add up to. They are divided by their sum, so that derivatives are
+/// those along weights of sum 1, and of mean 0 under them.
 template <class Real>
 inline constexpr double kWeightSumError = sizeof(Real) == 4 ? 1e-4 : 1e-9;
 
@@ -37,7 +32,10 @@ struct WeightPositions {
   std::span<const index_t> lengths = {};
 };
 
-/// mu, B x D, and the scale Sigma, B x D^2.
+/// mu, B x D, and the scale Sigma, B x D^2. The floor keeps a density from shrinking to a point, and is
+/// added, not a bound, so that derivatives exist everywhere. Unless it is said it is the variance of one cell
+/// of the unit cube, L^{-2/D} / 12: then the cells of a sequence are uniform inside, and equal weights have
+/// variance 1/12 at every length. It may be 0 where the covariance is not singular.
 template <class Real>
 FENCHEL_EXPORT void match_weights(std::type_identity_t<Rows<const Real>> weights,
                                   const WeightPositions& positions, PerRow alpha, std::optional<double> floor,

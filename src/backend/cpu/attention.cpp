@@ -62,15 +62,6 @@ template <class Real>
   return tangents.alpha.empty() ? Wanted::kGradient : Wanted::kAlphaToo;
 }
 
-/// visit(a, b, block) for the blocks of Sigma_ab, a >= b.
-template <class Visit>
-void for_each_entry(index_t n, const Visit& visit) noexcept {
-  index_t block = 1 + n;
-  for (index_t a = 0; a < n; ++a) {
-    for (index_t b = 0; b <= a; ++b) visit(a, b, block++);
-  }
-}
-
 /// Row i of the gradient of <cotangent, r_i>.
 template <class Real, class Cotangent>
 void pull_back(const RowBlocks& row, const Cotangent* cotangent, index_t count, index_t i,

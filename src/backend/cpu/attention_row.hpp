@@ -32,6 +32,15 @@ struct RowBlocks {
   return 1 + dimension + dimension * (dimension + 1) / 2 + (wanted == Wanted::kAlphaToo ? 1 : 0);
 }
 
+/// visit(a, b, block) for the blocks of Sigma_ab, a >= b.
+template <class Visit>
+void for_each_entry(index_t dimension, const Visit& visit) noexcept {
+  index_t block = 1 + dimension;
+  for (index_t a = 0; a < dimension; ++a) {
+    for (index_t b = 0; b <= a; ++b) visit(a, b, block++);
+  }
+}
+
 /// How accurate a row has to be: as a float, or as a double.
 enum class Accuracy { kSingle, kDouble };
 

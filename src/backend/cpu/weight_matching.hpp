@@ -223,15 +223,11 @@ class WeightMatching {
       if (!(pivot > kEpsilon * row.covariance[a * d + a] && pivot > error * error)) return false;
     }
     std::fill_n(row.inverse, d * d, 0.0);
-    // Row a of the inverse factor is the column a of the inverse of its transpose, by back substitution.
     for (index_t a = 0; a < d; ++a) {
       row.log_det += 2 * std::log(row.work[a * d + a]);
       std::fill_n(row.offset, d, 0.0);
-      for (index_t b = a; b >= 0; --b) {
-        double sum = b == a ? 1 : 0;
-        for (index_t c = b + 1; c <= a; ++c) sum -= row.work[c * d + b] * row.offset[c];
-        row.offset[b] = sum / row.work[b * d + b];
-      }
+      row.offset[a] = 1;
+      solve_upper(row.work, d, row.offset);
       add_square(1, row.offset, row.inverse);
     }
     return true;
@@ -269,8 +265,8 @@ class WeightMatching {
       if (!is_weight(w)) throw_domain_error(where_, indexed(name, l), "must be finite and not negative", w);
       total += w;
     }
-    throw_domain_error(where_, "the sum of " + name, "must be 1 to " + shortest(cpu::kWeightSumError<Real>),
-                       total);
+    throw_domain_error(where_, "the sum of " + name,
+                       "must be 1 within " + shortest(cpu::kWeightSumError<Real>), total);
   }
 
   std::string_view where_;

@@ -12,6 +12,7 @@
 #include "fenchel/core/variates.hpp"
 #include "fenchel/distribution/beta_covariance.hpp"
 #include "fenchel/predict/function.hpp"
+#include "support/attention_line.hpp"
 #include "support/golden.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
@@ -21,6 +22,9 @@ namespace {
 
 using testing::golden_rows;
 using testing::kInf;
+using testing::kLineAttention;
+using testing::kLineMu;
+using testing::kLineSigma2;
 using testing::message_of;
 
 const GaussianBasis kPsi({0.9}, {0.4});
@@ -41,22 +45,14 @@ void expect_near(const Eigen::VectorXd& got, const Eigen::VectorXd& want, double
 }
 
 TEST(AttendDerivatives, GoldenRows74To83) {
-  const auto check = [](double alpha, double mean, double width, double mu, double sigma2) {
-    const BetaGaussian p(alpha, 0.3, 0.64);
-    const QuadraticGradient g = attend_vjp(p, GaussianBasis({mean}, {width}), Eigen::VectorXd::Ones(1));
-    EXPECT_NEAR(g.mu, mu, 1e-11 * std::abs(mu)) << alpha << " " << mean << " " << width;
-    EXPECT_NEAR(g.sigma2, sigma2, 1e-11 * std::abs(sigma2)) << alpha << " " << mean << " " << width;
-  };
-  check(2, 0.9, 0.4, 0.62468844430897872, 0.0051072740822574979);
-  check(1.5, 0.9, 0.4, 0.45803132938819676, -0.045644854098784505);
-  check(4.0 / 3, 0.9, 0.4, 0.39378411677488869, -0.070826578922574465);
-  check(2, 0.9, 50, 1.9145614974073414e-6, -3.2342948521920963e-7);
-  check(4.0 / 3, 0.9, 50, 1.9143702002147186e-6, -7.7162228823552053e-7);
-  check(2, 4.5, 0.4, 6.9266640116058739e-16, 3.2186125579921772e-16);
-  check(4.0 / 3, 4.5, 0.4, 1.6443198545665135e-11, 1.730449687628788e-11);
-  check(2, 0.9, 0.001, 0.9375, 0.043477653282981759);
-  check(4.0 / 3, 0.9, 0.001, 0.5312626735103141, -0.072207175206814584);
-  check(1, 0.9, 0.4, 0.2671222580676987, -0.12243103494769524);
+  for (const auto& row : kLineAttention) {
+    SCOPED_TRACE(::testing::Message() << row.alpha << " " << row.mean << " " << row.width);
+    const BetaGaussian p(row.alpha, kLineMu, kLineSigma2);
+    const QuadraticGradient g =
+        attend_vjp(p, GaussianBasis({row.mean}, {row.width}), Eigen::VectorXd::Ones(1));
+    EXPECT_NEAR(g.mu, row.d_mu, 1e-11 * std::abs(row.d_mu));
+    EXPECT_NEAR(g.sigma2, row.d_sigma2, 1e-11 * std::abs(row.d_sigma2));
+  }
 }
 
 /// E6: the Jacobian of sparsemax is cov_{p,0}; the printed cov_{p,2} gives .0735.
@@ -178,7 +174,7 @@ TEST(AttendDerivatives, TheKernelAndQuadratureAgree) {
 }
 
 TEST(AttendDerivatives, WavesAgreeWithTheGoldenTable) {
-  for (const auto& row : golden_rows("attention_line.txt")) {
+  for (const auto& row : golden_rows("characteristic_function.txt")) {
     const double alpha = row[0], sigma2 = row[1], frequency = row[2];
     const FourierBasis psi(1, 2 * std::numbers::pi / frequency);
     const BetaGaussian p(alpha, 0, sigma2);
@@ -285,7 +281,7 @@ TEST(AttendDerivatives, AnotherCallInBetweenChangesNothing) {
 TEST(AttendDerivatives, ACotangentOfAnotherSizeIsNamed) {
   EXPECT_EQ(message_of<std::invalid_argument>(
                 [] { (void)attend_vjp(BetaGaussian(2, 0, 1), kPsi, Eigen::VectorXd::Ones(3)); }),
-            "fenchel::attend_vjp: cotangent must have 1 entries, got 3");
+            "fenchel::attend_vjp: cotangent.size() must equal the basis' size, 1, got 3");
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "fenchel/distribution/smooth_triangular.hpp"
 #include "fenchel/distribution/sparse_poisson.hpp"
 #include "fenchel/distribution/truncated_gaussian.hpp"
+#include "support/attention_line.hpp"
 #include "support/golden.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
@@ -39,6 +40,9 @@ namespace {
 
 using testing::golden_rows;
 using testing::kInf;
+using testing::kLineAttention;
+using testing::kLineMu;
+using testing::kLineSigma2;
 using testing::kNaN;
 using testing::message_of;
 
@@ -115,39 +119,23 @@ double brute_force(const P& p, double mean, double width) {
 }
 
 TEST(AttendLine, GoldenRows74To83) {
-  const auto check = [](double alpha, double mean, double width, double want) {
-    const double r = attend(BetaGaussian(alpha, 0.3, 0.64), GaussianBasis({mean}, {width}))[0];
-    EXPECT_NEAR(r, want, 1e-12 * want) << alpha << " " << mean << " " << width;
-  };
-  check(2, 0.9, 0.4, 0.4189347210775351);
-  check(1.5, 0.9, 0.4, 0.4071106503120917);
-  check(4.0 / 3, 0.9, 0.4, 0.39586774778038602);
-  check(2, 0.9, 50, 0.0079779606465718988);
-  check(4.0 / 3, 0.9, 50, 0.0079776949561123617);
-  check(2, 4.5, 0.4, 3.3517037556822719e-17);
-  check(4.0 / 3, 4.5, 0.4, 1.0026402372327734e-12);
-  check(2, 0.9, 0.001, 0.47902446819667502);
-  check(4.0 / 3, 0.9, 0.001, 0.42658743010350993);
-  check(1, 0.9, 0.4, 0.3561630107569316);
+  for (const auto& row : kLineAttention) {
+    const BetaGaussian p(row.alpha, kLineMu, kLineSigma2);
+    const double r = attend(p, GaussianBasis({row.mean}, {row.width}))[0];
+    EXPECT_NEAR(r, row.value, 1e-12 * row.value) << row.alpha << " " << row.mean << " " << row.width;
+  }
 }
 
 /// The generic way is what the kernel is checked against, and the other way around.
 TEST(AttendLine, QuadratureAgreesWithTheGoldenRows) {
-  const auto check = [](double alpha, double mean, double width, double want) {
-    const BetaGaussian p(alpha, 0.3, 0.64);
-    const GaussianBasis psi({mean}, {width});
+  for (const auto& row : kLineAttention) {
+    const BetaGaussian p(row.alpha, kLineMu, kLineSigma2);
+    const GaussianBasis psi({row.mean}, {row.width});
     const double r = detail::with_line_density(p, [&](const detail::LineDensity& density) {
-      return detail::gaussian_expectation(density, line_function(psi, 0), mean, width);
+      return detail::gaussian_expectation(density, line_function(psi, 0), row.mean, row.width);
     });
-    EXPECT_NEAR(r, want, 1e-12 * want) << alpha << " " << mean << " " << width;
-  };
-  check(2, 0.9, 0.4, 0.4189347210775351);
-  check(1.5, 0.9, 0.4, 0.4071106503120917);
-  check(2, 0.9, 50, 0.0079779606465718988);
-  check(2, 4.5, 0.4, 3.3517037556822719e-17);
-  check(4.0 / 3, 4.5, 0.4, 1.0026402372327734e-12);
-  check(4.0 / 3, 0.9, 0.001, 0.42658743010350993);
-  check(1, 0.9, 0.4, 0.3561630107569316);
+    EXPECT_NEAR(r, row.value, 1e-12 * row.value) << row.alpha << " " << row.mean << " " << row.width;
+  }
 }
 
 /// The kernel and quadrature share no code: widths from 1e-4 to 1e3 of the density's, means up to 30 widths
@@ -248,7 +236,7 @@ TEST(AttendLine, ACentreAndAWidthKeepHighDegrees) {
 }
 
 TEST(AttendLine, WavesAgreeWithTheGoldenTable) {
-  for (const auto& row : golden_rows("attention_line.txt")) {
+  for (const auto& row : golden_rows("characteristic_function.txt")) {
     const double alpha = row[0], sigma2 = row[1], frequency = row[2], mu = 0.3;
     const FourierBasis psi(1, 2 * std::numbers::pi / frequency);
     const Eigen::VectorXd r = attend(BetaGaussian(alpha, mu, sigma2), psi);

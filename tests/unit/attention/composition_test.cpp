@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <random>
 #include <vector>
 
+#include "fenchel/attention/function_basis.hpp"
 #include "fenchel/attention/gaussian_basis.hpp"
 #include "fenchel/attention/multivariate_gaussian_basis.hpp"
 #include "fenchel/attention/weights_density.hpp"
@@ -14,21 +14,17 @@
 #include "support/differences.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
+#include "support/normal_matrix.hpp"
 
 namespace fenchel {
 namespace {
 
 using testing::message_of;
+using testing::normal_matrix;
 using testing::slope_of;
 
 constexpr AttentionKind kKinds[] = {AttentionKind::kDiscrete, AttentionKind::kContinuous,
                                     AttentionKind::kBoth};
-
-Eigen::MatrixXd normal(index_t rows, index_t cols, unsigned seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<double> distribution;
-  return Eigen::MatrixXd::NullaryExpr(rows, cols, [&] { return distribution(random); });
-}
 
 RidgeRegression<GaussianBasis> sequence(index_t length, double lambda) {
   return {GaussianBasis::linearly_spaced(20, 0, 1, {.1, .5}), positions(length), lambda};
@@ -39,11 +35,18 @@ Eigen::VectorXd predicted(const Tsallis& omega, const Eigen::VectorXd& scores) {
   return Eigen::VectorXd::NullaryExpr(scores.size(), [&](index_t i) { return pmf(p, i); });
 }
 
+template <class Psi>
+concept Composable = requires(const RidgeRegression<Psi>& ridge) {
+  compose({}, ridge, Eigen::VectorXd(), Eigen::MatrixXd());
+};
+static_assert(Composable<GaussianBasis> && Composable<MultivariateGaussianBasis>);
+static_assert(!Composable<FunctionBasis>);
+
 TEST(Composition, IsWhatItsPartsGive) {
   const index_t length = 15;
   const auto ridge = sequence(length, .1);
-  const Eigen::MatrixXd h = normal(3, length, 1);
-  Eigen::VectorXd scores = 2 * normal(length, 1, 2);
+  const Eigen::MatrixXd h = normal_matrix(3, length, 1);
+  Eigen::VectorXd scores = 2 * normal_matrix(length, 1, 2);
   scores[4] = -testing::kInf;
   const auto v = ridge.fit(h);
   for (const double alpha : {1.0, 4.0 / 3, 1.5, 1.7, 2.0}) {
@@ -66,8 +69,9 @@ TEST(Composition, IsWhatItsPartsGive) {
 
 TEST(Composition, GradientsMatchDifferences) {
   const index_t length = 9;
-  const Eigen::MatrixXd h = normal(2, length, 3), h_step = normal(2, length, 4);
-  const Eigen::VectorXd scores = normal(length, 1, 5), step = normal(length, 1, 6), w = normal(2, 1, 7);
+  const Eigen::MatrixXd h = normal_matrix(2, length, 3), h_step = normal_matrix(2, length, 4);
+  const Eigen::VectorXd scores = normal_matrix(length, 1, 5), step = normal_matrix(length, 1, 6),
+                        w = normal_matrix(2, 1, 7);
   for (const AttentionKind kind : kKinds) {
     for (const double weights_alpha : {1.0, 1.5}) {
       for (const double alpha : {1.0, 1.5, 1.7, 2.0}) {
@@ -104,8 +108,8 @@ TEST(Composition, OfImagesIsWhatItsPartsGive) {
   const RidgeCache<MultivariateGaussianBasis> cache(
       MultivariateGaussianBasis::unit_square(4, 5, .02 * Eigen::Matrix2d::Identity()), .1);
   const auto& ridge = cache.at(6, 5);
-  const Eigen::MatrixXd h = normal(2, 30, 10);
-  const Eigen::VectorXd scores = normal(30, 1, 11), w = predicted(Tsallis(1), scores);
+  const Eigen::MatrixXd h = normal_matrix(2, 30, 10);
+  const Eigen::VectorXd scores = normal_matrix(30, 1, 11), w = predicted(Tsallis(1), scores);
   const MultivariateBetaGaussian p = match_weights(1, w, ridge.positions());
   Eigen::VectorXd r(20);
   for (index_t j = 0; j < 20; ++j) {
@@ -121,8 +125,9 @@ TEST(Composition, OfImagesHasGradientsThatMatchDifferences) {
   const RidgeCache<MultivariateGaussianBasis> cache(
       MultivariateGaussianBasis::unit_square(3, 3, .05 * Eigen::Matrix2d::Identity()), .1);
   const auto& ridge = cache.at(3, 4);
-  const Eigen::MatrixXd h = normal(2, 12, 12);
-  const Eigen::VectorXd scores = normal(12, 1, 13), step = normal(12, 1, 14), w = normal(2, 1, 15);
+  const Eigen::MatrixXd h = normal_matrix(2, 12, 12);
+  const Eigen::VectorXd scores = normal_matrix(12, 1, 13), step = normal_matrix(12, 1, 14),
+                        w = normal_matrix(2, 1, 15);
   for (const double alpha : {1.0, 1.5, 2.0}) {
     const auto loss = [&](double x, double a) {
       return compose({AttentionKind::kBoth, Tsallis(1.5), a}, ridge, scores + x * step, h).dot(w);
@@ -136,15 +141,16 @@ TEST(Composition, OfImagesHasGradientsThatMatchDifferences) {
 
 TEST(Composition, SaysWhatIsWrong) {
   const auto ridge = sequence(5, .1);
-  const Eigen::MatrixXd h = normal(2, 5, 8);
-  const Eigen::VectorXd scores = normal(5, 1, 9);
-  EXPECT_EQ(message_of<std::invalid_argument>([&] { (void)compose({}, ridge, normal(6, 1, 1), h); }),
+  const Eigen::MatrixXd h = normal_matrix(2, 5, 8);
+  const Eigen::VectorXd scores = normal_matrix(5, 1, 9);
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { (void)compose({}, ridge, normal_matrix(6, 1, 1), h); }),
             "fenchel::compose: scores.size() must equal the number of positions, 5, got 6");
-  EXPECT_EQ(message_of<std::invalid_argument>([&] { (void)compose({}, ridge, scores, normal(2, 4, 1)); }),
-            "fenchel::compose: observations.cols() must equal the number of positions, 5, got 4");
   EXPECT_EQ(
-      message_of<std::invalid_argument>([&] { (void)compose_vjp({}, ridge, scores, h, normal(3, 1, 1)); }),
-      "fenchel::compose_vjp: cotangent.size() must equal observations.rows() = 2, got 3");
+      message_of<std::invalid_argument>([&] { (void)compose({}, ridge, scores, normal_matrix(2, 4, 1)); }),
+      "fenchel::compose: observations.cols() must equal the number of positions, 5, got 4");
+  EXPECT_EQ(message_of<std::invalid_argument>(
+                [&] { (void)compose_vjp({}, ridge, scores, h, normal_matrix(3, 1, 1)); }),
+            "fenchel::compose_vjp: cotangent.size() must equal observations.rows() = 2, got 3");
   EXPECT_EQ(message_of<std::domain_error>(
                 [&] { (void)compose({}, ridge, Eigen::VectorXd::Constant(5, -testing::kInf), h); }),
             "fenchel::vector_score: the largest value must be finite, got -inf");

@@ -3,28 +3,24 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <random>
 #include <vector>
 
 #include "fenchel/predict/finite.hpp"
 #include "support/differences.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
+#include "support/normal_matrix.hpp"
 
 namespace fenchel {
 namespace {
 
 using testing::message_of;
+using testing::normal_matrix;
 using testing::slope_of;
 
-Eigen::MatrixXd normal(index_t rows, index_t cols, unsigned seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<double> distribution;
-  return Eigen::MatrixXd::NullaryExpr(rows, cols, [&] { return distribution(random); });
-}
-
 struct Inputs {
-  Eigen::MatrixXd queries = normal(4, 3, 1), keys = normal(6, 3, 2), values = normal(6, 2, 3);
+  Eigen::MatrixXd queries = normal_matrix(4, 3, 1), keys = normal_matrix(6, 3, 2),
+                  values = normal_matrix(6, 2, 3);
 };
 
 TEST(FiniteAttention, IsTheExpectationUnderThePrediction) {
@@ -64,8 +60,8 @@ TEST(FiniteAttention, MasksHideKeysExactly) {
 }
 
 TEST(FiniteAttention, GradientsMatchDifferences) {
-  const Inputs in, step{normal(4, 3, 4), normal(6, 3, 5), normal(6, 2, 6)};
-  const Eigen::MatrixXd w = normal(4, 2, 7), mask = additive_mask(std::vector<index_t>{6, 2, 3, 5}, 6);
+  const Inputs in, step{normal_matrix(4, 3, 4), normal_matrix(6, 3, 5), normal_matrix(6, 2, 6)};
+  const Eigen::MatrixXd w = normal_matrix(4, 2, 7), mask = additive_mask(std::vector<index_t>{6, 2, 3, 5}, 6);
   for (const double alpha : {.5, 1.0, 1 + 1e-8, 4.0 / 3, 1.5, 1.7, 2.0, 3.0}) {
     const double temperature = 1.7;
     const auto loss = [&](double a, double q, double k, double v) {
@@ -101,7 +97,7 @@ TEST(FiniteAttention, AQueryWithoutKeysIsNaNAloneAndCountsForNothingIfUnused) {
     const auto seen = key_value_attention(omega, in.queries, in.keys, in.values, mask);
     const auto plain = key_value_attention(omega, in.queries, in.keys, in.values);
     EXPECT_TRUE(seen.contexts.row(2).array().isNaN().all());
-    Eigen::MatrixXd w = normal(4, 2, 8);
+    Eigen::MatrixXd w = normal_matrix(4, 2, 8);
     w.row(2).setZero();
     for (const index_t i : {0, 1, 3}) EXPECT_EQ(seen.contexts.row(i), plain.contexts.row(i));
     const auto found = key_value_attention_vjp(omega, in.queries, in.keys, in.values, seen, w);
@@ -120,16 +116,17 @@ TEST(FiniteAttention, SaysWhatIsWrong) {
     return message_of<std::invalid_argument>(
         [&] { (void)key_value_attention(omega, bad.queries, bad.keys, bad.values, mask); });
   };
-  EXPECT_EQ(call({.keys = normal(6, 4, 1)}, {}),
+  EXPECT_EQ(call({.keys = normal_matrix(6, 4, 1)}, {}),
             "fenchel::key_value_attention: keys.cols() must be 3, got 4");
-  EXPECT_EQ(call({.keys = normal(0, 3, 1)}, {}),
+  EXPECT_EQ(call({.keys = normal_matrix(0, 3, 1)}, {}),
             "fenchel::key_value_attention: keys.rows() must be at least 1, got 0");
-  EXPECT_EQ(call({.values = normal(5, 2, 1)}, {}),
+  EXPECT_EQ(call({.values = normal_matrix(5, 2, 1)}, {}),
             "fenchel::key_value_attention: values.rows() must be 6, got 5");
-  EXPECT_EQ(call({}, normal(4, 5, 1)), "fenchel::key_value_attention: mask.cols() must be 6, got 5");
+  EXPECT_EQ(call({}, normal_matrix(4, 5, 1)), "fenchel::key_value_attention: mask.cols() must be 6, got 5");
   const auto seen = key_value_attention(omega, in.queries, in.keys, in.values);
   EXPECT_EQ(message_of<std::invalid_argument>([&] {
-              (void)key_value_attention_vjp(omega, in.queries, in.keys, in.values, seen, normal(3, 2, 1));
+              (void)key_value_attention_vjp(omega, in.queries, in.keys, in.values, seen,
+                                            normal_matrix(3, 2, 1));
             }),
             "fenchel::key_value_attention_vjp: cotangent.rows() must be 4, got 3");
   EXPECT_EQ(message_of<std::invalid_argument>([&] {
@@ -137,7 +134,7 @@ TEST(FiniteAttention, SaysWhatIsWrong) {
             }),
             "fenchel::additive_mask: lengths[1] must be in [1, 6], got 7");
   EXPECT_EQ(message_of<std::invalid_argument>([&] {
-              (void)attend(SparseCategorical(std::vector<double>{.5, .5}), normal(3, 3, 1));
+              (void)attend(SparseCategorical(std::vector<double>{.5, .5}), normal_matrix(3, 3, 1));
             }),
             "fenchel::attend: psi.cols() must be 2, got 3");
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "fenchel/core/philox.hpp"
@@ -131,13 +132,14 @@ TEST(FitMixture, IsTheSameForEveryAlphaUpToTheFamily) {
 
 TEST(FitMixture, LikelihoodNeverFalls) {
   const Weighted points = ragged();
-  for (const double floor : {0.0, 0.05, 0.5}) {
+  for (const std::optional<double> floor :
+       {std::optional<double>(), std::optional(0.05), std::optional(0.5)}) {
     for (const index_t size : {2, 3, 5}) {
       double last = -kInf;
       for (index_t steps = 0; steps < 60; ++steps) {
         const auto fit = fit_mixture(1, points.positions, points.weights, size,
                                      {.variance_floor = floor, .tolerance = 0, .max_iterations = steps});
-        EXPECT_GE(fit.log_likelihood, last - 1e-14) << floor << " " << size << " " << steps;
+        EXPECT_GE(fit.log_likelihood, last - 1e-14) << floor.value_or(0) << " " << size << " " << steps;
         last = fit.log_likelihood;
       }
     }
@@ -323,9 +325,9 @@ TEST(FitMixture, BadInput) {
   EXPECT_EQ(message<Domain>({0, 1e200}, {1, 1}, 1, {.variance_floor = 1}),
             "fenchel::fit_mixture: the variance of the positions must be finite, got inf");
   EXPECT_EQ(message<Domain>({0, 1}, {1, 1}, 1, {.variance_floor = -1}),
-            "fenchel::fit_mixture: variance_floor must be finite and not negative, got -1");
+            "fenchel::fit_mixture: variance_floor must be positive and finite, got -1");
   EXPECT_EQ(message<Domain>({0, 1}, {1, 1}, 1, {.observations = -1}),
-            "fenchel::fit_mixture: observations must be finite and not negative, got -1");
+            "fenchel::fit_mixture: observations must be positive and finite, got -1");
   EXPECT_EQ(message<Domain>({0, 1}, {1, 1}, 1, {.tolerance = kNaN}),
             "fenchel::fit_mixture: tolerance must be finite and not negative, got nan");
   EXPECT_EQ(message<Argument>({0, 1}, {1, 1}, 1, {.max_iterations = -1}),

@@ -5,7 +5,6 @@
 #include <Eigen/LU>
 #include <cmath>
 #include <numbers>
-#include <random>
 #include <thread>
 #include <vector>
 
@@ -15,12 +14,14 @@
 #include "support/differences.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
+#include "support/normal_matrix.hpp"
 
 namespace fenchel {
 namespace {
 
 using testing::kNaN;
 using testing::message_of;
+using testing::normal_matrix;
 using testing::slope_of;
 
 template <class Real>
@@ -33,12 +34,6 @@ Rows<Real> rows_of(RowMatrix<Real>& m) {
 template <class Real>
 Rows<const Real> const_rows_of(const RowMatrix<Real>& m) {
   return {m.data(), m.rows(), m.cols()};
-}
-
-Eigen::MatrixXd normal(index_t rows, index_t cols, unsigned seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<double> distribution;
-  return Eigen::MatrixXd::NullaryExpr(rows, cols, [&] { return distribution(random); });
 }
 
 const GaussianBasis& audio() {
@@ -84,7 +79,7 @@ TEST(RidgeRegression, MinimisesItsObjective) {
     const double lambda = .1;
     const auto t = positions(length);
     const RidgeRegression<GaussianBasis> ridge(audio(), t, lambda);
-    const Eigen::MatrixXd f = design_matrix(audio(), t), h = normal(3, length, 1);
+    const Eigen::MatrixXd f = design_matrix(audio(), t), h = normal_matrix(3, length, 1);
     const Eigen::MatrixXd b = ridge.fit(h).coefficients;
     const Eigen::MatrixXd slope = (b * f - h) * f.transpose() + lambda * b;
     EXPECT_LE(slope.cwiseAbs().maxCoeff(), 1e-11 * (h * f.transpose()).cwiseAbs().maxCoeff()) << length;
@@ -137,7 +132,8 @@ TEST(RidgeRegression, GradientsMatchDifferences) {
     const GaussianBasis psi = GaussianBasis::linearly_spaced(20, 0, 1, {.05, .1});
     const auto t = positions(length);
     const RidgeRegression<GaussianBasis> ridge(psi, t, .3);
-    const Eigen::MatrixXd h = normal(2, length, 2), w = normal(2, 20, 3), direction = normal(2, length, 4);
+    const Eigen::MatrixXd h = normal_matrix(2, length, 2), w = normal_matrix(2, 20, 3),
+                          direction = normal_matrix(2, length, 4);
     const RidgeGradient gradient = ridge.vjp(h, w);
     const auto along = [&](double x) {
       return ridge.fit(h + x * direction).coefficients.cwiseProduct(w).sum();
@@ -153,7 +149,7 @@ TEST(RidgeRegression, GradientsMatchDifferences) {
 
 TEST(RidgeRegression, InterpolatesWithoutPenaltyWhereItCan) {
   const GaussianBasis psi({.2, .5, .8}, {.1, .1, .1});
-  const Eigen::MatrixXd h = normal(2, 3, 5);
+  const Eigen::MatrixXd h = normal_matrix(2, 3, 5);
   const auto v = RidgeRegression<GaussianBasis>(psi, positions(3), 0).fit(h);
   for (index_t l = 0; l < 3; ++l) {
     EXPECT_LE((value(v, positions(3)[static_cast<std::size_t>(l)]) - h.col(l)).norm(), 1e-13);
@@ -196,8 +192,8 @@ TYPED_TEST(RidgeRows, FitEachSequenceOnItsOwnLength) {
   const index_t count = 4, features = 3, most = 12;
   const std::vector<index_t> lengths{12, 1, 7, 10};
   const RidgeCache<GaussianBasis> cache(audio(), .1);
-  RowMatrix<Real> h = normal(count * features, most, 6).cast<Real>();
-  RowMatrix<Real> b(count * features, 128), w = normal(count * features, 128, 7).cast<Real>();
+  RowMatrix<Real> h = normal_matrix(count * features, most, 6).cast<Real>();
+  RowMatrix<Real> b(count * features, 128), w = normal_matrix(count * features, 128, 7).cast<Real>();
   RowMatrix<Real> gradient = RowMatrix<Real>::Constant(count * features, most, Real(kNaN));
   for (index_t i = 0; i < count; ++i) {
     h.block(i * features, lengths[size_t(i)], features, most - lengths[size_t(i)]).setConstant(Real(kNaN));
@@ -226,7 +222,7 @@ TYPED_TEST(RidgeRows, FitImagesOfOneShape) {
   using Real = TypeParam;
   const RidgeCache<MultivariateGaussianBasis> cache(images(), .1);
   const auto& ridge = cache.at(6, 5);
-  const RowMatrix<Real> h = normal(4, 30, 8).cast<Real>(), w = normal(4, 100, 9).cast<Real>();
+  const RowMatrix<Real> h = normal_matrix(4, 30, 8).cast<Real>(), w = normal_matrix(4, 100, 9).cast<Real>();
   RowMatrix<Real> b(4, 100), gradient(4, 30);
   fit_rows(ridge, const_rows_of(h), rows_of(b));
   fit_rows_vjp(ridge, const_rows_of(w), rows_of(gradient));
@@ -243,37 +239,39 @@ TEST(RidgeRegression, SaysWhatIsWrong) {
     return [=] { (void)RidgeRegression<GaussianBasis>(audio(), positions(length), lambda); };
   };
   EXPECT_EQ(message_of<std::domain_error>(make(5, -1)),
-            "fenchel::RidgeRegression: lambda must be finite and not negative, got -1");
+            "fenchel::ridge_regression: lambda must be finite and not negative, got -1");
   EXPECT_EQ(message_of<std::domain_error>(make(5, kNaN)),
-            "fenchel::RidgeRegression: lambda must be finite and not negative, got nan");
+            "fenchel::ridge_regression: lambda must be finite and not negative, got nan");
   EXPECT_EQ(
       message_of<std::domain_error>(make(200, 0)),
-      "fenchel::RidgeRegression: lambda must be larger, since F and lambda make a singular system, got 0");
+      "fenchel::ridge_regression: lambda must be larger, since F and lambda make a singular system, got 0");
   EXPECT_EQ(
       message_of<std::domain_error>(make(100, 0)),
-      "fenchel::RidgeRegression: lambda must be larger, since F and lambda make a singular system, got 0");
-  EXPECT_EQ(message_of<std::domain_error>(make(200, 1e-30)),
-            "fenchel::RidgeRegression: lambda must be larger, since F and lambda make a singular system, got "
-            "1e-30");
+      "fenchel::ridge_regression: lambda must be larger, since F and lambda make a singular system, got 0");
+  EXPECT_EQ(
+      message_of<std::domain_error>(make(200, 1e-30)),
+      "fenchel::ridge_regression: lambda must be larger, since F and lambda make a singular system, got "
+      "1e-30");
   EXPECT_EQ(message_of<std::invalid_argument>(make(0, .1)),
             "fenchel::positions: length must be at least 1, got 0");
   EXPECT_EQ(message_of<std::invalid_argument>(
                 [] { (void)RidgeRegression<GaussianBasis>(audio(), std::span<const double>(), .1); }),
-            "fenchel::RidgeRegression: positions must not be empty, got no position");
+            "fenchel::ridge_regression: positions must not be empty, got 0");
   EXPECT_EQ(message_of<std::invalid_argument>([] { (void)grid_positions(0, 3); }),
             "fenchel::grid_positions: rows must be at least 1, got 0");
   EXPECT_EQ(message_of<std::invalid_argument>([] { (void)grid_positions(3, -1); }),
             "fenchel::grid_positions: cols must be at least 1, got -1");
   const RidgeRegression<GaussianBasis> ridge(audio(), positions(5), .1);
-  EXPECT_EQ(message_of<std::invalid_argument>([&] { (void)ridge.fit(normal(2, 6, 1)); }),
-            "fenchel::RidgeRegression: observations.cols() must be 5, got 6");
-  EXPECT_EQ(message_of<std::invalid_argument>([&] { (void)ridge.vjp(normal(2, 5, 1), normal(3, 128, 1)); }),
-            "fenchel::RidgeRegression: cotangent.rows() must be 2, got 3");
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { (void)ridge.fit(normal_matrix(2, 6, 1)); }),
+            "fenchel::ridge_regression: observations.cols() must be 5, got 6");
+  EXPECT_EQ(message_of<std::invalid_argument>(
+                [&] { (void)ridge.vjp(normal_matrix(2, 5, 1), normal_matrix(3, 128, 1)); }),
+            "fenchel::ridge_regression: cotangent.rows() must be 2, got 3");
 }
 
 TEST(FitRows, SaysWhatIsWrong) {
   const RidgeCache<GaussianBasis> cache(audio(), .1);
-  RowMatrix<double> h = normal(4, 10, 1), b(4, 128), narrow(4, 127), few(3, 128);
+  RowMatrix<double> h = normal_matrix(4, 10, 1), b(4, 128), narrow(4, 127), few(3, 128);
   const auto fit = [&](std::vector<index_t> lengths, RowMatrix<double>& out) {
     return message_of<std::invalid_argument>(
         [&] { fit_rows(cache, const_rows_of(h), lengths, rows_of(out)); });

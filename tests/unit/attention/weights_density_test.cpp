@@ -3,18 +3,19 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <random>
 #include <vector>
 
 #include "fenchel/attention/positions.hpp"
 #include "support/differences.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
+#include "support/normal_matrix.hpp"
 
 namespace fenchel {
 namespace {
 
 using testing::message_of;
+using testing::normal_matrix;
 using testing::slope_of;
 
 /// Where variances exist and Sigma stays within the range of numbers.
@@ -26,25 +27,18 @@ std::vector<double> alphas() {
   return found;
 }
 
-Eigen::VectorXd normal(index_t size, unsigned seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<double> distribution;
-  return Eigen::VectorXd::NullaryExpr(size, [&] { return distribution(random); });
-}
-
 Eigen::VectorXd softmax(const Eigen::VectorXd& z) {
   const Eigen::VectorXd e = (z.array() - z.maxCoeff()).exp();
   return e / e.sum();
 }
 
 Eigen::MatrixXd symmetric(index_t size, unsigned seed) {
-  const Eigen::MatrixXd m =
-      Eigen::Map<const Eigen::MatrixXd>(normal(size * size, seed).eval().data(), size, size);
+  const Eigen::MatrixXd m = normal_matrix(size, size, seed);
   return m + m.transpose();
 }
 
 TEST(MatchWeights, HasTheMeanAndVarianceOfTheWeights) {
-  const Eigen::VectorXd w = softmax(normal(9, 1));
+  const Eigen::VectorXd w = softmax(normal_matrix(9, 1, 1));
   const auto t = positions(9);
   const Eigen::Map<const Eigen::VectorXd> at(t.data(), 9);
   const double mu = w.dot(at), expected = w.dot((at.array() - mu).square().matrix());
@@ -61,9 +55,8 @@ TEST(MatchWeights, HasTheMeanAndVarianceOfTheWeights) {
 TEST(MatchWeights, HasTheCovarianceOfTheWeights) {
   for (const index_t d : {1, 2, 3, 4}) {
     const index_t count = 12;
-    const Eigen::VectorXd w = softmax(normal(count, 2));
-    const Eigen::VectorXd numbers = normal(d * count, 3);
-    const Eigen::MatrixXd t = Eigen::Map<const Eigen::MatrixXd>(numbers.data(), d, count);
+    const Eigen::VectorXd w = softmax(normal_matrix(count, 1, 2));
+    const Eigen::MatrixXd t = normal_matrix(d, count, 3);
     const Eigen::VectorXd mu = t * w;
     const Eigen::MatrixXd centred = t.colwise() - mu;
     Eigen::MatrixXd expected = centred * w.asDiagonal() * centred.transpose();
@@ -96,7 +89,7 @@ TEST(MatchWeights, OneWeightIsOneCell) {
 
 TEST(MatchWeights, GradientsMatchDifferencesOnTheLine) {
   const index_t length = 8;
-  const Eigen::VectorXd z = normal(length, 4), direction = normal(length, 5);
+  const Eigen::VectorXd z = normal_matrix(length, 1, 4), direction = normal_matrix(length, 1, 5);
   const auto moved = [&](double x) { return softmax(z + x * direction); };
   for (const double alpha : alphas()) {
     const QuadraticGradient cotangent{.7, -1.3, .4};
@@ -117,12 +110,12 @@ TEST(MatchWeights, GradientsMatchDifferencesOnTheLine) {
 TEST(MatchWeights, GradientsMatchDifferencesInSpace) {
   for (const index_t d : {1, 2, 3}) {
     const index_t count = 7;
-    const Eigen::VectorXd z = normal(count, 6), direction = normal(count, 7), numbers = normal(d * count, 8);
-    const Eigen::MatrixXd t = .3 * Eigen::Map<const Eigen::MatrixXd>(numbers.data(), d, count);
+    const Eigen::VectorXd z = normal_matrix(count, 1, 6), direction = normal_matrix(count, 1, 7);
+    const Eigen::MatrixXd t = .3 * normal_matrix(d, count, 8);
     const auto moved = [&](double x) { return softmax(z + x * direction); };
     for (const double alpha : alphas()) {
       if (alpha <= static_cast<double>(d) / static_cast<double>(d + 2) + .01) continue;
-      const MultivariateQuadraticGradient cotangent{normal(d, 9), symmetric(d, 10), .4};
+      const MultivariateQuadraticGradient cotangent{normal_matrix(d, 1, 9), symmetric(d, 10), .4};
       const auto loss = [&](double a, const Eigen::VectorXd& w) {
         const MultivariateBetaGaussian p = match_weights(a, w, t, .02);
         return cotangent.mu.dot(p.mu()) + cotangent.scale.cwiseProduct(p.scale()).sum() + cotangent.alpha * a;
@@ -164,10 +157,11 @@ TEST(MatchWeights, SaysWhatIsWrong) {
       "fenchel::match_weights: floor must be larger, since the covariance of weights[0] is singular, got 0");
   EXPECT_EQ(message_of<std::invalid_argument>([&] { (void)match_weights(2, w, grid_positions(2, 3)); }),
             "fenchel::match_weights: points.rows must equal weights.cols = 4, got 6");
-  EXPECT_EQ(message_of<std::invalid_argument>([&] {
-              (void)match_weights_vjp(2, w, grid_positions(2, 2), {normal(3, 1), symmetric(2, 1), 0});
-            }),
-            "fenchel::match_weights_vjp: cotangent.mu.size() must be 2, got 3");
+  EXPECT_EQ(
+      message_of<std::invalid_argument>([&] {
+        (void)match_weights_vjp(2, w, grid_positions(2, 2), {normal_matrix(3, 1, 1), symmetric(2, 1), 0});
+      }),
+      "fenchel::match_weights_vjp: cotangent.mu.rows() must be 2, got 3");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -9,6 +10,7 @@
 #include "fenchel/backend/attention.hpp"
 #include "fenchel/core/beta_gaussian.hpp"
 #include "fenchel/core/philox.hpp"
+#include "support/attention_line.hpp"
 #include "support/golden.hpp"
 #include "support/grids.hpp"
 
@@ -158,27 +160,11 @@ TEST(AttentionLine, SlopesAreThoseOfMultiprecision) {
   }
 }
 
-/// MATH.md rows 74-83: alpha, mu_j, sigma_j, then E_p[psi], d/dmu, d/dsigma2 for mu = .3, sigma = .8.
-struct Row {
-  double alpha, mean, width, value, d_mu, d_sigma2;
-};
-constexpr Row kRows[] = {
-    {2, 0.9, 0.4, 0.4189347210775351, 0.62468844430897872, 0.0051072740822574979},
-    {1.5, 0.9, 0.4, 0.4071106503120917, 0.45803132938819676, -0.045644854098784505},
-    {4.0 / 3, 0.9, 0.4, 0.39586774778038602, 0.39378411677488869, -0.070826578922574465},
-    {2, 0.9, 50, 0.0079779606465718988, 1.9145614974073414e-6, -3.2342948521920963e-7},
-    {4.0 / 3, 0.9, 50, 0.0079776949561123617, 1.9143702002147186e-6, -7.7162228823552053e-7},
-    {2, 4.5, 0.4, 3.3517037556822719e-17, 6.9266640116058739e-16, 3.2186125579921772e-16},
-    {4.0 / 3, 4.5, 0.4, 1.0026402372327734e-12, 1.6443198545665135e-11, 1.730449687628788e-11},
-    {2, 0.9, 0.001, 0.47902446819667502, 0.9375, 0.043477653282981759},
-    {4.0 / 3, 0.9, 0.001, 0.42658743010350993, 0.5312626735103141, -0.072207175206814584},
-    {1, 0.9, 0.4, 0.3561630107569316, 0.2671222580676987, -0.12243103494769524},
-};
-
 TEST(AttentionLine, GoldenRows) {
-  for (const Row& row : kRows) {
+  for (const auto& row : testing::kLineAttention) {
     SCOPED_TRACE(::testing::Message() << row.alpha << ", " << row.mean << ", " << row.width);
-    const double mu = 0.3, sigma2 = 0.64, covariance = row.width * row.width, one = 1;
+    const double mu = testing::kLineMu, sigma2 = testing::kLineSigma2;
+    const double covariance = row.width * row.width, one = 1;
     const cpu::Densities<double> p{{&mu, 1, 1}, {&sigma2, 1, 1}, row.alpha};
     const cpu::GaussianFunctions psi{{&row.mean, 1, 1}, {&covariance, 1, 1}};
     double r = 0, d_mu = 0, d_sigma2 = 0;

@@ -2,23 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <stdexcept>
-#include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "fenchel/backend/attention.hpp"
 #include "fenchel/core/parallel.hpp"
 #include "fenchel/core/philox.hpp"
 #include "support/grids.hpp"
-#include "support/messages.hpp"
 
 /// What the functions of a batch have to do with each other, on the line.
 namespace fenchel {
 namespace {
 
 using cpu::Densities, cpu::DensityTangents, cpu::GaussianFunctions, cpu::ValueMatrices;
-using testing::kInf, testing::kNaN, testing::message_of;
+using testing::kInf, testing::kNaN;
 
 const std::vector<double> kRowAlphas{
     0.4, 0.8, 1.0, std::nextafter(1.0, 2.0), 1 + 1e-8, 1.1, 4.0 / 3, 1.5, 1.7, 2.0, 3.0, 10.0, 1e6, kInf};

@@ -202,14 +202,14 @@ TEST(MatchWeightsRows, SayWhatIsWrong) {
               cpu::match_weights<double>(Rows<const double>(half.data(), 1, 2), {}, 1.5, {},
                                          {mu.values.data(), 1, 1}, {scale.values.data(), 1, 1});
             }),
-            "fenchel::match_weights: the sum of weights[0] must be 1 to 1e-09, got 0.5");
+            "fenchel::match_weights: the sum of weights[0] must be 1 within 1e-09, got 0.5");
   EXPECT_EQ(message_of<std::domain_error>([&] {
               const std::vector<float> half{.25, .25};
               float one = 0, two = 0;
               cpu::match_weights<float>(Rows<const float>(half.data(), 1, 2), {}, 1.5, {}, {&one, 1, 1},
                                         {&two, 1, 1});
             }),
-            "fenchel::match_weights: the sum of weights[0] must be 1 to 1e-04, got 0.5");
+            "fenchel::match_weights: the sum of weights[0] must be 1 within 1e-04, got 0.5");
   EXPECT_EQ(message_of<std::invalid_argument>(message(.1, {3, 4})),
             "fenchel::match_weights: lengths[1] must be in [1, 3], got 4");
   EXPECT_EQ(message_of<std::invalid_argument>(message(.1, {0, 3})),

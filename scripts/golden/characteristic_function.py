@@ -1,4 +1,4 @@
-"""Writes tests/golden/attention_line.txt: E cos(w (t - mu)) of beta-Gaussians with its derivatives.
+"""Writes tests/golden/characteristic_function.txt: E cos(w (t - mu)) of beta-Gaussians with its derivatives.
 
 A row is alpha, sigma2, frequency w; the value, its derivative in sigma2, its derivative in alpha. For alpha > 1
 the value is 0F1(1/(alpha-1) + 3/2; -(w half_width)^2 / 4), for alpha < 1 Student's, with Bessel's K.
@@ -59,7 +59,7 @@ def alpha_derivative(alpha, sigma2, w):
 
 def main():
     """Writes the table."""
-    out = ["# Made by scripts/golden/attention_line.py: alpha, sigma2, w, E cos(w (t - mu)), d / dsigma2, d / dalpha."]
+    out = ["# Made by scripts/golden/characteristic_function.py: alpha, sigma2, w, E cos(w (t - mu)), d / dsigma2, d / dalpha."]
     alphas = [0.3, 0.55, 0.8, 0.97, 0.999, neighbour(1.0, -1), 1.0, neighbour(1.0, 1), 1 + 1e-8, 1.001, 1.02, 1.1,
               4 / 3, 1.5, 2.0, 3.0, 10.0, 1e6]
     for alpha in alphas:
@@ -67,7 +67,7 @@ def main():
             a, s, f = mpf(alpha), mpf(sigma2), mpf(w)
             row = [value(a, s, f), diff(lambda x, a=a, f=f: value(a, x, f), s), alpha_derivative(a, s, f)]
             out.append(" ".join([repr(alpha), repr(sigma2), repr(w)] + [nstr(x, 20) for x in row]))
-    path = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden" / "attention_line.txt"
+    path = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden" / "characteristic_function.txt"
     path.write_text("\n".join(out) + "\n", encoding="ascii")
 
 
