@@ -70,11 +70,12 @@ void attend_student_row(const DensityRow& p, const LineFunctions& psi, Wanted wa
   // too small, but also below 1e-30 of the function's peak.
   double farthest = 0;
   for (index_t j = 0; j < psi.size(); ++j) farthest = std::max(farthest, std::abs(psi.mean()[j] - p.mu[0]));
-  const double fall = 2 * (single ? 20 : 40) / nu, reach = fall + std::sqrt(2 * fall);
+  const double fall = 2 * (single ? 18 : 40) / nu, root = std::sqrt(2 * fall);
   const double shift = std::min({2 * std::log1p(farthest / std::sqrt(size2)), 1500 / nu, 160.0});
   // The rule errs by |Gamma(nu/2 + 1/2 + 2 pi i / step)| / Gamma(nu/2 + 1/2): below 1e-8, or 1e-15.
   const double step = std::min(single ? 0.35 : 0.18, (single ? 0.75 : 0.5) * std::sqrt(2 / (nu + 1)));
-  const double lower = -reach - shift, upper = std::log1p(reach);
+  // e^x - 1 - x exceeds `fall` beyond these ends, but for the shift.
+  const double lower = -fall - std::min(1.0, root) - shift, upper = std::log1p(fall + root);
   const auto count = static_cast<index_t>(std::ceil((upper - lower) / step)) + 1;
   const auto place = [&](index_t i) { return lower + step * static_cast<double>(i); };
   const auto weight = [&](double x) { return std::exp(-0.5 * nu * (std::expm1(x) - x)); };
