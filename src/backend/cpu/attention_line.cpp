@@ -50,6 +50,31 @@ struct Block {
 /// Beyond this many widths an exponent is -infinity.
 constexpr double kFar = 1e150;
 
+/// exp(x) for x in [-700, 700] and log(x) for a normal x > 0, to the accuracy that is wanted.
+template <Accuracy kAccuracy>
+FENCHEL_INLINE double exp_of(double x) noexcept {
+  if constexpr (kAccuracy == Accuracy::kSingle) {
+    using Traits = LaneTraits<double>;
+    const double power = x * Traits::kLog2E, rounded = power + Traits::kRounder;
+    const double r = power - (rounded - Traits::kRounder);
+    return scale_normal(1 + r * polynomial(r, LaneCoefficients<float>::kExp2), rounded);
+  } else {
+    const ExpParts<double> parts = exp_parts(x, 0.0);
+    return scale_normal(1 + parts.expm1, parts.rounded);
+  }
+}
+template <Accuracy kAccuracy>
+FENCHEL_INLINE double log_of(double x) noexcept {
+  using Traits = LaneTraits<double>;
+  const LogParts<double> parts = log_parts<double>(to_bits(x), Traits::kInteger + double(Traits::kBias));
+  if constexpr (kAccuracy == Accuracy::kSingle) {
+    return std::numbers::ln2 *
+           (parts.exponent + parts.fraction * polynomial(parts.fraction, LaneCoefficients<float>::kLog2));
+  } else {
+    return log_sum(parts.exponent, parts.fraction, 0.0);
+  }
+}
+
 /// Sets a block up; the largest fall of the Gaussian over an interval says how many nodes are needed. kGives:
 /// whether p gives a Gaussian away.
 template <bool kGives>
@@ -89,7 +114,8 @@ FENCHEL_INLINE double prepare(const LineLaw& law, const LineFunctions& psi, inde
     b.span[j] = b.size[j] * unit;
     const double offset = kGives ? bounded(d * root_precision * inverse_root, kFar) : 0;
     const double exponent = -0.5 * (x0 * x0 + offset * offset);
-    b.factor[j] = law.peak * kInverseRootTwoPi * inverse_root * b.size[j] * exp_element(exponent);
+    b.factor[j] = law.peak * kInverseRootTwoPi * inverse_root * b.size[j] *
+                  (exponent > -700 ? exp_of<Accuracy::kDouble>(larger(exponent, -700)) : 0);
     const double near = smaller(below, above) > law.gap * reach ? 1.0 : 0.0;
     const double narrow = width * law.inverse_spread < 1 ? near : 0.0;
     b.path[j] = (1 - narrow) * inverse_widths[j] * inverse_widths[j];
@@ -99,31 +125,6 @@ FENCHEL_INLINE double prepare(const LineLaw& law, const LineFunctions& psi, inde
     fall[j] = b.factor[j] > 0 ? fall[j] : 0;
   }
   return *std::max_element(fall, fall + kBlock);
-}
-
-/// exp(x) for x in [-700, 700] and log(x) for a normal x > 0, to the accuracy that is wanted.
-template <Accuracy kAccuracy>
-FENCHEL_INLINE double exp_of(double x) noexcept {
-  if constexpr (kAccuracy == Accuracy::kSingle) {
-    using Traits = LaneTraits<double>;
-    const double power = x * Traits::kLog2E, rounded = power + Traits::kRounder;
-    const double r = power - (rounded - Traits::kRounder);
-    return scale_normal(1 + r * polynomial(r, LaneCoefficients<float>::kExp2), rounded);
-  } else {
-    const ExpParts<double> parts = exp_parts(x, 0.0);
-    return scale_normal(1 + parts.expm1, parts.rounded);
-  }
-}
-template <Accuracy kAccuracy>
-FENCHEL_INLINE double log_of(double x) noexcept {
-  using Traits = LaneTraits<double>;
-  const LogParts<double> parts = log_parts<double>(to_bits(x), Traits::kInteger + double(Traits::kBias));
-  if constexpr (kAccuracy == Accuracy::kSingle) {
-    return std::numbers::ln2 *
-           (parts.exponent + parts.fraction * polynomial(parts.fraction, LaneCoefficients<float>::kLog2));
-  } else {
-    return log_sum(parts.exponent, parts.fraction, 0.0);
-  }
 }
 
 /// p psi at a node up to the block's factor, that over 1 - q with q = y^2/a^2, and d log p / dalpha at fixed
@@ -149,7 +150,7 @@ struct EdgeShape {
                                  double y2) noexcept {
     const double log_power = log_of<kAccuracy>(one_minus_q);
     const double sum = exponent + law.s * log_power + 0.5 * law.precision * y2;
-    const double value = exp_of<kAccuracy>(sum > -700 ? sum : -700);
+    const double value = exp_of<kAccuracy>(larger(sum, -700));
     return {value, value / one_minus_q, law.log_shape_rate - law.s * law.s * log_power};
   }
 };
@@ -168,7 +169,7 @@ struct NearShape {
                                  13. / 14, 14. / 15, 15. / 16, 16. / 17};
     const double q = bounded(y2 * law.inverse_a2, 0.5), gauss = 0.5 * law.precision * y2;
     const double sum = exponent - gauss * q * polynomial(q, kLog);
-    const double value = exp_of<kAccuracy>(sum > -700 ? sum : -700), inverse = 1 / (1 - q);
+    const double value = exp_of<kAccuracy>(larger(sum, -700)), inverse = 1 / (1 - q);
     return {value, value * inverse,
             law.log_peak_rate + gauss * (law.log_power_rate * inverse - gauss * polynomial(q, kSlope))};
   }
