@@ -6,6 +6,7 @@
 #include <numbers>
 #include <string>
 
+#include "attention/check_shape.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/error.hpp"
 
@@ -30,11 +31,7 @@ MultivariateGaussianBasis::MultivariateGaussianBasis(const Eigen::MatrixXd& mean
     }
     const Eigen::MatrixXd& c = covariances[static_cast<std::size_t>(j)];
     const std::string name = indexed("covariances", j);
-    if (c.rows() != dimension_ || c.cols() != dimension_) {
-      const std::string size = std::to_string(dimension_);
-      throw_invalid_argument(kWhere, name, "must be " + size + " x " + size,
-                             std::to_string(c.rows()) + " x " + std::to_string(c.cols()));
-    }
+    detail::check_shape(kWhere, name, c, dimension_, dimension_);
     if (!c.allFinite() || !c.isApprox(c.transpose(), 1e-12)) {
       throw_domain_error(kWhere, name, "must be finite and symmetric",
                          (c - c.transpose()).cwiseAbs().maxCoeff());

@@ -30,12 +30,12 @@ void for_each_row(std::string_view where, const cpu::Densities<Real>& p, const c
   std::atomic<index_t> failed = -1;
   parallel_rows(p.mu.rows, workers, [&](index_t begin, index_t end, int worker) noexcept {
     auto part = memory.of(worker);
-    double* const mu = part.template take<double>(n);
-    double* const scale = part.template take<double>(n * n);
-    double* const factor = part.template take<double>(n * n);
-    double* const scratch = part.template take<double>(n > 1 ? space_scratch(n) : 0);
+    auto* const mu = part.template take<double>(n);
+    auto* const scale = part.template take<double>(n * n);
+    auto* const factor = part.template take<double>(n * n);
+    auto* const scratch = part.template take<double>(n > 1 ? space_scratch(n) : 0);
     const RowBlocks out{part.template take<double>(blocks * pitch), pitch};
-    double* const spare = part.template take<double>(pitch);
+    auto* const spare = part.template take<double>(pitch);
     for (index_t i = begin; i < end; ++i) {
       std::copy_n(p.mu.row(i), n, mu);
       std::copy_n(p.scale.row(i), n * n, scale);
@@ -204,7 +204,7 @@ void attend_context_vjp(const Densities<Real>& p, const GaussianFunctions& psi,
   const int workers = workers_for(matrix_rows, share * count);
   const detail::Scratch memory(workers, detail::scratch_bytes<double>(count));
   parallel_rows(matrix_rows, workers, [&](index_t begin, index_t end, int worker) noexcept {
-    double* const sum = memory.of(worker).template take<double>(count);
+    auto* const sum = memory.of(worker).template take<double>(count);
     for (index_t row = begin; row < end; ++row) {
       const index_t first = row / values.dimension * share, m = row % values.dimension;
       std::fill_n(sum, count, 0.0);

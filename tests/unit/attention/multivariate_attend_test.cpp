@@ -281,7 +281,7 @@ TEST(MultivariateGaussianBasis, BadInput) {
             "fenchel::multivariate_gaussian_basis: covariances.size() must equal the number of means, 1, "
             "got 2");
   EXPECT_EQ(message_of<Shape>([&] { Basis(means, {MatrixXd::Identity(3, 3)}); }),
-            "fenchel::multivariate_gaussian_basis: covariances[0] must be 2 x 2, got 3 x 3");
+            "fenchel::multivariate_gaussian_basis: covariances[0].rows() must be 2, got 3");
   EXPECT_EQ(message_of<std::domain_error>([&] { Basis(means * kNaN, {one}); }),
             "fenchel::multivariate_gaussian_basis: means[0] must be finite, got nan");
   EXPECT_EQ(message_of<std::domain_error>([&] {
