@@ -42,6 +42,7 @@ class Contest {
       contender.run();
       std::printf("  %-24s %10.3f %11.2fx %10.1e\n", contender.name.c_str(),
                   median(contender.seconds) / unit_.seconds, median(ratios), contender.error());
+      std::fflush(stdout);
     }
   }
 

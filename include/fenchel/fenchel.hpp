@@ -54,6 +54,7 @@
 #include "fenchel/distribution/beta_gaussian.hpp"
 #include "fenchel/distribution/beta_gradient.hpp"
 #include "fenchel/distribution/beta_laplace.hpp"
+#include "fenchel/distribution/canonical_gradient.hpp"
 #include "fenchel/distribution/capped_density.hpp"
 #include "fenchel/distribution/capped_parabola.hpp"
 #include "fenchel/distribution/capped_triangular.hpp"

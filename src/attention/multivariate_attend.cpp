@@ -5,6 +5,7 @@
 #include "attention/check_shape.hpp"
 #include "backend/cpu/attention_row.hpp"
 #include "fenchel/core/error.hpp"
+#include "fenchel/distribution/canonical_gradient.hpp"
 
 namespace fenchel {
 namespace {
@@ -89,10 +90,8 @@ Eigen::MatrixXd attend_jacobian(const MultivariateBetaGaussian& p, const Multiva
   Eigen::MatrixXd jacobian(psi.size(), d + d * d);
   for (index_t j = 0; j < psi.size(); ++j) {
     const Eigen::VectorXd derivatives = rows.row(j).transpose();
-    const Eigen::VectorXd first = p.scale() * derivatives.segment(1, d);
-    const Eigen::MatrixXd slope = scale_gradient(derivatives, d);
-    const Eigen::MatrixXd second =
-        2 * p.scale() * slope * p.scale() + p.mu() * first.transpose() + first * p.mu().transpose();
+    const auto [first, second] =
+        canonical_gradient(p, {derivatives.segment(1, d), scale_gradient(derivatives, d), 0});
     jacobian.row(j).head(d) = first.transpose();
     jacobian.row(j).tail(d * d) = second.reshaped().transpose();
   }

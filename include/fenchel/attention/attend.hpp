@@ -15,6 +15,8 @@
 #include "fenchel/core/index.hpp"
 #include "fenchel/distribution/beta_gaussian.hpp"
 #include "fenchel/distribution/concept.hpp"
+#include "fenchel/distribution/dirac.hpp"
+#include "fenchel/distribution/empirical.hpp"
 #include "fenchel/distribution/integer_table.hpp"
 
 /// Attention on the line [SCD22, Section 8; MATH.md 7]: r = E_p[psi], one number for each function of the
@@ -70,6 +72,16 @@ template <TabulatedIntegers P, LineBasis Psi>
   Eigen::VectorXd r(psi.size());
   for (index_t j = 0; j < r.size(); ++j) r[j] = expectation(p, line_function(psi, j).value);
   return r;
+}
+
+/// An observation, or the mean over a sample.
+template <LineBasis Psi>
+[[nodiscard]] Eigen::VectorXd attend(const Dirac& p, const Psi& psi) {
+  return evaluate(psi, p.at);
+}
+template <LineBasis Psi>
+[[nodiscard]] Eigen::VectorXd attend(const Empirical& p, const Psi& psi) {
+  return design_matrix(psi, p.values()).rowwise().mean();
 }
 
 /// Several bases: each in its own way.

@@ -8,6 +8,8 @@
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/distribution/multivariate_beta_gaussian.hpp"
+#include "fenchel/distribution/multivariate_dirac.hpp"
+#include "fenchel/distribution/multivariate_empirical.hpp"
 #include "fenchel/distribution/multivariate_expectation.hpp"
 #include "fenchel/distribution/quadratic_gradient.hpp"
 
@@ -56,6 +58,18 @@ template <EuclideanBasis Psi>
     });
   }
   return r;
+}
+
+/// An observation, or the mean over a sample.
+template <EuclideanBasis Psi>
+[[nodiscard]] Eigen::VectorXd attend(const MultivariateDirac& p, const Psi& psi) {
+  detail::check_basis_dimension("attend", p.at.size(), psi.dimension());
+  return evaluate(psi, p.at);
+}
+template <EuclideanBasis Psi>
+[[nodiscard]] Eigen::VectorXd attend(const MultivariateEmpirical& p, const Psi& psi) {
+  detail::check_basis_dimension("attend", p.columns().rows(), psi.dimension());
+  return design_matrix(psi, p.columns()).rowwise().mean();
 }
 
 }  // namespace fenchel
