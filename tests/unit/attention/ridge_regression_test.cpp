@@ -1,4 +1,5 @@
 #include "fenchel/attention/ridge_regression.hpp"
+#include "fenchel/attention/polynomial_basis.hpp"
 
 #include <gtest/gtest.h>
 
@@ -260,6 +261,11 @@ TEST(RidgeRegression, SaysWhatIsWrong) {
   EXPECT_EQ(message_of<std::invalid_argument>(
                 [] { (void)RidgeRegression<GaussianBasis>(audio(), std::span<const double>(), .1); }),
             "fenchel::RidgeRegression: positions must not be empty, got no position");
+  EXPECT_EQ(message_of<std::domain_error>([] {
+              const double places[] = {0.5, testing::kInf};
+              (void)RidgeRegression<PolynomialBasis>(PolynomialBasis(1), places, .1);
+            }),
+            "fenchel::RidgeRegression: psi at positions[1] must be finite, got inf");
   EXPECT_EQ(message_of<std::invalid_argument>([] { (void)grid_positions(0, 3); }),
             "fenchel::grid_positions: rows must be at least 1, got 0");
   EXPECT_EQ(message_of<std::invalid_argument>([] { (void)grid_positions(3, -1); }),
