@@ -1,5 +1,4 @@
 #include "fenchel/attention/ridge_regression.hpp"
-#include "fenchel/attention/polynomial_basis.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +11,7 @@
 
 #include "fenchel/attention/gaussian_basis.hpp"
 #include "fenchel/attention/multivariate_gaussian_basis.hpp"
+#include "fenchel/attention/polynomial_basis.hpp"
 #include "fenchel/backend/attention.hpp"
 #include "support/differences.hpp"
 #include "support/grids.hpp"
