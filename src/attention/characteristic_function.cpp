@@ -49,6 +49,8 @@ CharacteristicFunction poisson_integral(double nu, double k) {
 
 CharacteristicFunction compact(double nu, double k) {
   constexpr double kLargeOrder = 100;  // beyond, J underflows before its k
+  // before its first zero, which is beyond nu, it is at most exp(-k^2 / (4 nu + 4))
+  if (nu > kLargeOrder && k <= nu && k * k / (4 * nu + 4) > kNothing) return {0, 0, kNaN};
   if (nu > kLargeOrder && k <= nu) return poisson_integral(nu, k);
   return {bessel(nu, k), -k * k / (2 * nu + 2) * bessel(nu + 1, k), kNaN};
 }

@@ -37,6 +37,8 @@ GaussianBasis GaussianBasis::linearly_spaced(index_t count, double lower, double
                            "must be a positive multiple of the number of widths, " + std::to_string(kinds),
                            count);
   }
+  detail::checked_finite(kWhere, "lower", lower);
+  detail::checked_finite(kWhere, "upper", upper);
   const index_t each = count / kinds;
   std::vector<double> means, all_widths;
   for (const double width : widths) {

@@ -88,6 +88,10 @@ RidgeSystem::RidgeSystem(const Eigen::MatrixXd& design, double lambda) {
   checked_nonnegative(kWhere, "lambda", lambda);
   const index_t functions = design.rows(), length = design.cols();
   if (length < 1) throw_invalid_argument(kWhere, "positions", "must not be empty", index_t{0});
+  for (index_t l = 0; l < length; ++l) {
+    for (const double value : design.col(l))
+      checked_finite(kWhere, "psi at " + indexed("positions", l), value);
+  }
   const bool small = length < functions;
   Eigen::MatrixXd system =
       small ? Eigen::MatrixXd(design.transpose() * design) : Eigen::MatrixXd(design * design.transpose());

@@ -58,8 +58,8 @@ FENCHEL_EXPORT void fit_rows_vjp(RidgeSystems systems, Rows<const Real> cotangen
 template <class Psi>
 class RidgeRegression {
  public:
-  /// Throws std::invalid_argument when there is no position, std::domain_error unless lambda is finite, not
-  /// negative, and large enough for a system that is not singular in double.
+  /// Throws std::invalid_argument when there is no position, std::domain_error unless psi is finite at all of
+  /// them and lambda finite, not negative, and large enough for a system that is not singular in double.
   RidgeRegression(Psi psi, std::span<const double> positions, double lambda) requires LineBasis<Psi>
       : basis_(std::move(psi)),
         positions_(Eigen::Map<const Eigen::RowVectorXd>(positions.data(), std::ssize(positions))),

@@ -143,12 +143,17 @@ struct WholeShape {
   }
 };
 
-/// Any other s up to 1 / kNearOne, right up to the ends of the support.
-template <Accuracy kAccuracy>
+/// From this s on nothing is left of p near the ends of its support.
+constexpr double kFlatEnds = 32;
+
+/// Any other s up to 1 / kNearOne, right up to the ends of the support. From kFlatEnds on, log(1 - q) is that
+/// of q, whose rounding errors s^2 does not enlarge.
+template <Accuracy kAccuracy, bool kFlat>
 struct EdgeShape {
   FENCHEL_INLINE static Point at(const LineLaw& law, double exponent, double one_minus_q,
                                  double y2) noexcept {
-    const double log_power = log_of<kAccuracy>(one_minus_q);
+    const double log_power =
+        kFlat ? log1p_element(-bounded(y2 * law.inverse_a2, 1 - 1e-15)) : log_of<kAccuracy>(one_minus_q);
     const double sum = exponent + law.s * log_power + 0.5 * law.precision * y2;
     const double value = exp_of<kAccuracy>(larger(sum, -700));
     return {value, value / one_minus_q, law.log_shape_rate - law.s * law.s * log_power};
@@ -218,7 +223,7 @@ const Rules& rules() noexcept {
 }
 
 /// Below this s the ends of the support are felt.
-constexpr double kSmoothPower = 4;
+constexpr double kSmoothPower = 6;
 
 template <class Shape, Wanted kWanted, Accuracy kAccuracy>
 FENCHEL_INLINE void integrate_whole(const LineLaw& law, double fall, const Rules& r, Block& b) noexcept {
@@ -276,7 +281,11 @@ FENCHEL_INLINE void run_blocks(const LineLaw& law, Kind kind, const LineFunction
     if (kind == Kind::kNear) {
       integrate_near<NearShape<kAccuracy>, kWanted, kAccuracy>(law, r, b);
     } else if (kWanted == Wanted::kAlphaToo || kind == Kind::kEdge) {
-      integrate_edge<EdgeShape<kAccuracy>, kWanted, kAccuracy>(law, fall, r, b);
+      if (law.s >= kFlatEnds) {
+        integrate_edge<EdgeShape<kAccuracy, true>, kWanted, kAccuracy>(law, fall, r, b);
+      } else {
+        integrate_edge<EdgeShape<kAccuracy, false>, kWanted, kAccuracy>(law, fall, r, b);
+      }
     } else if constexpr (kWanted != Wanted::kAlphaToo) {
       switch (kind) {
         case Kind::kParabola:
@@ -352,11 +361,12 @@ void attend_line_row(const DensityRow& p, const LineFunctions& psi, Wanted wante
     law.pull = law.precision;
     law.drop = single ? 24 : 48;
   } else {
-    law.pull = 2 * law.s / (law.a * law.a);
+    law.inverse_a2 = 1 / (law.a * law.a);
+    law.pull = 2 * law.s * law.inverse_a2;
     law.precision = law.s >= kSmoothPower ? law.pull : 0;
     law.drop = kind != Kind::kEdge     ? (single ? 23 : 42)
                : law.s >= kSmoothPower ? (single ? 36 : 54)
-                                       : (single ? 28 : 46);
+                                       : (single ? 28 : 50);
     if (!std::isinf(am1)) {
       law.log_a_rate = (law.log_power_rate - law.s) / 2;
       law.log_shape_rate = law.log_peak_rate + law.log_a_rate;

@@ -10,6 +10,7 @@
 
 #include "fenchel/attention/gaussian_basis.hpp"
 #include "fenchel/attention/multivariate_gaussian_basis.hpp"
+#include "fenchel/attention/polynomial_basis.hpp"
 #include "fenchel/backend/attention.hpp"
 #include "support/differences.hpp"
 #include "support/grids.hpp"
@@ -257,6 +258,11 @@ TEST(RidgeRegression, SaysWhatIsWrong) {
   EXPECT_EQ(message_of<std::invalid_argument>(
                 [] { (void)RidgeRegression<GaussianBasis>(audio(), std::span<const double>(), .1); }),
             "fenchel::ridge_regression: positions must not be empty, got 0");
+  EXPECT_EQ(message_of<std::domain_error>([] {
+              const double places[] = {0.5, testing::kInf};
+              (void)RidgeRegression<PolynomialBasis>(PolynomialBasis(1), places, .1);
+            }),
+            "fenchel::ridge_regression: psi at positions[1] must be finite, got inf");
   EXPECT_EQ(message_of<std::invalid_argument>([] { (void)grid_positions(0, 3); }),
             "fenchel::grid_positions: rows must be at least 1, got 0");
   EXPECT_EQ(message_of<std::invalid_argument>([] { (void)grid_positions(3, -1); }),

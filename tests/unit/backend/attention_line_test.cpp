@@ -240,6 +240,32 @@ TEST(AttentionLine, ExtremeLengthsGiveNeitherNaNNorNegativeValues) {
   expect_bounded<float>(3, 3);
 }
 
+/// Between the ranges of alpha with rules of their own: alpha, mean, covariance, then E_p[psi] and its slopes
+/// for mu = 0 and sigma2 = 1, by tanh-sinh sums with 113 bits.
+TEST(AttentionLine, PowersBetweenTheRulesAreAccurate) {
+  constexpr double kBetween[][7] = {
+      {1.24, 9.5, 0.625, 2.5238552636595272e-22, 2.9356777415304945e-21, 2.9173220775647056e-21,
+       -1.0108882408940203e-20},
+      {1.21, 20, 4, 9.0868266310524385e-21, 4.1281969586468223e-20, 3.3973801410012783e-20,
+       -9.3907421582015572e-20},
+      {1.003, 1.0625, 0.0001, 0.22697357967261614, 0.24221038271421644, 0.015163244510398253,
+       0.034621635454302503},
+      {1.01, 40, 16, 3.2054288423577405e-22, 7.5633713339150142e-22, 8.3704879900422772e-22,
+       -2.9951515690663534e-21},
+  };
+  for (const auto& row : kBetween) {
+    const double mu = 0, sigma2 = 1, one = 1;
+    double value = 0, slope[3];
+    const cpu::Densities<double> p{{&mu, 1, 1}, {&sigma2, 1, 1}, row[0]};
+    const cpu::GaussianFunctions psi{{row + 1, 1, 1}, {row + 2, 1, 1}};
+    cpu::attend(p, psi, {&value, 1, 1});
+    cpu::attend_vjp(p, psi, {&one, 1, 1}, {{slope, 1, 1}, {slope + 1, 1, 1}, {slope + 2, 1}});
+    EXPECT_NEAR(value, row[3], 1e-12 * row[3]) << row[0];
+    for (int k = 0; k < 3; ++k)
+      EXPECT_NEAR(slope[k], row[4 + k], 1e-11 * std::abs(row[4 + k])) << row[0] << ", slope " << k;
+  }
+}
+
 /// Far functions are 0 with all of their slopes, and slopes that are too large for a double are infinite.
 TEST(AttentionLine, ExtremeLengthsGiveNoSlopeThatIsNaN) {
   Philox random(8);
