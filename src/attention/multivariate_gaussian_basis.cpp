@@ -47,7 +47,7 @@ MultivariateGaussianBasis::MultivariateGaussianBasis(const Eigen::MatrixXd& mean
 }
 
 MultivariateGaussianBasis MultivariateGaussianBasis::unit_square(index_t rows, index_t cols,
-                                                                 const Eigen::Matrix2d& covariance) {
+                                                                 const Eigen::MatrixXd& covariance) {
   constexpr auto kWhere = "multivariate_gaussian_basis::unit_square";
   if (rows < 1) throw_invalid_argument(kWhere, "rows", "must be at least 1", rows);
   if (cols < 1) throw_invalid_argument(kWhere, "cols", "must be at least 1", cols);

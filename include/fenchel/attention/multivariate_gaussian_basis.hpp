@@ -23,7 +23,7 @@ class FENCHEL_EXPORT MultivariateGaussianBasis {
   /// row by row, ends included; a single row or column lies at 1/2. The paper's basis for images is
   /// unit_square(10, 10, .001 * Eigen::Matrix2d::Identity()).
   [[nodiscard]] static MultivariateGaussianBasis unit_square(index_t rows, index_t cols,
-                                                             const Eigen::Matrix2d& covariance);
+                                                             const Eigen::MatrixXd& covariance);
 
   [[nodiscard]] index_t size() const noexcept { return size_; }
   [[nodiscard]] index_t dimension() const noexcept { return dimension_; }

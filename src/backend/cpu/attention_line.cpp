@@ -143,20 +143,29 @@ struct WholeShape {
   }
 };
 
-/// From this s on nothing is left of p near the ends of its support.
-constexpr double kFlatEnds = 32;
-
-/// Any other s up to 1 / kNearOne, right up to the ends of the support. From kFlatEnds on, log(1 - q) is that
-/// of q, whose rounding errors s^2 does not enlarge.
-template <Accuracy kAccuracy, bool kFlat>
+/// Any other s up to 1 / kNearOne, right up to the ends of the support.
+template <Accuracy kAccuracy>
 struct EdgeShape {
   FENCHEL_INLINE static Point at(const LineLaw& law, double exponent, double one_minus_q,
                                  double y2) noexcept {
-    const double log_power =
-        kFlat ? log1p_element(-bounded(y2 * law.inverse_a2, 1 - 1e-15)) : log_of<kAccuracy>(one_minus_q);
+    return with_log(law, exponent, one_minus_q, y2, log_of<kAccuracy>(one_minus_q));
+  }
+  FENCHEL_INLINE static Point with_log(const LineLaw& law, double exponent, double one_minus_q, double y2,
+                                       double log_power) noexcept {
     const double sum = exponent + law.s * log_power + 0.5 * law.precision * y2;
     const double value = exp_of<kAccuracy>(larger(sum, -700));
     return {value, value / one_minus_q, law.log_shape_rate - law.s * law.s * log_power};
+  }
+};
+
+/// From this s on nothing is left of p near the ends of its support, and log(1 - q) is that of q, whose
+/// rounding errors s^2 does not enlarge.
+constexpr double kFlatEnds = 32;
+struct FlatShape {
+  FENCHEL_INLINE static Point at(const LineLaw& law, double exponent, double one_minus_q,
+                                 double y2) noexcept {
+    const double log_power = log1p_element(-smaller(y2 * law.inverse_a2, 1 - 1e-15));
+    return EdgeShape<Accuracy::kDouble>::with_log(law, exponent, one_minus_q, y2, log_power);
   }
 };
 
@@ -281,10 +290,10 @@ FENCHEL_INLINE void run_blocks(const LineLaw& law, Kind kind, const LineFunction
     if (kind == Kind::kNear) {
       integrate_near<NearShape<kAccuracy>, kWanted, kAccuracy>(law, r, b);
     } else if (kWanted == Wanted::kAlphaToo || kind == Kind::kEdge) {
-      if (law.s >= kFlatEnds) {
-        integrate_edge<EdgeShape<kAccuracy, true>, kWanted, kAccuracy>(law, fall, r, b);
+      if (kAccuracy == Accuracy::kDouble && law.s >= kFlatEnds) {
+        integrate<FlatShape, kWanted>(law, r.smooth48, b);
       } else {
-        integrate_edge<EdgeShape<kAccuracy, false>, kWanted, kAccuracy>(law, fall, r, b);
+        integrate_edge<EdgeShape<kAccuracy>, kWanted, kAccuracy>(law, fall, r, b);
       }
     } else if constexpr (kWanted != Wanted::kAlphaToo) {
       switch (kind) {

@@ -75,7 +75,7 @@ TEST(LineBases, BadInputIsNamed) {
   EXPECT_EQ(domain([] { PolynomialBasis(1, 0, 0); }),
             "fenchel::polynomial_basis: width must be positive and finite, got 0");
   EXPECT_EQ(domain([] { (void)GaussianBasis::linearly_spaced(4, 0, kInf, std::vector{0.1}); }),
-            "fenchel::GaussianBasis::linearly_spaced: upper must be finite, got inf");
+            "fenchel::gaussian_basis::linearly_spaced: upper must be finite, got inf");
   EXPECT_EQ(invalid([] { FourierBasis(-2, 1); }),
             "fenchel::fourier_basis: count must not be negative, got -2");
   EXPECT_EQ(domain([] { FourierBasis(1, kInf); }),
