@@ -77,13 +77,13 @@ FENCHEL_INLINE double log_of(double x) noexcept {
 
 /// Sets a block up; the largest fall of the Gaussian over an interval says how many nodes are needed. kGives:
 /// whether p gives a Gaussian away.
-template <bool kGives>
+template <bool kGives, Wanted kWanted>
 FENCHEL_INLINE double prepare(const LineLaw& law, const LineFunctions& psi, index_t begin,
                               Block& b) noexcept {
   const double *mean = psi.mean() + begin, *widths = psi.width() + begin;
   const double* inverse_widths = psi.inverse_width() + begin;
   const double inverse_a = 1 / law.a, root_precision = std::sqrt(law.precision), spread = 1 / root_precision;
-  double fall[kBlock];
+  double u[kBlock], v[kBlock], whole[kBlock], unit[kBlock], fall[kBlock], exponent[kBlock], room[kBlock];
   for (index_t j = 0; j < kBlock; ++j) {
     const double d = bounded(mean[j] - law.mu, kLargestSquared), width = widths[j];
     const double spreads = kGives ? bounded(root_precision * width, kLargestSquared) : 0;
@@ -93,36 +93,52 @@ FENCHEL_INLINE double prepare(const LineLaw& law, const LineFunctions& psi, inde
     const double inverse_omega =
         kGives ? larger(inverse_widths[j] * (k * root), root_precision) : inverse_widths[j];
     const double inverse_root = kGives ? omega * inverse_widths[j] : 1, m = d * inverse_root * inverse_root;
-    const double u = bounded((-law.a - m) * inverse_omega, kFar),
-                 v = bounded((law.a - m) * inverse_omega, kFar);
-    const double x0 = larger(u, 0) + smaller(v, 0), size = std::abs(x0);
-    // x0 - u and v - x0, where a is not lost beside a far m
-    const double whole = smaller(2 * law.a * inverse_omega, kFar);
-    const double below = smaller(larger(-u, 0), whole), above = smaller(larger(v, 0), whole);
-    const double reach = 2 * law.drop / (std::sqrt(x0 * x0 + 2 * law.drop) + size);
-    const double lower = smaller(below, reach), upper = smaller(above, reach);
-    const double far = larger(lower, upper), unit = omega * inverse_a;
-    fall[j] = far * (size + far / 2);
+    u[j] = bounded((-law.a - m) * inverse_omega, kFar);
+    v[j] = bounded((law.a - m) * inverse_omega, kFar);
+    whole[j] = smaller(2 * law.a * inverse_omega, kFar);
+    unit[j] = omega * inverse_a;
     b.d[j] = d;
     b.start[j] = bounded(m, law.a);
     b.omega[j] = omega;
-    b.x0[j] = x0;
+    const double offset = kGives ? bounded(d * root_precision * inverse_root, kFar) : 0;
+    exponent[j] = offset * offset;
+    b.factor[j] = law.peak * kInverseRootTwoPi * inverse_root;
+  }
+  // Loops apart from each other: of two comparisons of one number in a loop compilers make branches.
+  for (index_t j = 0; j < kBlock; ++j) b.x0[j] = larger(u[j], 0) + smaller(v[j], 0);
+  for (index_t j = 0; j < kBlock; ++j) {
+    const double x0 = b.x0[j], size = std::abs(x0);
+    // x0 - u and v - x0, where a is not lost beside a far m
+    const double below = smaller(larger(-u[j], 0), whole[j]), above = smaller(larger(v[j], 0), whole[j]);
+    const double reach = 2 * law.drop / (std::sqrt(x0 * x0 + 2 * law.drop) + size);
+    const double lower = smaller(below, reach), upper = smaller(above, reach), far = larger(lower, upper);
+    fall[j] = far * (size + far / 2);
     b.first[j] = -lower;
     b.size[j] = lower + upper;
-    b.left[j] = (below - lower) * unit;
-    b.right[j] = (above - upper) * unit;
-    b.span[j] = b.size[j] * unit;
-    const double offset = kGives ? bounded(d * root_precision * inverse_root, kFar) : 0;
-    const double exponent = -0.5 * (x0 * x0 + offset * offset);
-    b.factor[j] = law.peak * kInverseRootTwoPi * inverse_root * b.size[j] *
-                  (exponent > -700 ? exp_of<Accuracy::kDouble>(larger(exponent, -700)) : 0);
-    const double near = smaller(below, above) > law.gap * reach ? 1.0 : 0.0;
-    const double narrow = width * law.inverse_spread < 1 ? near : 0.0;
-    b.path[j] = (1 - narrow) * inverse_widths[j] * inverse_widths[j];
-    b.part[j] = narrow * law.pull;
-    b.one[j] = narrow;
-    b.sum[j] = b.slope[j] = b.moment[j] = b.alpha[j] = 0;
+    b.left[j] = (below - lower) * unit[j];
+    b.right[j] = (above - upper) * unit[j];
+    b.span[j] = b.size[j] * unit[j];
+    b.factor[j] *= b.size[j];
+    exponent[j] = -0.5 * (x0 * x0 + exponent[j]);
+    room[j] = smaller(below, above) - law.gap * reach;
+  }
+  for (index_t j = 0; j < kBlock; ++j) {
+    b.factor[j] *= exp_of<Accuracy::kDouble>(larger(exponent[j], -700));
+  }
+  for (index_t j = 0; j < kBlock; ++j) {
+    b.factor[j] = exponent[j] > -700 ? b.factor[j] : 0;
     fall[j] = b.factor[j] > 0 ? fall[j] : 0;
+  }
+  std::fill(b.sum, b.sum + kBlock, 0.0);
+  if constexpr (kWanted != Wanted::kValues) {
+    for (index_t j = 0; j < kBlock; ++j) {
+      const double slack = smaller(room[j], 1 - widths[j] * law.inverse_spread);
+      const double narrow = slack > 0 ? 1.0 : 0.0;
+      b.path[j] = (1 - narrow) * inverse_widths[j] * inverse_widths[j];
+      b.part[j] = narrow * law.pull;
+      b.one[j] = narrow;
+      b.slope[j] = b.moment[j] = b.alpha[j] = 0;
+    }
   }
   return *std::max_element(fall, fall + kBlock);
 }
@@ -237,9 +253,9 @@ constexpr double kSmoothPower = 6;
 template <class Shape, Wanted kWanted, Accuracy kAccuracy>
 FENCHEL_INLINE void integrate_whole(const LineLaw& law, double fall, const Rules& r, Block& b) noexcept {
   if constexpr (kAccuracy == Accuracy::kSingle) {
-    if (fall <= 0.5) return integrate<Shape, kWanted>(law, r.smooth8, b);
-    if (fall <= 4) return integrate<Shape, kWanted>(law, r.smooth12, b);
-    if (fall <= 12) return integrate<Shape, kWanted>(law, r.smooth16, b);
+    if (fall <= 0.75) return integrate<Shape, kWanted>(law, r.smooth8, b);
+    if (fall <= 6) return integrate<Shape, kWanted>(law, r.smooth12, b);
+    if (fall <= 13) return integrate<Shape, kWanted>(law, r.smooth16, b);
     integrate<Shape, kWanted>(law, r.smooth20, b);
   } else {
     if (fall <= 2) return integrate<Shape, kWanted>(law, r.smooth16, b);
@@ -285,8 +301,8 @@ FENCHEL_INLINE void run_blocks(const LineLaw& law, Kind kind, const LineFunction
                                const RowBlocks& out) noexcept {
   for (index_t begin = 0; begin < psi.size(); begin += kBlock) {
     Block b;
-    const double fall =
-        law.precision > 0 ? prepare<true>(law, psi, begin, b) : prepare<false>(law, psi, begin, b);
+    const double fall = law.precision > 0 ? prepare<true, kWanted>(law, psi, begin, b)
+                                          : prepare<false, kWanted>(law, psi, begin, b);
     if (kind == Kind::kNear) {
       integrate_near<NearShape<kAccuracy>, kWanted, kAccuracy>(law, r, b);
     } else if (kWanted == Wanted::kAlphaToo || kind == Kind::kEdge) {
