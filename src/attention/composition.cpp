@@ -47,8 +47,8 @@ Composed compose_weights(std::string_view where, const Composition& composition,
                 .mean_basis = Eigen::VectorXd(ridge.functions.mean.rows),
                 .total = Eigen::VectorXd::Zero(length)};
   cpu::entmax(row_of(made.weights), composition.weights.alpha(), row_of(made.weights));
-  if (composition.kind != AttentionKind::kContinuous) made.total += made.weights;
-  if (composition.kind != AttentionKind::kDiscrete) {
+  if (composition.kind != AttentionKind::continuous) made.total += made.weights;
+  if (composition.kind != AttentionKind::discrete) {
     cpu::match_weights(row_of(made.weights), points_of(ridge.positions), composition.alpha, composition.floor,
                        row_of(made.mu), row_of(made.scale));
     cpu::attend(made.density(composition.alpha), ridge.functions, row_of(made.mean_basis));
@@ -78,7 +78,7 @@ CompositionGradient compose_vjp(const Composition& composition, const GaussianRe
                                .weights_alpha = 0,
                                .alpha = 0,
                                .lambda = 0};
-  if (composition.kind != AttentionKind::kDiscrete) {
+  if (composition.kind != AttentionKind::discrete) {
     const RidgeGradient of_ridge = ridge.system.vjp(of_total.transpose(), made.mean_basis.transpose());
     gradient.lambda = of_ridge.lambda;
     const Eigen::VectorXd of_basis = ridge.system.matrix().transpose() * of_total;
@@ -90,7 +90,7 @@ CompositionGradient compose_vjp(const Composition& composition, const GaussianRe
                            {row_of(of_mu), row_of(of_scale), std::span(&gradient.alpha, 1)},
                            row_of(of_weights), std::span(&gradient.alpha, 1));
   }
-  if (composition.kind != AttentionKind::kContinuous) of_weights += of_total;
+  if (composition.kind != AttentionKind::continuous) of_weights += of_total;
   cpu::entmax_vjp(row_of(made.weights), composition.weights.alpha(), row_of(of_weights),
                   row_of(gradient.scores), std::span(&gradient.weights_alpha, 1));
   gradient.scores /= composition.weights.temperature();

@@ -14,13 +14,13 @@
 namespace fenchel {
 
 enum class AttentionKind {
-  kDiscrete,    ///< H w
-  kContinuous,  ///< B E_p[psi], B = H G the ridge regression, p = match_weights(alpha, w)
-  kBoth,        ///< their sum
+  discrete,    ///< H w
+  continuous,  ///< B E_p[psi], B = H G the ridge regression, p = match_weights(alpha, w)
+  both,        ///< their sum
 };
 
 struct Composition {
-  AttentionKind kind = AttentionKind::kBoth;
+  AttentionKind kind = AttentionKind::both;
   Tsallis weights{1};                ///< of the weights: Tsallis(1) is softmax
   double alpha = 1;                  ///< of the density
   std::optional<double> floor = {};  ///< of its variance, as in backend/weights_density.hpp

@@ -21,7 +21,7 @@ struct GaussianFunctions {
 };
 
 /// The predictions of Tsallis(alpha) for -(t - mu)^T Sigma^-1 (t - mu) / 2, one a row: mu is B x D, the scale
-/// Sigma B x D^2. On the line Sigma is the number sigma2.
+/// Sigma B x D^2, read in its lower triangle. On the line Sigma is the number sigma2.
 template <class Real>
 struct Densities {
   Rows<const Real> mu, scale;
@@ -43,6 +43,12 @@ struct ValueMatrices {
   Real* data = nullptr;
   index_t count = 0, dimension = 0;
 };
+
+/// On the line a value errs by kAttendLineError of itself wherever it is above 1e-30 of the function's peak,
+/// and a derivative by kAttendSlopeError of the integral of its terms' absolute values, beyond what 8
+/// roundings of the lengths change; in float both by kAttendFloatError. Smaller values are never NaN or
+/// negative.
+inline constexpr double kAttendLineError = 1e-12, kAttendSlopeError = 1e-10, kAttendFloatError = 2e-5;
 
 /// r = E_p[psi], B x N.
 template <class Real>

@@ -23,8 +23,7 @@ using testing::message_of;
 using testing::normal_matrix;
 using testing::slope_of;
 
-constexpr AttentionKind kKinds[] = {AttentionKind::kDiscrete, AttentionKind::kContinuous,
-                                    AttentionKind::kBoth};
+constexpr AttentionKind kKinds[] = {AttentionKind::discrete, AttentionKind::continuous, AttentionKind::both};
 
 RidgeRegression<GaussianBasis> sequence(index_t length, double lambda) {
   return {GaussianBasis::linearly_spaced(20, 0, 1, {.1, .5}), positions(length), lambda};
@@ -61,9 +60,9 @@ TEST(Composition, IsWhatItsPartsGive) {
               .value;
     }
     const auto found = [&](AttentionKind kind) { return compose({kind, omega, alpha}, ridge, scores, h); };
-    EXPECT_LE((found(AttentionKind::kDiscrete) - h * w).norm(), 1e-14);
-    EXPECT_LE((found(AttentionKind::kContinuous) - continuous).norm(), 1e-9) << alpha;
-    EXPECT_LE((found(AttentionKind::kBoth) - h * w - continuous).norm(), 1e-9) << alpha;
+    EXPECT_LE((found(AttentionKind::discrete) - h * w).norm(), 1e-14);
+    EXPECT_LE((found(AttentionKind::continuous) - continuous).norm(), 1e-9) << alpha;
+    EXPECT_LE((found(AttentionKind::both) - h * w - continuous).norm(), 1e-9) << alpha;
   }
 }
 
@@ -117,8 +116,8 @@ TEST(Composition, OfImagesIsWhatItsPartsGive) {
                p.mu());
   }
   const Eigen::VectorXd expected = ridge.fit(h).coefficients * r;
-  EXPECT_LE((compose({AttentionKind::kContinuous}, ridge, scores, h) - expected).norm(), 1e-12);
-  EXPECT_LE((compose({AttentionKind::kBoth}, ridge, scores, h) - expected - h * w).norm(), 1e-12);
+  EXPECT_LE((compose({AttentionKind::continuous}, ridge, scores, h) - expected).norm(), 1e-12);
+  EXPECT_LE((compose({AttentionKind::both}, ridge, scores, h) - expected - h * w).norm(), 1e-12);
 }
 
 TEST(Composition, OfImagesHasGradientsThatMatchDifferences) {
@@ -130,9 +129,9 @@ TEST(Composition, OfImagesHasGradientsThatMatchDifferences) {
                         w = normal_matrix(2, 1, 15);
   for (const double alpha : {1.0, 1.5, 2.0}) {
     const auto loss = [&](double x, double a) {
-      return compose({AttentionKind::kBoth, Tsallis(1.5), a}, ridge, scores + x * step, h).dot(w);
+      return compose({AttentionKind::both, Tsallis(1.5), a}, ridge, scores + x * step, h).dot(w);
     };
-    const auto found = compose_vjp({AttentionKind::kBoth, Tsallis(1.5), alpha}, ridge, scores, h, w);
+    const auto found = compose_vjp({AttentionKind::both, Tsallis(1.5), alpha}, ridge, scores, h, w);
     EXPECT_NEAR(found.scores.dot(step), slope_of([&](double x) { return loss(x, alpha); }, 0, 1e-4), 1e-8)
         << alpha;
     EXPECT_NEAR(found.alpha, slope_of([&](double a) { return loss(0, a); }, alpha, 1e-3), 1e-8) << alpha;

@@ -102,7 +102,7 @@ constexpr bool kIsSingle = sizeof(Real) == 4;
 /// What rounding the lengths once may do to a value, and what the kernels promise.
 template <class Real>
 double relative_error(const Pair& pair) {
-  return kIsSingle<Real> ? 2e-5 : 1e-12 + 8 * kEps * pair.kappa;
+  return kIsSingle<Real> ? cpu::kAttendFloatError : cpu::kAttendLineError + 8 * kEps * pair.kappa;
 }
 
 template <class Real>
@@ -145,7 +145,8 @@ void expect_slopes(const std::vector<Pair>& pairs) {
       const double got = slopes[k][i];
       EXPECT_TRUE(std::isfinite(got));
       if (pair.value <= 1e-30 * pair.peak()) continue;
-      const double error = kIsSingle<Real> ? 2e-5 : 1e-10 + 8 * kEps * pair.kappa;
+      const double error =
+          kIsSingle<Real> ? cpu::kAttendFloatError : cpu::kAttendSlopeError + 8 * kEps * pair.kappa;
       // alpha d/dalpha is made of rates as large as 1, however little of them is left at a large alpha
       const double rounding = k == 2 && pair.alpha < kInf ? 8 * kEps * pair.value / pair.alpha : 0;
       EXPECT_NEAR(got, pair.slope[k], error * pair.scale[k] + rounding + (kIsSingle<Real> ? 2e-45 : 0));
@@ -170,13 +171,13 @@ TEST(AttentionLine, GoldenRows) {
     double r = 0, d_mu = 0, d_sigma2 = 0;
     cpu::attend(p, psi, {&r, 1, 1});
     cpu::attend_vjp(p, psi, {&one, 1, 1}, {{&d_mu, 1, 1}, {&d_sigma2, 1, 1}});
-    EXPECT_NEAR(r / row.value, 1, 1e-12);
+    EXPECT_NEAR(r / row.value, 1, cpu::kAttendLineError);
     EXPECT_NEAR(d_mu / row.d_mu, 1, 1e-11);
     EXPECT_NEAR(d_sigma2 / row.d_sigma2, 1, 1e-11);
     const float mu_single = 0.3F, sigma2_single = 0.64F;
     float single = 0;
     cpu::attend<float>({{&mu_single, 1, 1}, {&sigma2_single, 1, 1}, row.alpha}, psi, {&single, 1, 1});
-    EXPECT_NEAR(single / row.value, 1, 2e-5);
+    EXPECT_NEAR(single / row.value, 1, cpu::kAttendFloatError);
   }
 }
 
