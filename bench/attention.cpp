@@ -56,63 +56,90 @@ double quadrature(double mu, double sigma2, double alpha, double mean, double wi
   return sum;
 }
 
+/// A batch of densities on R^D, and the contest between their rows.
+template <class Real>
+class Batch {
+ protected:
+  Batch(index_t rows, index_t dimension, index_t functions)
+      : rows_(rows),
+        dimension_(dimension),
+        functions_(functions),
+        mu_(size(rows * dimension)),
+        scale_(size(rows * dimension * dimension)),
+        d_mu_(mu_.size()),
+        d_scale_(scale_.size()),
+        r_(size(rows * functions)),
+        cotangent_(r_.size(), Real(1)) {}
+
+  [[nodiscard]] cpu::Densities<Real> densities(double alpha) const {
+    return {{mu_.data(), rows_, dimension_}, {scale_.data(), rows_, dimension_ * dimension_}, alpha};
+  }
+
+  [[nodiscard]] bench::Contest contest(const char* where, const char* baseline, int threads) const {
+    return {std::to_string(rows_) + " x " + std::to_string(functions_) + where +
+                (sizeof(Real) == 4 ? ", float, " : ", double, ") +
+                (threads == 1 ? "one thread" : "all threads"),
+            baseline,
+            {"ns/pair", 1e-9 * static_cast<double>(rows_ * functions_)}};
+  }
+
+  /// value_error(alpha) and gradient_error(alpha) look at r_ and d_mu_.
+  template <class ValueError, class GradientError>
+  void add(bench::Contest& contest, double alpha, const cpu::GaussianFunctions& psi, ValueError value_error,
+           GradientError gradient_error) {
+    const auto attend = [=, this] {
+      cpu::attend(densities(alpha), psi, Rows<Real>(r_.data(), rows_, functions_));
+    };
+    contest.add(label("attend", alpha), attend, [=] { return value_error(alpha); });
+    contest.add(
+        label("attend + vjp", alpha),
+        [=, this] {
+          attend();
+          cpu::attend_vjp(
+              densities(alpha), psi, Rows<const Real>(cotangent_.data(), rows_, functions_),
+              {{d_mu_.data(), rows_, dimension_}, {d_scale_.data(), rows_, dimension_ * dimension_}});
+        },
+        [=] { return gradient_error(alpha); });
+  }
+
+  index_t rows_, dimension_, functions_;
+  std::vector<Real> mu_, scale_, d_mu_, d_scale_, r_, cotangent_;
+};
+
 /// Densities on the line with means in [0, 1] and scales from .01 to .3.
 template <class Real>
-class LineProblem {
+class LineProblem : private Batch<Real> {
  public:
-  explicit LineProblem(index_t rows)
-      : rows_(rows),
-        mu_(size(rows)),
-        sigma2_(size(rows)),
-        d_mu_(size(rows)),
-        d_sigma2_(size(rows)),
-        r_(size(rows * basis_.size())),
-        cotangent_(r_.size(), Real(1)) {
+  explicit LineProblem(index_t rows) : Batch<Real>(rows, 1, kFunctions) {
     Philox rng(1, 0);
     for (index_t i = 0; i < rows; ++i) {
       mu_[size(i)] = static_cast<Real>(uniform01(rng));
       const double sigma = 0.01 * std::pow(30.0, uniform01(rng));
-      sigma2_[size(i)] = static_cast<Real>(sigma * sigma);
+      scale_[size(i)] = static_cast<Real>(sigma * sigma);
     }
   }
 
   void print(int threads) {
     set_num_threads(threads);
-    const double pairs = static_cast<double>(rows_ * basis_.size());
-    bench::Contest contest(std::to_string(rows_) + " x " + std::to_string(basis_.size()) + " on the line, " +
-                               (sizeof(Real) == 4 ? "float, " : "double, ") +
-                               (threads == 1 ? "one thread" : "all threads"),
-                           "/ plain", {"ns/pair", 1e-9 * pairs});
+    bench::Contest contest = this->contest(" on the line", "/ plain", threads);
     contest.add(
         "plain erf form, alpha 2", [this] { plain(); }, [this] { return value_error(2); });
     for (const double alpha : {1.0, 4.0 / 3, 1.5, 2.0, 1.7, 1.01, 3.0, 0.8}) {
-      contest.add(
-          label("attend", alpha), [=, this] { cpu::attend(densities(alpha), basis_.functions(), r()); },
-          [=, this] { return value_error(alpha); });
-      contest.add(
-          label("attend + vjp", alpha),
-          [=, this] {
-            cpu::attend(densities(alpha), basis_.functions(), r());
-            cpu::attend_vjp(densities(alpha), basis_.functions(),
-                            Rows<const Real>(cotangent_.data(), rows_, basis_.size()),
-                            {{d_mu_.data(), rows_, 1}, {d_sigma2_.data(), rows_, 1}});
-          },
-          [=, this] { return gradient_error(alpha); });
+      this->add(
+          contest, alpha, basis_.functions(), [this](double a) { return value_error(a); },
+          [this](double a) { return gradient_error(a); });
     }
     contest.print(3);
     set_num_threads(0);
   }
 
  private:
-  cpu::Densities<Real> densities(double alpha) const {
-    return {{mu_.data(), rows_, 1}, {sigma2_.data(), rows_, 1}, alpha};
-  }
-  Rows<Real> r() { return {r_.data(), rows_, basis_.size()}; }
+  using Batch<Real>::rows_, Batch<Real>::mu_, Batch<Real>::scale_, Batch<Real>::d_mu_, Batch<Real>::r_;
 
   /// MATH.md 7.2 for n = 1: 3 / (4 a) int (1 - x^2) N, by the moments of the Gaussian between the ends.
   void plain() {
     for (index_t i = 0; i < rows_; ++i) {
-      const double mu = mu_[size(i)], a = std::cbrt(1.5 * sigma2_[size(i)]);
+      const double mu = mu_[size(i)], a = std::cbrt(1.5 * scale_[size(i)]);
       for (index_t j = 0; j < basis_.size(); ++j) {
         const double w = basis_.widths()[size(j)], d = basis_.means()[size(j)] - mu;
         const double u = (-a - d) / w, v = (a - d) / w;
@@ -131,7 +158,7 @@ class LineProblem {
       for (index_t j = 0; j < basis_.size(); ++j) {
         const double mean = basis_.means()[size(j)], width = basis_.widths()[size(j)];
         const double exact =
-            quadrature(mu_[size(i)], sigma2_[size(i)], alpha, mean, width, [](double) { return 1; });
+            quadrature(mu_[size(i)], scale_[size(i)], alpha, mean, width, [](double) { return 1; });
         if (exact < 1e-30) continue;
         worst = std::max(worst, std::abs(double{r_[size(i * basis_.size() + j)]} / exact - 1));
       }
@@ -144,7 +171,7 @@ class LineProblem {
       double slope = 0, scale = 0;
       for (index_t j = 0; j < basis_.size(); ++j) {
         const double mean = basis_.means()[size(j)], width = basis_.widths()[size(j)];
-        const double exact = quadrature(mu_[size(i)], sigma2_[size(i)], alpha, mean, width,
+        const double exact = quadrature(mu_[size(i)], scale_[size(i)], alpha, mean, width,
                                         [&](double t) { return (mean - t) / (width * width); });
         slope += exact;
         scale += std::abs(exact);
@@ -154,23 +181,15 @@ class LineProblem {
     return worst;
   }
 
-  index_t rows_;
-  GaussianBasis basis_ = GaussianBasis::linearly_spaced(128, 0, 1, {0.1, 0.5});
-  std::vector<Real> mu_, sigma2_, d_mu_, d_sigma2_, r_, cotangent_;
+  static constexpr index_t kFunctions = 128;
+  GaussianBasis basis_ = GaussianBasis::linearly_spaced(kFunctions, 0, 1, {0.1, 0.5});
 };
 
 /// Densities in the plane with means in the unit square, scales from .03 to .3 and correlations up to .8.
 template <class Real>
-class PlaneProblem {
+class PlaneProblem : private Batch<Real> {
  public:
-  explicit PlaneProblem(index_t rows)
-      : rows_(rows),
-        mu_(size(2 * rows)),
-        scale_(size(4 * rows)),
-        d_mu_(mu_.size()),
-        d_scale_(scale_.size()),
-        r_(size(rows * basis_.size())),
-        cotangent_(r_.size(), Real(1)) {
+  explicit PlaneProblem(index_t rows) : Batch<Real>(rows, 2, kSide * kSide) {
     Philox rng(2, 0);
     for (index_t i = 0; i < rows; ++i) {
       const double x = 0.03 * std::pow(10.0, uniform01(rng)), y = 0.03 * std::pow(10.0, uniform01(rng));
@@ -184,34 +203,18 @@ class PlaneProblem {
 
   void print(int threads) {
     set_num_threads(threads);
-    const double pairs = static_cast<double>(rows_ * basis_.size());
-    bench::Contest contest(std::to_string(rows_) + " x " + std::to_string(basis_.size()) + " in the plane, " +
-                               (sizeof(Real) == 4 ? "float, " : "double, ") +
-                               (threads == 1 ? "one thread" : "all threads"),
-                           "/ alpha 1", {"ns/pair", 1e-9 * pairs});
+    bench::Contest contest = this->contest(" in the plane", "/ alpha 1", threads);
     for (const double alpha : {1.0, 4.0 / 3, 1.5, 2.0, 1.7}) {
-      contest.add(
-          label("attend", alpha), [=, this] { cpu::attend(densities(alpha), basis_.functions(), r()); },
-          [=, this] { return value_error(alpha); });
-      contest.add(
-          label("attend + vjp", alpha),
-          [=, this] {
-            cpu::attend(densities(alpha), basis_.functions(), r());
-            cpu::attend_vjp(densities(alpha), basis_.functions(),
-                            Rows<const Real>(cotangent_.data(), rows_, basis_.size()),
-                            {{d_mu_.data(), rows_, 2}, {d_scale_.data(), rows_, 4}});
-          },
-          [=, this] { return gradient_error(alpha); });
+      this->add(
+          contest, alpha, basis_.functions(), [this](double a) { return value_error(a); },
+          [this](double a) { return gradient_error(a); });
     }
     contest.print(3);
     set_num_threads(0);
   }
 
  private:
-  cpu::Densities<Real> densities(double alpha) const {
-    return {{mu_.data(), rows_, 2}, {scale_.data(), rows_, 4}, alpha};
-  }
-  Rows<Real> r() { return {r_.data(), rows_, basis_.size()}; }
+  using Batch<Real>::mu_, Batch<Real>::scale_, Batch<Real>::d_mu_, Batch<Real>::r_;
 
   /// Of three functions under one density, against quadrature over x of quadrature over y.
   double value_error(double alpha) const {
@@ -268,10 +271,9 @@ class PlaneProblem {
   }
 
   static constexpr double kVariance = 0.001;
-  index_t rows_;
+  static constexpr index_t kSide = 10;
   MultivariateGaussianBasis basis_ =
-      MultivariateGaussianBasis::unit_square(10, 10, kVariance* Eigen::Matrix2d::Identity());
-  std::vector<Real> mu_, scale_, d_mu_, d_scale_, r_, cotangent_;
+      MultivariateGaussianBasis::unit_square(kSide, kSide, kVariance* Eigen::Matrix2d::Identity());
 };
 
 }  // namespace

@@ -14,8 +14,8 @@ namespace fenchel::detail {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kNothing = 40;    // exp(-40) is left out
-constexpr double kNearOne = 0.01;  // closer to 1 the derivative in alpha is left to quadrature
+constexpr double kNothing = 40;              // exp(-40) is left out
+constexpr double kSlopeByQuadrature = 0.01;  // closer to 1 the derivative in alpha is left to quadrature
 
 /// Gamma(nu + 1) (2 / k)^nu J_nu(k) = sum_n (-k^2 / 4)^n / (n! (nu + 1)_n).
 double bessel(double nu, double k) {
@@ -81,7 +81,7 @@ CharacteristicFunction student(const BetaGaussian& p, double frequency) {
     mixed += weight * log_weight * difference;
   }
   const double value = centre + excess / mass, log_scale = slope / mass;
-  if (k < kNearOne) return {value, log_scale, kNaN};
+  if (k < kSlopeByQuadrature) return {value, log_scale, kNaN};
   const double in_eta = (mixed - excess * (log_mean / mass)) / mass;
   const double log_b_rate = alpha_derivatives(c).log_peak_power - 1 / (2 - k);
   return {value, log_scale, in_eta / (k * k) + log_scale / 2 * log_b_rate};

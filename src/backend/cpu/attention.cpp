@@ -46,7 +46,9 @@ void for_each_row(std::string_view where, const cpu::Densities<Real>& p, const c
       if (n == 1) {
         attend_line_row(density, line, wanted, kAccuracy, out);
       } else if (!attend_space_row(density, psi, wanted, kAccuracy, scratch, out)) {
-        failed = i;
+        index_t first = failed;
+        while ((first < 0 || i < first) && !failed.compare_exchange_weak(first, i)) {
+        }
         continue;
       }
       body(i, out, spare);

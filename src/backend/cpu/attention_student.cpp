@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 #include "backend/cpu/attention_line.hpp"
 #include "core/lane_math.hpp"
@@ -76,24 +75,22 @@ void attend_student_row(const DensityRow& p, const LineFunctions& psi, Wanted wa
   const double step = std::min(single ? 0.35 : 0.18, (single ? 0.75 : 0.5) * std::sqrt(2 / (nu + 1)));
   // e^x - 1 - x exceeds `fall` beyond these ends, but for the shift.
   const double lower = -fall - std::min(1.0, root) - shift, upper = std::log1p(fall + root);
-  const auto count = static_cast<index_t>(std::ceil((upper - lower) / step)) + 1;
+  Nodes nodes;
+  nodes.size = static_cast<index_t>(std::ceil((upper - lower) / step)) + 1;
   const auto place = [&](index_t i) { return lower + step * static_cast<double>(i); };
-  const auto weight = [&](double x) { return std::exp(-0.5 * nu * (std::expm1(x) - x)); };
   double mass = 0, mean = 0;
-  for (index_t i = 0; i < count; ++i) {
+  for (index_t i = 0; i < nodes.size; ++i) {
     const double x = place(i);
-    mass += weight(x);
-    mean += x * weight(x);
+    nodes.weight[i] = std::exp(-0.5 * nu * (std::expm1(x) - x));
+    nodes.spread[i] = size2 / nu * std::exp(-x);
+    mass += nodes.weight[i];
+    mean += x * nodes.weight[i];
   }
   mean /= mass;
-
-  Nodes nodes;
   const double nu_rate = 1 / (c.am1 * c.am1);  // (dnu/dalpha) / 2
-  for (; nodes.size < count; ++nodes.size) {
-    const double x = place(nodes.size);
-    nodes.spread[nodes.size] = size2 / nu * std::exp(-x);
-    nodes.weight[nodes.size] = weight(x) / (mass * std::sqrt(2 * std::numbers::pi));
-    nodes.alpha_rate[nodes.size] = nu_rate * (x - mean);
+  for (index_t i = 0; i < nodes.size; ++i) {
+    nodes.weight[i] *= kInverseRootTwoPi / mass;
+    nodes.alpha_rate[i] = nu_rate * (place(i) - mean);
   }
   SpreadRates rates{2 / ((2 + c.am1) * sigma2), 0};
   if (wanted == Wanted::kAlphaToo) rates.alpha = alpha_derivatives(c).log_peak_power - 1 / c.am1;

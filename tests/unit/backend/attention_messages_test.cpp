@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "fenchel/backend/attention.hpp"
+#include "fenchel/core/error.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
 
@@ -179,6 +180,32 @@ TEST(AttentionMessages, ValueMatricesThatDoNotFit) {
       call.context_vjp(),
       "fenchel::attend_context_vjp: values_gradient must have the count and dimension of values, 2 and 2, "
       "got 1 and 2");
+}
+
+/// alpha so close to its lower bound that the radius of every eighth density overflows.
+TEST(AttentionMessages, TheFirstDensityThatIsNotResolvedIsNamed) {
+  constexpr index_t kRows = 64;
+  std::vector<double> mu(3 * kRows), scale(9 * kRows), r(kRows);
+  for (std::size_t i = 0; i < 64; ++i) {
+    for (std::size_t a = 0; a < 3; ++a) scale[9 * i + 4 * a] = i % 8 == 5 ? 1e-6 : 1;
+  }
+  const double mean[] = {0.1, 0, 0}, covariance[] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  const cpu::Densities<double> p{{mu.data(), kRows, 3}, {scale.data(), kRows, 9}, 1.0 / 3 + 1e-4};
+  EXPECT_EQ(message_of<ConvergenceError>([&] {
+              cpu::attend(p, {{mean, 1, 3}, {covariance, 1, 9}}, Rows<double>(r.data(), kRows, 1));
+            }),
+            "fenchel::attend: the expectation under density 5 must be resolved, got an integral that is not");
+}
+
+TEST(AttentionMessages, TheLowerTriangleOfAScaleIsRead) {
+  const double mu[] = {0.1, -0.2}, whole[] = {0.6, 0.2, 0.2, 0.3}, lower[] = {0.6, kNaN, 0.2, 0.3};
+  const double mean[] = {0.5, 0.3}, covariance[] = {0.2, -0.05, -0.05, 0.1};
+  const auto value = [&](const double* scale) {
+    double r = 0;
+    cpu::attend<double>({{mu, 1, 2}, {scale, 1, 4}, 2}, {{mean, 1, 2}, {covariance, 1, 4}}, {&r, 1, 1});
+    return r;
+  };
+  EXPECT_EQ(value(lower), value(whole));
 }
 
 }  // namespace
