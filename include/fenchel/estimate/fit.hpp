@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+
+namespace fenchel {
+
+/// A distribution fitted to data: the minimiser of the mean cross-Omega loss over a family, which matches
+/// the moments of the data [SCD22, Section 3.2]. A row of weight w counts as w rows.
+template <class Distribution>
+struct Fit {
+  Distribution distribution;
+  std::vector<std::string> names;  ///< of the parameters that were estimated
+  Eigen::VectorXd parameters;      ///< their estimates
+  /// Of the estimators, for large samples from the fitted family: H^-1 C H^-1 / weight, H the Hessian of the
+  /// mean loss and C the covariance of its terms' gradients; infinite or NaN where C does not exist.
+  Eigen::MatrixXd covariance;
+  double loss;    ///< the mean cross-Omega loss reached
+  double weight;  ///< of all rows
+
+  [[nodiscard]] Eigen::VectorXd standard_errors() const { return covariance.diagonal().cwiseSqrt(); }
+};
+
+}  // namespace fenchel

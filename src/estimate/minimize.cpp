@@ -1,0 +1,165 @@
+#include "fenchel/estimate/minimize.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <limits>
+#include <optional>
+
+#include <LBFGS.h>
+#include <Eigen/Cholesky>
+
+#include "fenchel/core/check.hpp"
+
+namespace fenchel {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// How much a value may rise by rounding: without it a search that is at the minimum cannot end there.
+constexpr double kValueSlack = 8 * std::numeric_limits<double>::epsilon();
+
+struct Point {
+  Eigen::VectorXd x;
+  double value;
+  Eigen::VectorXd gradient;
+
+  double residual() const { return gradient.size() == 0 ? 0 : gradient.cwiseAbs().maxCoeff(); }
+  bool is_finite() const { return std::isfinite(value) && gradient.allFinite(); }
+  double slack() const { return kValueSlack * std::abs(value); }
+};
+
+void check(const MinimizeOptions& options) {
+  detail::checked_nonnegative("minimize", "tolerance", options.tolerance);
+  if (options.max_iterations < 0)
+    throw_domain_error("minimize", "max_iterations", "must not be negative", options.max_iterations);
+}
+
+/// Why to stop at a point, if to stop.
+std::optional<MinimizeStatus> verdict(const MinimizeOptions& options, int iteration, const Point& at) {
+  if (!at.is_finite()) return MinimizeStatus::not_finite;
+  if (options.callback && !options.callback({iteration, at.value, at.residual()}))
+    return MinimizeStatus::cancelled;
+  if (at.residual() <= options.tolerance) return MinimizeStatus::converged;
+  if (iteration >= options.max_iterations) return MinimizeStatus::iteration_limit;
+  return std::nullopt;
+}
+
+Minimum report(Point at, int iterations, int evaluations, MinimizeStatus status) {
+  const double residual = at.residual();
+  return {std::move(at.x), at.value, std::move(at.gradient), residual, iterations, evaluations, status};
+}
+
+/// What f threw, on its way through a line search that throws errors of its own.
+struct Thrown {
+  std::exception_ptr error;
+};
+
+}  // namespace
+
+std::string_view to_string(MinimizeStatus status) noexcept {
+  switch (status) {
+    case MinimizeStatus::converged:
+      return "converged";
+    case MinimizeStatus::stalled:
+      return "stalled";
+    case MinimizeStatus::iteration_limit:
+      return "iteration limit";
+    case MinimizeStatus::cancelled:
+      return "cancelled";
+    case MinimizeStatus::not_finite:
+      return "not finite";
+  }
+  return "";
+}
+
+Minimum minimize(FunctionRef<double(const Eigen::VectorXd&, Eigen::VectorXd&)> f,
+                 const Eigen::VectorXd& start, const MinimizeOptions& options) {
+  check(options);
+  constexpr int kMemory = 10;
+  LBFGSpp::LBFGSParam<double> search;
+  search.linesearch = LBFGSpp::LBFGS_LINESEARCH_BACKTRACKING_STRONG_WOLFE;
+  search.max_linesearch = 60;
+  LBFGSpp::BFGSMat<double> curvature;
+  curvature.reset(static_cast<int>(start.size()), kMemory);
+
+  int evaluations = 0;
+  auto evaluate = [&](const Eigen::VectorXd& x, Eigen::VectorXd& gradient) {
+    ++evaluations;
+    gradient.resize(x.size());
+    try {
+      const double value = f(x, gradient);
+      return gradient.allFinite() ? value : kInfinity;
+    } catch (...) {
+      throw Thrown{std::current_exception()};
+    }
+  };
+  try {
+    Point at{start, 0, {}};
+    at.value = evaluate(at.x, at.gradient);
+    for (int iteration = 0, corrections = 0;; ++iteration) {
+      if (const auto status = verdict(options, iteration, at))
+        return report(std::move(at), iteration, evaluations, *status);
+      Eigen::VectorXd direction = -at.gradient;
+      if (corrections > 0) curvature.apply_Hv(at.gradient, -1.0, direction);
+      double step = corrections > 0 ? 1 : 1 / direction.norm();
+      Point next = at;
+      next.value += at.slack();
+      try {
+        LBFGSpp::LineSearchBracketing<double>::LineSearch(evaluate, next.value, next.x, next.gradient, step,
+                                                          direction, at.x, search);
+      } catch (const std::exception&) {
+        if (corrections == 0) return report(std::move(at), iteration, evaluations, MinimizeStatus::stalled);
+        corrections = 0;  // once more, along the gradient
+        curvature.reset(static_cast<int>(start.size()), kMemory);
+        continue;
+      }
+      const Eigen::VectorXd change = next.x - at.x, turn = next.gradient - at.gradient;
+      if (change.dot(turn) > 0) {
+        curvature.add_correction(change, turn);
+        ++corrections;
+      }
+      at = std::move(next);
+    }
+  } catch (const Thrown& thrown) {
+    std::rethrow_exception(thrown.error);
+  }
+}
+
+Minimum minimize_convex(FunctionRef<SecondOrder(const Eigen::VectorXd&)> f, const Eigen::VectorXd& start,
+                        const MinimizeOptions& options) {
+  check(options);
+  int evaluations = 1;
+  SecondOrder local = f(start);
+  Point at{start, local.value, local.gradient};
+  for (int iteration = 0;; ++iteration) {
+    if (const auto status = verdict(options, iteration, at))
+      return report(std::move(at), iteration, evaluations, *status);
+    const double size = local.hessian.diagonal().cwiseAbs().maxCoeff();
+    double ridge = 0, step = 1;
+    for (bool found = false; !found;) {
+      const Eigen::MatrixXd regular =
+          local.hessian + ridge * Eigen::MatrixXd::Identity(start.size(), start.size());
+      const Eigen::LDLT<Eigen::MatrixXd> factor(regular);
+      const Eigen::VectorXd direction = factor.solve(-at.gradient);
+      const double slope = direction.dot(at.gradient);
+      const double next_ridge = ridge == 0 ? 1e-12 * (size > 0 ? size : 1) : 10 * ridge;
+      if (!(slope < 0) || !factor.isPositive() || !direction.allFinite()) {
+        ridge = next_ridge;
+        if (!std::isfinite(ridge))
+          return report(std::move(at), iteration, evaluations, MinimizeStatus::stalled);
+        continue;
+      }
+      for (step = 1; step > 1e-14 && !found; step /= 4) {
+        ++evaluations;
+        SecondOrder next = f(at.x + step * direction);
+        found = next.gradient.allFinite() && next.value <= at.value + at.slack() + 1e-4 * step * slope;
+        if (!found) continue;
+        at = {at.x + step * direction, next.value, next.gradient};
+        local = std::move(next);
+      }
+      if (!found) return report(std::move(at), iteration, evaluations, MinimizeStatus::stalled);
+    }
+  }
+}
+
+}  // namespace fenchel
