@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
 #include <stdexcept>
 #include <vector>
 
@@ -46,14 +47,24 @@ TEST(Minimize, RosenbrockToTheLastDigits) {
   EXPECT_GE(found.evaluations, found.iterations);
 }
 
-TEST(Minimize, RoundingOfLargeValuesDoesNotStopIt) {
-  const auto f = [](const VectorXd& x, VectorXd& gradient) {
-    gradient = (x.array() - 1).matrix();
-    return 1e6 + gradient.squaredNorm() / 2;
+TEST(Minimize, RoundingDoesNotStopIt) {
+  std::minstd_rand noise;
+  const auto f = [&noise](const VectorXd& x,
+                          VectorXd& gradient) {  // curvatures from 1 to 1e4, 3 ulp of noise
+    constexpr double kUlp = std::numeric_limits<double>::epsilon();
+    double value = 1e8 * (1 + 3 * kUlp * static_cast<double>(noise()) / static_cast<double>(noise.max()));
+    for (index_t i = 0; i < x.size(); ++i) {
+      const auto centre = static_cast<double>(i);
+      const double c = std::pow(10.0, 2 * centre / static_cast<double>(x.size() - 1));
+      const double u = std::abs(c * (x[i] - centre)), sign = x[i] < centre ? -1 : 1;
+      value += u + std::log1p(std::exp(-2 * u)) + u * u / 2;
+      gradient[i] = c * sign * (std::tanh(u) + u);
+    }
+    return value;
   };
-  const Minimum found = minimize(f, VectorXd::Constant(3, 7.5), {.tolerance = 1e-10});
+  const Minimum found = minimize(f, VectorXd::Constant(10, 1.5));
   EXPECT_EQ(found.status, MinimizeStatus::converged);
-  EXPECT_LE((found.x.array() - 1).abs().maxCoeff(), 1e-10);
+  EXPECT_LE((found.x - VectorXd::LinSpaced(10, 0, 9)).cwiseAbs().maxCoeff(), 1e-9);
 }
 
 TEST(Minimize, InfinityIsAWall) {
