@@ -24,8 +24,8 @@ void check_deviation(std::string_view where, const AbsoluteMoments& moments) {
   constexpr double kSlack = 1e-12;  // weights may be rounded
   check_weight(where, moments.weight());
   const double most = (0.5 + kSlack) * moments.weight();
-  if (moments.powers()[0] != 1)
-    throw_domain_error(where, "powers[0] of the moments", "must be 1", moments.powers()[0]);
+  if (moments.powers().empty() || moments.powers()[0] != 1)
+    throw_invalid_argument(where, "powers of the moments", "must begin with 1", "others");
   if (moments.weight_below() > most || moments.weight_above() > most)
     throw_domain_error(where, "centre of the moments", "must be a median of the rows", moments.centre());
   const double deviation = moments.moment(0);

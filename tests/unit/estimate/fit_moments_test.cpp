@@ -34,14 +34,6 @@ LineMoments moments_with(double mean, double variance, double kurtosis, double w
   return LineMoments::of(std::array{mean - a, mean, mean + a}, std::array{outer, weight - 2 * outer, outer});
 }
 
-AbsoluteMoments deviation_about(double centre, std::span<const double> values,
-                                std::span<const double> weights = {}) {
-  AbsoluteMoments moments(centre);
-  const Rows<const double> rows(values.data(), static_cast<index_t>(values.size()), 1);
-  moments.update(rows, weights.empty() ? PerRow(1.0) : PerRow(weights));
-  return moments;
-}
-
 std::vector<double> some_values() {
   return {0.3, -1.7, 2.2, 0.9, 0.85, -0.4, 3.1, 1.3, 0.1, -0.6, 1.9};
 }
@@ -181,7 +173,7 @@ void expect_least(const Omega& omega, MakeScore score_at, const Fit<P>& fit, con
 TEST(FitMoments, TheLossIsLeast) {
   const std::vector<double> values = some_values();
   const LineMoments moments = LineMoments::of(values);
-  const AbsoluteMoments deviation = deviation_about(kSomeMedian, values);
+  const AbsoluteMoments deviation = AbsoluteMoments::of(kSomeMedian, values);
   const auto quadratic = [](double mu, double sigma2) { return QuadraticScore(mu, sigma2); };
   const auto absolute = [](double mu, double b) { return AbsoluteScore(mu, b); };
   for (const double alpha : {0.6, 0.9, 1., 1 + 1e-8, 1.5, 2., 5.}) {
@@ -224,7 +216,7 @@ TEST(FitMoments, MinimisingTheLossFindsTheSame) {
 
 TEST(FitMoments, FindTheMemberWithTheseMoments) {
   const auto about = [](double mu, double deviation) {
-    return deviation_about(mu, std::array{mu - deviation, mu + deviation});
+    return AbsoluteMoments::of(mu, std::array{mu - deviation, mu + deviation});
   };
   for (const double alpha : {0.51, 0.7, 1 - 1e-9, 1., 1 + 1e-8, 4. / 3, 2., 5., 1e6}) {
     const BetaLaplace p(alpha, 0.5, 2.5);
@@ -271,7 +263,7 @@ TEST(FitMoments, AWeightIsARepetition) {
   expect_same(fit_beta_laplace(1.5, Data{few}), fit_beta_laplace(1.5, Data{many}));
   expect_same(fit_capped_triangular(0.3, Data{few}), fit_capped_triangular(0.3, Data{many}));
   expect_same(fit_smooth_triangular(0.3, Data{few}), fit_smooth_triangular(0.3, Data{many}));
-  expect_same(fit_beta_laplace(1.5, Data{few}), fit_beta_laplace(1.5, deviation_about(0.9, values, weights)));
+  expect_same(fit_beta_laplace(1.5, Data{few}), fit_beta_laplace(1.5, AbsoluteMoments::of(0.9, values, weights)));
 }
 
 /// Samples of p are fitted within their errors: `count` values each, the squares of the errors in units of
@@ -365,7 +357,7 @@ TEST(FitMoments, SayWhatCannotBeFittedAboutAMedian) {
             "fenchel::fit_beta_laplace: mean deviation" + equal);
   EXPECT_EQ(refusal([&] { return fit_beta_laplace(2, AbsoluteMoments(1)); }),
             "fenchel::fit_beta_laplace: the weight of the rows must be positive and finite, got 0");
-  EXPECT_EQ(refusal([&] { return fit_beta_laplace(2, deviation_about(1, values)); }),
+  EXPECT_EQ(refusal([&] { return fit_beta_laplace(2, AbsoluteMoments::of(1, values)); }),
             "fenchel::fit_beta_laplace: centre of the moments must be a median of the rows, got 1");
   EXPECT_EQ(refusal([&] { return fit_capped_triangular(-1, Data{good}); }),
             "fenchel::fit_capped_triangular: gamma must be finite and not negative, got -1");
