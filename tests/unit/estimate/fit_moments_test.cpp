@@ -1,0 +1,371 @@
+#include <gtest/gtest.h>
+
+#include <Eigen/LU>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "fenchel/distribution/empirical.hpp"
+#include "fenchel/estimate/fit_beta_gaussian.hpp"
+#include "fenchel/estimate/fit_beta_laplace.hpp"
+#include "fenchel/estimate/fit_capped.hpp"
+#include "fenchel/estimate/fit_smooth.hpp"
+#include "fenchel/estimate/minimize.hpp"
+#include "fenchel/data/rows_source.hpp"
+#include "fenchel/loss/absolute.hpp"
+#include "fenchel/loss/quadratic.hpp"
+#include "fenchel/loss/sobolev.hpp"
+#include "fenchel/loss/total_variation.hpp"
+#include "support/differences.hpp"
+#include "support/grids.hpp"
+#include "support/messages.hpp"
+
+namespace fenchel {
+namespace {
+
+using testing::kInf, testing::message_of, testing::slope_of;
+
+constexpr double kGammas[] = {0, 0.01, 0.7, 30};
+
+/// Three weighted points with these moments; the kurtosis is at least 1.
+LineMoments moments_with(double mean, double variance, double kurtosis, double weight = 100) {
+  const double a = std::sqrt(variance * kurtosis), outer = weight / (2 * kurtosis);
+  return LineMoments::of(std::array{mean - a, mean, mean + a}, std::array{outer, weight - 2 * outer, outer});
+}
+
+std::vector<double> some_values() {
+  return {0.3, -1.7, 2.2, 0.9, 0.85, -0.4, 3.1, 1.3, 0.1, -0.6, 1.9};
+}
+constexpr double kSomeMedian = 0.85;
+
+RowsSource source_of(std::span<const double> values, std::span<const double> weights = {}) {
+  return RowsSource({values.data(), static_cast<index_t>(values.size()), 1}, weights);
+}
+
+TEST(FitBetaGaussian, FindsTheMemberWithTheseMoments) {
+  for (const double alpha : {0.35, 0.5, 0.7, 0.9, 1 - 1e-9, std::nextafter(1., 0.), 1., std::nextafter(1., 2.),
+                             1 + 1e-8, 4. / 3, 1.5, 2., 5., 1e6}) {
+    const BetaGaussian p(alpha, -1.3, 2.5);
+    const auto fit = fit_beta_gaussian(alpha, moments_with(-1.3, variance(p), 2));
+    const double tolerance = 4e-15 * (1 + alpha);
+    EXPECT_EQ(fit.distribution.alpha(), alpha);
+    EXPECT_NEAR(fit.distribution.mu(), -1.3, 1e-15) << alpha;
+    EXPECT_NEAR(fit.distribution.sigma2() / 2.5, 1, tolerance) << alpha;
+    EXPECT_EQ(fit.parameters, Eigen::Vector2d(fit.distribution.mu(), fit.distribution.sigma2()));
+    EXPECT_EQ(fit.names, (std::vector<std::string>{"mu", "sigma2"}));
+    EXPECT_DOUBLE_EQ(fit.weight, 100);
+  }
+}
+
+TEST(FitBetaGaussian, EstimatesAlphaFromTheKurtosis) {
+  for (const double alpha : {0.62, 0.7, 0.9, 1 - 1e-9, 1., 1 + 1e-8, 4. / 3, 1.5, 2., 5., 50.}) {
+    const BetaGaussian p(alpha, 0.4, 1.5);
+    const auto fit = fit_beta_gaussian(moments_with(0.4, variance(p), kurtosis(p)));
+    const double far = 5 * alpha - 3, tolerance = 1e-15 * (1 + far * far + 1 / far);
+    EXPECT_NEAR(fit.distribution.alpha(), alpha, tolerance);
+    EXPECT_NEAR(fit.distribution.sigma2() / 1.5, 1, 10 * tolerance) << alpha;
+    EXPECT_EQ(fit.names, (std::vector<std::string>{"alpha", "mu", "sigma2"}));
+    EXPECT_EQ(fit.parameters, Eigen::Vector3d(fit.distribution.alpha(), 0.4, fit.distribution.sigma2()));
+  }
+}
+
+TEST(FitBetaGaussian, KurtosesUpToTheUniformsGiveTheUniform) {
+  for (const double kurtosis : {1., 1.5, 1.8, 1.8 + 1e-8}) {
+    const auto fit = fit_beta_gaussian(moments_with(2, 4. / 3, kurtosis, 50));
+    EXPECT_EQ(fit.distribution.alpha(), kInf);
+    EXPECT_NEAR(support(fit.distribution).lower(), 0, 1e-14);
+    EXPECT_NEAR(support(fit.distribution).upper(), 4, 1e-14);
+    EXPECT_NEAR(fit.parameters[2], 16, 1e-13);
+    EXPECT_EQ(fit.loss, 0);
+    const Eigen::VectorXd errors = fit.standard_errors();
+    EXPECT_TRUE(std::isnan(errors[0]));
+    EXPECT_NEAR(errors[1], std::sqrt(4. / 3 / 50), 1e-14);
+    EXPECT_NEAR(errors[2], 16 * std::sqrt(0.8 / 50), 1e-13);
+  }
+  EXPECT_LT(fit_beta_gaussian(moments_with(2, 4. / 3, 1.81, 50)).distribution.alpha(), 100);
+}
+
+/// J H^-1 C H^-1 J^T / n, H the Hessian of the loss in theta = (mu / sigma2, -1 / (2 sigma2)), C the
+/// covariance of (t, t^2), J the derivative of (mu, sigma2) in theta.
+Eigen::Matrix2d sandwich(const BetaGaussian& p, double weight) {
+  const auto h = fenchel_young_hessian(Tsallis(p.alpha()), score(p), Line{});
+  const Eigen::Matrix2d hessian{{h[0][0], h[0][1]}, {h[1][0], h[1][1]}};
+  const double mu = p.mu(), v = variance(p), s = p.sigma2(), cross = 2 * mu * v;
+  const Eigen::Matrix2d c{{v, cross}, {cross, v * v * (kurtosis(p) - 1) + 4 * mu * mu * v}};
+  const Eigen::Matrix2d jacobian{{s, 2 * mu * s}, {0, 2 * s * s}};
+  const Eigen::Matrix2d map = jacobian * hessian.inverse();
+  return map * c * map.transpose() / weight;
+}
+
+TEST(FitBetaGaussian, TheCovarianceIsThatOfTheLoss) {
+  for (const double alpha : {0.65, 0.9, 1., 1.5, 2., 5., 40.}) {
+    const auto fit = fit_beta_gaussian(alpha, moments_with(0.3, 0.2, 2, 70));
+    const Eigen::Matrix2d expected = sandwich(fit.distribution, 70);
+    const Eigen::Vector2d sizes = expected.diagonal().cwiseSqrt();
+    for (int i = 0; i < 2; ++i) {
+      for (int j = 0; j < 2; ++j)
+        EXPECT_NEAR(fit.covariance(i, j), expected(i, j), 1e-10 * sizes[i] * sizes[j]) << alpha;
+    }
+  }
+}
+
+/// By the influence of moments to the eighth on variance and kurtosis, and differences of the fit.
+TEST(FitBetaGaussian, TheCovarianceWithAlphaIsThatOfVarianceAndKurtosis) {
+  for (const double alpha : {0.8, 0.95, 1., 1.5, 2., 5.}) {
+    const BetaGaussian p(alpha, 0.4, 1.5);
+    const double v = variance(p), k = kurtosis(p), weight = 60;
+    const double m6 = central_moment(p, 6) / (v * v * v), m8 = central_moment(p, 8) / (v * v * v * v);
+    Eigen::Matrix3d c = Eigen::Matrix3d::Zero();  // of mean, variance, kurtosis
+    c(0, 0) = v;
+    c(1, 1) = v * v * (k - 1);
+    c(1, 2) = c(2, 1) = v * (m6 - k - 2 * k * (k - 1));
+    c(2, 2) = m8 - 4 * k * m6 + 4 * k * k * k - k * k;
+    Eigen::Matrix3d jacobian = Eigen::Matrix3d::Zero();
+    jacobian(1, 0) = 1;
+    for (const int i : {0, 2}) {
+      const auto at = [&](double variance, double kurtosis) {
+        return fit_beta_gaussian(moments_with(0.4, variance, kurtosis)).parameters[i];
+      };
+      jacobian(i, 1) = slope_of([&](double x) { return at(x, k); }, v, 1e-3 * v);
+      jacobian(i, 2) = slope_of([&](double x) { return at(v, x); }, k, 1e-4 * (k - 1.8));
+    }
+    const auto fit = fit_beta_gaussian(moments_with(0.4, v, k, weight));
+    const Eigen::Matrix3d expected = jacobian * c * jacobian.transpose() / weight;
+    const Eigen::Vector3d sizes = expected.diagonal().cwiseSqrt();
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j)
+        EXPECT_NEAR(fit.covariance(i, j), expected(i, j), 1e-7 * sizes[i] * sizes[j]) << alpha << i << j;
+    }
+  }
+}
+
+TEST(FitBetaGaussian, ErrorsAreInfiniteWhereMomentsAre) {
+  const auto given = fit_beta_gaussian(0.55, moments_with(0, 2, 2, 8));
+  EXPECT_EQ(given.standard_errors(), Eigen::Vector2d(0.5, kInf));
+  EXPECT_EQ(given.covariance(0, 1), 0);
+  EXPECT_TRUE(std::isnan(fit_beta_gaussian(0.5, moments_with(0, 2, 2)).covariance(0, 1)));
+  const BetaGaussian heavy(0.75, 0, 1);
+  const auto estimated = fit_beta_gaussian(moments_with(0, 2, kurtosis(heavy), 8));
+  EXPECT_EQ(estimated.standard_errors(), Eigen::Vector3d(kInf, 0.5, kInf));
+}
+
+/// The fit is where the mean loss of these values is least: its derivatives vanish, it grows on every side,
+/// and it is what the fit says.
+template <class Omega, class MakeScore, class P>
+void expect_least(const Omega& omega, MakeScore score_at, const Fit<P>& fit, const std::string& what) {
+  const std::vector<double> values = some_values();
+  const auto loss_at = [&](double mu, double scale) {
+    return cross_omega(omega, score_at(mu, scale), Line{}, Empirical(values)).value;
+  };
+  const double mu = fit.parameters[0], scale = fit.parameters[1], least = loss_at(mu, scale);
+  EXPECT_NEAR(fit.loss, least, 1e-13 * (1 + std::abs(least))) << what;
+  for (const double step : {0.3, 0.03, 0.003}) {
+    for (const double side : {-step, step}) {
+      EXPECT_GT(loss_at(mu + side, scale), least) << what;
+      EXPECT_GT(loss_at(mu, scale * std::exp(side)), least) << what;
+      EXPECT_GT(loss_at(mu + side, scale * std::exp(side)), least) << what;
+      EXPECT_GT(loss_at(mu + side, scale * std::exp(-side)), least) << what;
+    }
+  }
+}
+
+TEST(FitMoments, TheLossIsLeast) {
+  const std::vector<double> values = some_values();
+  const LineMoments moments = LineMoments::of(values);
+  const AbsoluteMoments deviation = AbsoluteMoments::of(kSomeMedian, values);
+  const auto quadratic = [](double mu, double sigma2) { return QuadraticScore(mu, sigma2); };
+  const auto absolute = [](double mu, double b) { return AbsoluteScore(mu, b); };
+  for (const double alpha : {0.6, 0.9, 1., 1 + 1e-8, 1.5, 2., 5.}) {
+    const std::string what = "alpha " + std::to_string(alpha);
+    const auto gaussian = fit_beta_gaussian(alpha, moments);
+    expect_least(Tsallis(alpha), quadratic, gaussian, what);
+    const auto loss = cross_omega(Tsallis(alpha), score(gaussian.distribution), Line{}, Empirical(values));
+    EXPECT_NEAR(loss.gradient.mu, 0, 1e-14) << what;
+    EXPECT_NEAR(loss.gradient.sigma2 * gaussian.parameters[1], 0, 1e-14) << what;
+    expect_least(Tsallis(alpha), absolute, fit_beta_laplace(alpha, deviation), what);
+  }
+  for (const double gamma : kGammas) {
+    const std::string what = "gamma " + std::to_string(gamma);
+    expect_least(TotalVariation(gamma), quadratic, fit_capped_parabola(gamma, moments), what);
+    expect_least(TotalVariation(gamma), absolute, fit_capped_triangular(gamma, deviation), what);
+    expect_least(Sobolev(gamma), quadratic, fit_smooth_parabola(gamma, moments), what);
+    expect_least(Sobolev(gamma), absolute, fit_smooth_triangular(gamma, deviation), what);
+  }
+}
+
+TEST(FitMoments, MinimisingTheLossFindsTheSame) {
+  const std::vector<double> values = some_values();
+  const auto minimum = [&](const auto& omega) {
+    const auto loss = [&](const Eigen::VectorXd& x, Eigen::VectorXd& gradient) {
+      const double sigma2 = std::exp(x[1]);
+      const auto at = cross_omega(omega, QuadraticScore(x[0], sigma2), Line{}, Empirical(values));
+      gradient = Eigen::Vector2d(at.gradient.mu, at.gradient.sigma2 * sigma2);
+      return at.value;
+    };
+    Eigen::VectorXd x = minimize(loss, Eigen::Vector2d(0, 0)).x;
+    x[1] = std::exp(x[1]);
+    return x;
+  };
+  const LineMoments moments = LineMoments::of(values);
+  for (const double alpha : {0.7, 1., 4. / 3, 2.})
+    EXPECT_LT((minimum(Tsallis(alpha)) - fit_beta_gaussian(alpha, moments).parameters).norm(), 1e-6) << alpha;
+  EXPECT_LT((minimum(TotalVariation(0.7)) - fit_capped_parabola(0.7, moments).parameters).norm(), 1e-6);
+  EXPECT_LT((minimum(Sobolev(0.7)) - fit_smooth_parabola(0.7, moments).parameters).norm(), 1e-6);
+}
+
+TEST(FitMoments, FindTheMemberWithTheseMoments) {
+  const auto about = [](double mu, double deviation) {
+    return AbsoluteMoments::of(mu, std::array{mu - deviation, mu + deviation});
+  };
+  for (const double alpha : {0.51, 0.7, 1 - 1e-9, 1., 1 + 1e-8, 4. / 3, 2., 5., 1e6}) {
+    const BetaLaplace p(alpha, 0.5, 2.5);
+    const auto fit = fit_beta_laplace(alpha, about(0.5, absolute_moment(p, 1)));
+    EXPECT_EQ(fit.names, (std::vector<std::string>{"mu", "b"}));
+    EXPECT_EQ(fit.parameters[0], 0.5);
+    EXPECT_NEAR(fit.distribution.b() / 2.5, 1, 4e-15 * (1 + alpha)) << alpha;
+  }
+  for (const double gamma : kGammas) {
+    for (const double scale : {1e-6, 2.5, 1e6}) {
+      const CappedParabola capped(gamma, 0.5, scale);
+      EXPECT_NEAR(fit_capped_parabola(gamma, moments_with(0.5, variance(capped), 2)).parameters[1] / scale, 1,
+                  1e-12);
+      const SmoothParabola smooth(gamma, 0.5, scale);
+      EXPECT_NEAR(fit_smooth_parabola(gamma, moments_with(0.5, variance(smooth), 2)).parameters[1] / scale, 1,
+                  1e-12);
+      const CappedTriangular flat(gamma, 0.5, scale);
+      EXPECT_NEAR(fit_capped_triangular(gamma, about(0.5, absolute_moment(flat, 1))).parameters[1] / scale, 1,
+                  1e-12);
+      const SmoothTriangular round(gamma, 0.5, scale);
+      EXPECT_NEAR(fit_smooth_triangular(gamma, about(0.5, absolute_moment(round, 1))).parameters[1] / scale,
+                  1, 1e-12);
+    }
+  }
+}
+
+template <class P>
+void expect_same(const Fit<P>& got, const Fit<P>& want) {
+  EXPECT_LT((got.parameters - want.parameters).norm(), 1e-13 * want.parameters.norm());
+  EXPECT_LT((got.covariance - want.covariance).norm(), 1e-13 * want.covariance.norm());
+  EXPECT_NEAR(got.loss, want.loss, 1e-13);
+  EXPECT_DOUBLE_EQ(got.weight, want.weight);
+}
+
+TEST(FitMoments, AWeightIsARepetition) {
+  const std::vector<double> values = {0.3, -1.7, 50, 2.2, 0.9}, weights = {2, 1, 0, 3, 1};
+  const std::vector<double> repeated = {0.3, 0.3, -1.7, 2.2, 2.2, 2.2, 0.9};
+  const auto weighted = LineMoments::of(values, weights), plain = LineMoments::of(repeated);
+  expect_same(fit_beta_gaussian(1.5, weighted), fit_beta_gaussian(1.5, plain));
+  expect_same(fit_beta_gaussian(weighted), fit_beta_gaussian(plain));
+  expect_same(fit_capped_parabola(0.3, weighted), fit_capped_parabola(0.3, plain));
+  expect_same(fit_smooth_parabola(0.3, weighted), fit_smooth_parabola(0.3, plain));
+  const RowsSource few = source_of(values, weights), many = source_of(repeated);
+  expect_same(fit_beta_laplace(1.5, Data{few}), fit_beta_laplace(1.5, Data{many}));
+  expect_same(fit_capped_triangular(0.3, Data{few}), fit_capped_triangular(0.3, Data{many}));
+  expect_same(fit_smooth_triangular(0.3, Data{few}), fit_smooth_triangular(0.3, Data{many}));
+  expect_same(fit_beta_laplace(1.5, Data{few}), fit_beta_laplace(1.5, AbsoluteMoments::of(0.9, values, weights)));
+}
+
+/// Samples of p are fitted within their errors: `count` values each, the squares of the errors in units of
+/// the covariance are those of a chi-squared variable, and one large sample is near.
+template <class P, class Estimate>
+void expect_recovered(const P& p, const Eigen::VectorXd& truth, Estimate estimate, const std::string& what) {
+  constexpr int kSamples = 25;
+  constexpr index_t kCount = 1000, kLarge = 20000;
+  double squares = 0;
+  for (int seed = 1; seed <= kSamples; ++seed) {
+    const auto fit = estimate(sample(p, kCount, static_cast<std::uint64_t>(seed)));
+    const Eigen::VectorXd gap = fit.parameters - truth;
+    squares += gap.dot(Eigen::MatrixXd(fit.covariance).inverse() * gap);
+  }
+  const double per_parameter = squares / kSamples / static_cast<double>(truth.size());
+  EXPECT_GT(per_parameter, 0.6) << what;
+  EXPECT_LT(per_parameter, 1.6) << what;
+  const auto fit = estimate(sample(p, kLarge, 99));
+  const Eigen::VectorXd errors = fit.standard_errors();
+  for (index_t i = 0; i < truth.size(); ++i) {
+    EXPECT_LT(std::abs(fit.parameters[i] - truth[i]), 3 * errors[i]) << what << " " << i;
+    EXPECT_LT(errors[i], 0.1 * (1 + std::abs(truth[i]))) << what << " " << i;
+  }
+}
+
+TEST(FitMoments, SamplesAreRecovered) {
+  const double mu = 3, scale = 0.4;
+  const Eigen::Vector2d truth(mu, scale);
+  for (const double alpha : {0.9, 1., 4. / 3, 1.5, 2., 5.}) {
+    const std::string what = "alpha " + std::to_string(alpha);
+    const auto moments = [](const std::vector<double>& values) { return LineMoments::of(values); };
+    const BetaGaussian p(alpha, mu, scale);
+    expect_recovered(p, truth, [&](const auto& v) { return fit_beta_gaussian(alpha, moments(v)); }, what);
+    if (alpha >= 1 && alpha < 5)
+      expect_recovered(p, Eigen::Vector3d(alpha, mu, scale),
+                       [&](const auto& v) { return fit_beta_gaussian(moments(v)); }, what + " estimated");
+    const auto laplace = [alpha](const auto& v) { return fit_beta_laplace(alpha, Data{source_of(v)}); };
+    expect_recovered(BetaLaplace(alpha, mu, scale), truth, laplace, what + " absolute");
+  }
+  for (const double gamma : {0.2, 3.}) {
+    const std::string what = "gamma " + std::to_string(gamma);
+    const auto capped = [gamma](const auto& v) { return fit_capped_parabola(gamma, LineMoments::of(v)); };
+    expect_recovered(CappedParabola(gamma, mu, scale), truth, capped, what + " capped");
+    const auto flat = [gamma](const auto& v) { return fit_capped_triangular(gamma, Data{source_of(v)}); };
+    expect_recovered(CappedTriangular(gamma, mu, scale), truth, flat, what + " capped, absolute");
+    const auto smooth = [gamma](const auto& v) { return fit_smooth_parabola(gamma, LineMoments::of(v)); };
+    expect_recovered(SmoothParabola(gamma, mu, scale), truth, smooth, what + " smooth");
+    const auto round = [gamma](const auto& v) { return fit_smooth_triangular(gamma, Data{source_of(v)}); };
+    expect_recovered(SmoothTriangular(gamma, mu, scale), truth, round, what + " smooth, absolute");
+  }
+}
+
+std::string refusal(auto fit) {
+  return message_of<std::domain_error>([&] { static_cast<void>(fit()); });
+}
+
+TEST(FitMoments, SayWhatCannotBeFitted) {
+  const LineMoments good = moments_with(0, 1, 3), none, one = LineMoments::of(std::array{4., 4., 4.});
+  const std::string equal = " must be positive and finite (rows that are all equal are a Dirac), got 0";
+  EXPECT_EQ(refusal([&] { return fit_beta_gaussian(1. / 3, good); }),
+            "fenchel::fit_beta_gaussian: alpha must be above 1/3 and finite, got 0.3333333333333333");
+  EXPECT_EQ(refusal([&] { return fit_beta_gaussian(kInf, good); }),
+            "fenchel::fit_beta_gaussian: alpha must be above 1/3 and finite, got inf");
+  EXPECT_EQ(refusal([&] { return fit_beta_gaussian(1e6, good); }),
+            "fenchel::beta_gaussian: sigma2 must be positive and finite, got inf");
+  EXPECT_EQ(refusal([&] { return fit_beta_gaussian(2, none); }),
+            "fenchel::fit_beta_gaussian: the weight of the rows must be positive and finite, got 0");
+  EXPECT_EQ(refusal([&] { return fit_beta_gaussian(none); }),
+            "fenchel::fit_beta_gaussian: the weight of the rows must be positive and finite, got 0");
+  EXPECT_EQ(refusal([&] { return fit_beta_gaussian(2, one); }), "fenchel::fit_beta_gaussian: variance" + equal);
+  EXPECT_EQ(refusal([&] { return fit_beta_gaussian(one); }), "fenchel::fit_beta_gaussian: variance" + equal);
+  EXPECT_EQ(refusal([&] { return fit_beta_gaussian(moments_with(0, 1e-200, 3)); }),
+            "fenchel::fit_beta_gaussian: fourth central moment must be in the range of doubles (choose another "
+            "unit), got 0");
+  EXPECT_EQ(refusal([&] { return fit_capped_parabola(-1, good); }),
+            "fenchel::fit_capped_parabola: gamma must be finite and not negative, got -1");
+  EXPECT_EQ(refusal([&] { return fit_capped_parabola(1, one); }), "fenchel::fit_capped_parabola: variance" + equal);
+  EXPECT_EQ(refusal([&] { return fit_smooth_parabola(kInf, good); }),
+            "fenchel::fit_smooth_parabola: gamma must be finite and not negative, got inf");
+  EXPECT_EQ(refusal([&] { return fit_smooth_parabola(1, none); }),
+            "fenchel::fit_smooth_parabola: the weight of the rows must be positive and finite, got 0");
+}
+
+TEST(FitMoments, SayWhatCannotBeFittedAboutAMedian) {
+  const std::vector<double> values = some_values(), same = {4, 4, 4};
+  const RowsSource good = source_of(values), one = source_of(same);
+  const std::string equal = " must be positive and finite (rows that are all equal are a Dirac), got 0";
+  EXPECT_EQ(refusal([&] { return fit_beta_laplace(0.5, Data{good}); }),
+            "fenchel::fit_beta_laplace: alpha must be above 1/2 and finite, got 0.5");
+  EXPECT_EQ(refusal([&] { return fit_beta_laplace(2, Data{one}); }),
+            "fenchel::fit_beta_laplace: mean deviation" + equal);
+  EXPECT_EQ(refusal([&] { return fit_beta_laplace(2, AbsoluteMoments(1)); }),
+            "fenchel::fit_beta_laplace: the weight of the rows must be positive and finite, got 0");
+  EXPECT_EQ(refusal([&] { return fit_beta_laplace(2, AbsoluteMoments::of(1, values)); }),
+            "fenchel::fit_beta_laplace: centre of the moments must be a median of the rows, got 1");
+  EXPECT_EQ(refusal([&] { return fit_capped_triangular(-1, Data{good}); }),
+            "fenchel::fit_capped_triangular: gamma must be finite and not negative, got -1");
+  EXPECT_EQ(refusal([&] { return fit_capped_triangular(1, Data{one}); }),
+            "fenchel::fit_capped_triangular: mean deviation" + equal);
+  EXPECT_EQ(refusal([&] { return fit_smooth_triangular(1, Data{one}); }),
+            "fenchel::fit_smooth_triangular: mean deviation" + equal);
+}
+
+}  // namespace
+}  // namespace fenchel
