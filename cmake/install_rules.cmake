@@ -20,6 +20,10 @@ endif()
 install(TARGETS fenchel EXPORT fenchelTargets)
 install(DIRECTORY include/fenchel DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 install(EXPORT fenchelTargets NAMESPACE fenchel:: DESTINATION ${package_dir})
+if(TARGET fenchel_mpi)
+  install(TARGETS fenchel_mpi EXPORT fenchelMpiTargets)
+  install(EXPORT fenchelMpiTargets NAMESPACE fenchel:: DESTINATION ${package_dir})
+endif()
 
 configure_package_config_file(cmake/fenchelConfig.cmake.in fenchelConfig.cmake
   INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)

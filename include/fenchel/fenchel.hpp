@@ -99,13 +99,21 @@
 #include "fenchel/domain/integers.hpp"
 #include "fenchel/domain/interval.hpp"
 #include "fenchel/domain/line.hpp"
+#include "fenchel/estimate/absolute_moments.hpp"
 #include "fenchel/estimate/byte_format.hpp"
 #include "fenchel/estimate/classification.hpp"
 #include "fenchel/estimate/collect.hpp"
+<<<<<<< HEAD
 #include "fenchel/estimate/count_regression.hpp"
+=======
+#include "fenchel/estimate/count_histogram.hpp"
+>>>>>>> main
 #include "fenchel/estimate/fit.hpp"
+#include "fenchel/estimate/line_moments.hpp"
 #include "fenchel/estimate/minimize.hpp"
+#include "fenchel/estimate/moments.hpp"
 #include "fenchel/estimate/objective.hpp"
+#include "fenchel/estimate/phi_moments.hpp"
 #include "fenchel/estimate/processes.hpp"
 #include "fenchel/estimate/statistics.hpp"
 #include "fenchel/loss/absolute.hpp"

@@ -78,7 +78,7 @@ Minimum minimize(FunctionRef<double(const Eigen::VectorXd&, Eigen::VectorXd&)> f
   constexpr int kMemory = 10;
   LBFGSpp::LBFGSParam<double> search;
   search.linesearch = LBFGSpp::LBFGS_LINESEARCH_BACKTRACKING_STRONG_WOLFE;
-  search.max_linesearch = 60;
+  search.max_linesearch = 40;  // halvings that a double can still tell apart: LBFGSpp asserts that it can
   LBFGSpp::BFGSMat<double> curvature;
   curvature.reset(static_cast<int>(start.size()), kMemory);
 

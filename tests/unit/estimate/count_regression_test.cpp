@@ -84,9 +84,9 @@ TEST(CountLoss, SpreadIsTheHessianAndTheVariance) {
       const double expected = variance(predict(Tsallis(alpha), f, Naturals()));
       const auto spread = loss.spread(theta);
       if (std::isfinite(curvature)) {
-        EXPECT_NEAR(spread.curvature, curvature, 1e-11 * curvature) << alpha << " " << mean;
+        EXPECT_NEAR(spread.curvature, curvature, 1e-11 * curvature + 1e-18) << alpha << " " << mean;
       }
-      EXPECT_NEAR(spread.variance, expected, 1e-12 * expected) << alpha << " " << mean;
+      EXPECT_NEAR(spread.variance, expected, 1e-12 * expected + 1e-18) << alpha << " " << mean;
     }
   }
 }
@@ -206,11 +206,11 @@ TEST(CountRegression, RecoversCoefficientsWithinTheirErrors) {
 /// The estimates of many samples vary as the covariance says.
 TEST(CountRegression, StandardErrorsAreThoseOfRepeatedSamples) {
   for (const double alpha : {1.5, 2.0, 3.0}) {
-    constexpr int kSamples = 200;
+    constexpr int kSamples = 100;
     double square = 0;
     for (int k = 0; k < kSamples; ++k) {
       const CountRegressionFit result =
-          fit(drawn(alpha, kWeights.head(1), 1, 200, 100 + static_cast<std::uint64_t>(k)), {.alpha = alpha});
+          fit(drawn(alpha, kWeights.head(1), 1, 100, 100 + static_cast<std::uint64_t>(k)), {.alpha = alpha});
       const double z = (result.coefficients[0] - kWeights[0]) / result.standard_errors()[0];
       square += z * z / kSamples;
     }
