@@ -104,8 +104,13 @@
 #include "fenchel/domain/line.hpp"
 #include "fenchel/estimate/absolute_moments.hpp"
 #include "fenchel/estimate/byte_format.hpp"
+#include "fenchel/estimate/classification.hpp"
 #include "fenchel/estimate/collect.hpp"
+<<<<<<< HEAD
+#include "fenchel/estimate/count_regression.hpp"
+=======
 #include "fenchel/estimate/count_histogram.hpp"
+>>>>>>> main
 #include "fenchel/estimate/fit.hpp"
 #include "fenchel/estimate/fit_beta_gaussian.hpp"
 #include "fenchel/estimate/fit_beta_laplace.hpp"

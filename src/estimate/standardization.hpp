@@ -1,0 +1,37 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include <Eigen/Core>
+
+#include "fenchel/core/index.hpp"
+#include "fenchel/estimate/collect.hpp"
+
+namespace fenchel::detail {
+
+/// What makes the features of a table, the columns after its targets, of mean 0 and standard deviation 1.
+struct Standardization {
+  double weight;                      ///< of all rows
+  double target_mean;                 ///< of the first column
+  Eigen::VectorXd mean;               ///< of the features
+  Eigen::VectorXd inverse_deviation;  ///< 0 for a constant feature, which is 0 then
+
+  /// The features of a row, as they are in the table.
+  void apply(std::span<const double> features, Eigen::Ref<Eigen::VectorXd> z) const {
+    for (index_t k = 0; k < z.size(); ++k)
+      z[k] = (features[static_cast<std::size_t>(k)] - mean[k]) * inverse_deviation[k];
+  }
+};
+
+/// Throws BadEntry where the targets of a row cannot be used.
+using TargetCheck = std::function<void(index_t row, std::span<const double> targets)>;
+
+/// One pass over the data, in which every entry and weight is checked. Throws, in the name of `where`,
+/// std::invalid_argument for fewer columns than targets, std::domain_error for data of no weight and, unless
+/// the penalty is positive, for a feature that is constant to twelve digits.
+[[nodiscard]] Standardization standardize(std::string_view where, const Data& data, index_t targets,
+                                          const TargetCheck& check, double penalty);
+
+}  // namespace fenchel::detail
