@@ -53,6 +53,7 @@ LeastSquares fit_least_squares(std::string_view where, const Data& data, double 
   const Eigen::MatrixXd covariance = moments.covariance();
   Eigen::VectorXd deviation = covariance.diagonal().cwiseSqrt();
   for (index_t k = 0; k <= features; ++k) {
+    checked_finite(where, "deviation of " + column(data, k), deviation[k]);
     if (deviation[k] > kLeastSpread * std::abs(mean[k])) continue;
     if (k > 0 && penalty == 0)
       throw_domain_error(where, column(data, k), "must vary unless the penalty is positive", mean[k]);

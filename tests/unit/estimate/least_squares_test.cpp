@@ -113,15 +113,19 @@ TEST(LeastSquares, DegenerateFeaturesNeedAPenalty) {
 }
 
 TEST(LeastSquares, WhatItCannotFitIsNamed) {
-  const std::vector<double> table{1, 0, 2, 10, kInf, 20}, none;
-  const RowsSource infinite(rows_of(table, 2)), empty(rows_of(none, 2)), no_columns({nullptr, 3, 0});
+  const std::vector<double> table{1, 0, 2, 10, kInf, 20}, wide{1, 0, 2, 1e200, 3, -1e200}, none;
+  const RowsSource infinite(rows_of(table, 2)), overflowing(rows_of(wide, 2)), empty(rows_of(none, 2)),
+      no_columns({nullptr, 3, 0});
   EXPECT_EQ(message_of<std::domain_error>([&] { static_cast<void>(fit_least_squares({empty})); }),
             "fenchel::fit_least_squares: weight must be positive, got 0");
   EXPECT_EQ(message_of<std::domain_error>([&] { static_cast<void>(fit_least_squares({empty}, -1)); }),
             "fenchel::fit_least_squares: penalty must be finite and not negative, got -1");
   EXPECT_EQ(message_of<std::invalid_argument>([&] { static_cast<void>(fit_least_squares({no_columns})); }),
             "fenchel::fit_least_squares: columns must hold the target, got 0");
-  EXPECT_THROW(static_cast<void>(fit_least_squares({infinite})), DataError);
+  EXPECT_EQ(message_of<std::domain_error>([&] { static_cast<void>(fit_least_squares({overflowing})); }),
+            "fenchel::fit_least_squares: deviation of column '1' must be finite, got inf");
+  EXPECT_EQ(message_of<DataError>([&] { static_cast<void>(fit_least_squares({infinite})); }),
+            "row 2, column 0: value must be finite, got inf");
 }
 
 }  // namespace
