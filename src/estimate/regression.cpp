@@ -163,14 +163,14 @@ RegressionFit fit_regression(const Data& data, const RegressionOptions& options)
                  problem.start(number), options.minimize);
     starts.push_back({problem.in_unit_of_y(minimum.value), minimum.residual, minimum.iterations,
                       minimum.evaluations, minimum.status});
-    const RegressionStart &last = starts.back(), &first = starts[chosen];
-    const bool better = last.status == MinimizeStatus::converged &&
-                        (first.status != MinimizeStatus::converged || last.objective < first.objective);
-    if (number == 0 || better) {
+    const bool converged = minimum.status == MinimizeStatus::converged,
+               cancelled = minimum.status == MinimizeStatus::cancelled;
+    if (number == 0 ||
+        (converged && (best.status != MinimizeStatus::converged || minimum.value < best.value))) {
       best = std::move(minimum);
       chosen = starts.size() - 1;
     }
-    if (last.status == MinimizeStatus::cancelled) break;
+    if (cancelled) break;
   }
   RegressionFit fit = problem.fit(best);
   fit.starts = std::move(starts);

@@ -30,10 +30,14 @@ struct RegressionOptions {
   double penalty = 0;
   int starts = 4;
   std::uint64_t seed = 0;         ///< of all starts but the first
-  MinimizeOptions minimize = {};  ///< of each start; the callback must answer alike in all processes
+  MinimizeOptions minimize = {};  ///< of each start; a callback that cancels, which must be alike in all
+                                  ///< processes, ends the search
 };
 
-/// How the search from one start ended.
+/// How the search from one start ended. The loss has no least value: it falls without bound as mu passes
+/// through a row and sigma vanishes there (if it is log-linear, for alpha > 1). Searches that end so do not
+/// converge, so the best of those that converged is chosen, the first if none did. Larger alpha have smaller
+/// basins.
 struct RegressionStart {
   double objective;  ///< the loss with the penalty, in the unit of y
   double residual;   ///< of the gradient, in the units of the penalty
@@ -41,6 +45,9 @@ struct RegressionStart {
   MinimizeStatus status;
 };
 
+/// Minima do not depend on units: if y is c times as large, so is mu, sigma is c^{(alpha + 1) / 2} times as
+/// large, and the loss less 1 / (alpha (alpha - 1)) is c^{1 - alpha} times as large; for alpha = 1 the loss
+/// grows by log c.
 struct RegressionFit {
   double alpha;
   ScaleLink link;
@@ -58,15 +65,9 @@ struct RegressionFit {
 };
 
 /// Columns: y, then the features. The first start is least squares with the constant sigma whose variance is
-/// that of the residuals, the others are near it. The loss has no least value (it falls without bound as mu
-/// passes through a row and sigma vanishes there; a log-linear sigma does so for alpha > 1), so the best of
-/// the starts that converged is chosen, the first one if none did. If y is c times as large so are mu and
-/// its errors, sigma c^{(alpha + 1) / 2} times, and the loss less 1 / (alpha (alpha - 1)) c^{1 - alpha} times
-/// (for alpha = 1 the loss grows by log c): the fit does not depend on units. Throws std::domain_error for
-/// options that mean nothing, data of less weight than there are parameters, features that are constant or
-/// collinear (unless there is a penalty), residuals that are all 0, and a sigma too large or too small for a
-/// double, as c^{(alpha + 1) / 2} can be; Cancelled by data.progress; a callback that cancels ends
-/// the search, and `starts` with it.
+/// that of the residuals, the others are near it. Throws std::domain_error for options that mean nothing,
+/// data of less weight than there are parameters, constant or collinear features (unless there is a penalty),
+/// residuals that are all 0, and a sigma too large or small for a double; Cancelled by data.progress.
 [[nodiscard]] FENCHEL_EXPORT RegressionFit fit_regression(const Data& data,
                                                           const RegressionOptions& options = {});
 

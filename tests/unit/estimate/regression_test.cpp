@@ -244,9 +244,14 @@ TEST(Regression, LargeAlphaPredictsAlmostUniforms) {
     const double x = (i % 20 - 9.5) / 10, u = (i / 20 - 9.5) / 20;
     table.entries.insert(table.entries.end(), {3 * x + u, x});
   }
-  const RegressionFit fit = table.fit({.alpha = 1e6, .link = ScaleLink::log_linear, .starts = 1});
-  EXPECT_EQ(fit.status(), MinimizeStatus::converged) << fit.starts[0].residual;
-  EXPECT_NEAR(fit.mean_coefficients[0], 3, 1e-9);
+  for (const double alpha : {50.0, 1e6}) {
+    const RegressionFit fit = table.fit({.alpha = alpha, .link = ScaleLink::log_linear, .starts = 1});
+    EXPECT_EQ(fit.status(), MinimizeStatus::converged) << fit.starts[0].residual;
+    EXPECT_NEAR(fit.mean_coefficients[0], 3, 1e-9);
+    EXPECT_NEAR(fit.scale_coefficients[0] / alpha, 0, 1e-9);
+    if (alpha > 50) continue;  // its sigma2 is no double in this unit; a = sqrt((3 + 2 / am1) variance)
+    EXPECT_NEAR(predict(fit, std::array{0.3}).half_width(), std::sqrt((3 + 2.0 / 49) * 0.083125), 1e-9);
+  }
 }
 
 /// The 301 counties, smaller populations first: deaths by cancer, then the population.
