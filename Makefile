@@ -7,11 +7,12 @@ help: ## list these commands
 bootstrap:
 	@scripts/bootstrap
 
-run: build ## build, print a tour of the maps, draw it and every family into build/pictures, find bursts by attention
+run: build ## build, print a tour of the maps, draw it and every family into build/pictures, find bursts by attention, fit noise
 	@mkdir -p build/pictures
 	build/release/examples/tour build/pictures/tour.svg
 	build/release/examples/families build/pictures
 	build/release/examples/bursts
+	build/release/examples/heteroscedastic data/cancer.csv build/pictures/heteroscedastic.svg
 
 test: bootstrap ## build and run every test and check; the last line counts them
 	@scripts/test dev

@@ -106,11 +106,8 @@
 #include "fenchel/estimate/byte_format.hpp"
 #include "fenchel/estimate/classification.hpp"
 #include "fenchel/estimate/collect.hpp"
-<<<<<<< HEAD
-#include "fenchel/estimate/count_regression.hpp"
-=======
 #include "fenchel/estimate/count_histogram.hpp"
->>>>>>> main
+#include "fenchel/estimate/count_regression.hpp"
 #include "fenchel/estimate/fit.hpp"
 #include "fenchel/estimate/fit_beta_gaussian.hpp"
 #include "fenchel/estimate/fit_beta_laplace.hpp"
@@ -122,12 +119,14 @@
 #include "fenchel/estimate/fit_sparse_integer_gaussian.hpp"
 #include "fenchel/estimate/fit_sparse_poisson.hpp"
 #include "fenchel/estimate/fit_truncated_gaussian.hpp"
+#include "fenchel/estimate/least_squares.hpp"
 #include "fenchel/estimate/line_moments.hpp"
 #include "fenchel/estimate/minimize.hpp"
 #include "fenchel/estimate/moments.hpp"
 #include "fenchel/estimate/objective.hpp"
 #include "fenchel/estimate/phi_moments.hpp"
 #include "fenchel/estimate/processes.hpp"
+#include "fenchel/estimate/regression.hpp"
 #include "fenchel/estimate/statistics.hpp"
 #include "fenchel/loss/absolute.hpp"
 #include "fenchel/loss/finite.hpp"
