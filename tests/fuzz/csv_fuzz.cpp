@@ -49,8 +49,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.skip_missing = (data[0] & 2) != 0;
   if ((data[0] & 4) != 0) options.separator = ';';
   if ((data[0] & 8) != 0) {
-    options.columns = {options.header ? "x" : "1"};
-    options.weight = options.header ? "w" : "0";
+    options.columns.emplace_back(1, options.header ? 'x' : '1');
+    options.weight.push_back(options.header ? 'w' : '0');
   }
   const std::span text(reinterpret_cast<const char*>(data) + 1, size - 1);
   const Table whole = read(text, options);
