@@ -18,27 +18,33 @@ struct DoubleDouble {
   constexpr DoubleDouble& operator+=(const DoubleDouble& other) noexcept {
     // Knuth's sum of the high parts, exact; then of the low parts; then both renormalised [Dekker 1971].
     const auto [sum, lost] = two_sum(high, other.high);
+    if (!is_finite(sum)) return *this = DoubleDouble(sum);
     const auto [small, smaller] = two_sum(low, other.low);
     const auto [next, rest] = quick_two_sum(sum, lost + small);
     *this = quick_two_sum(next, rest + smaller);
     return *this;
   }
   constexpr DoubleDouble& operator-=(const DoubleDouble& other) noexcept { return *this += -other; }
+  /// No rounded product is added to anything, so the compiler has none to contract: what is left of the
+  /// product of the high parts is the same with and without -ffp-contract.
   DoubleDouble& operator*=(const DoubleDouble& other) noexcept {
-    const double product = high * other.high;
-    const double lost = std::fma(high, other.high, -product);
-    *this = quick_two_sum(product, lost + (high * other.low + low * other.high));
+    const double cross = high * other.low + low * other.high;
+    const double product = std::fma(high, other.high, cross);
+    if (!is_finite(product)) return *this = DoubleDouble(high * other.high);
+    *this = quick_two_sum(product, std::fma(high, other.high, -product) + cross);
     return *this;
   }
   /// To about 31 digits.
   DoubleDouble& operator/=(const DoubleDouble& other) noexcept {
     const double first = high / other.high;
-    if (!(std::abs(first) <= std::numeric_limits<double>::max())) return *this = DoubleDouble(first);
+    if (first == 0 || !is_finite(first)) return *this = DoubleDouble(first);
     DoubleDouble rest = *this - other * first;
     const double second = rest.high / other.high;
     rest -= other * second;
+    const double third = rest.high / other.high;
+    if (!is_finite(third)) return *this = DoubleDouble(first);
     *this = quick_two_sum(first, second);
-    return *this += rest.high / other.high;
+    return *this += third;
   }
 
   [[nodiscard]] constexpr DoubleDouble operator-() const noexcept { return from_parts(-high, -low); }
@@ -60,8 +66,11 @@ struct DoubleDouble {
     return from_parts(sum, (a - (sum - part)) + (b - part));
   }
   static constexpr DoubleDouble quick_two_sum(double a, double b) noexcept {
-    const double sum = a + b, lost = b - (sum - a);
-    return from_parts(sum, lost == lost ? lost : 0.0);
+    const double sum = a + b;
+    return from_parts(sum, is_finite(sum) ? b - (sum - a) : 0.0);
+  }
+  static constexpr bool is_finite(double x) noexcept {
+    return x >= -std::numeric_limits<double>::max() && x <= std::numeric_limits<double>::max();
   }
 };
 

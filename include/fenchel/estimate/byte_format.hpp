@@ -41,9 +41,11 @@ class FENCHEL_EXPORT ByteReader {
   [[nodiscard]] std::uint64_t number();
   [[nodiscard]] index_t index() { return static_cast<index_t>(number()); }
   [[nodiscard]] double real();
+  /// Refuses parts that no DoubleDouble has.
   [[nodiscard]] DoubleDouble double_double() {
-    const double high = real();
-    return DoubleDouble::from_parts(high, real());
+    const double high = real(), low = real();
+    require(high + low == high || (high != high && low == 0), "must hold normalised sums");
+    return DoubleDouble::from_parts(high, low);
   }
   /// How many numbers are left.
   [[nodiscard]] std::size_t left() const noexcept { return rest_.size() / 8; }

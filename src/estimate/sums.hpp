@@ -1,0 +1,33 @@
+#pragma once
+
+#include "fenchel/core/index.hpp"
+
+/// Plain vector loops over the few hundred rows of a chunk: each sum errs by some 1e-15 of the sum of the
+/// absolute terms.
+namespace fenchel::detail {
+
+/// Copies n numbers that lie `stride` apart; false if one of them is not finite.
+[[nodiscard]] bool copy_finite(const double* x, index_t stride, index_t n, double* out) noexcept;
+
+struct Extremes {
+  double minimum, maximum;
+};
+[[nodiscard]] Extremes extremes(const double* x, index_t n) noexcept;
+
+[[nodiscard]] double sum(const double* x, index_t n) noexcept;
+/// The sum of w x.
+[[nodiscard]] double weighted_sum(const double* x, const double* w, index_t n) noexcept;
+/// The sum of w (x - centre).
+[[nodiscard]] double centred_sum(const double* x, const double* w, double centre, index_t n) noexcept;
+
+/// The sums of w d^k for d = x - centre.
+struct PowerSums {
+  double first, second, third, fourth;
+};
+[[nodiscard]] PowerSums power_sums(const double* x, const double* w, double centre, index_t n) noexcept;
+
+/// A double close to the weighted mean and within the extremes; `weight` is the sum of w > 0.
+[[nodiscard]] double rounded_mean(const double* x, const double* w, double weight, const Extremes& within,
+                                  index_t n) noexcept;
+
+}  // namespace fenchel::detail
