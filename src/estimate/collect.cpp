@@ -26,7 +26,7 @@ void work_on(const BatchSource& source, index_t i, Batch& batch, index_t slot,
 void for_each_batch(const Data& data, FunctionRef<void(index_t)> begin,
                     FunctionRef<void(index_t, const Batch&)> work, FunctionRef<void(index_t)> end) {
   const index_t total = data.source.batches();
-  const int workers = num_threads();
+  const auto workers = static_cast<int>(std::clamp<index_t>(total, 1, num_threads()));
   std::vector<Batch> batches(static_cast<std::size_t>(workers));
   const index_t round = std::min<index_t>(total, workers * kBatchesPerWorker);
   std::vector<std::exception_ptr> errors(static_cast<std::size_t>(round));
