@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "fenchel/data/rows_source.hpp"
 #include "fenchel/distribution/empirical.hpp"
 #include "fenchel/estimate/fit_beta_gaussian.hpp"
 #include "fenchel/estimate/fit_beta_laplace.hpp"
 #include "fenchel/estimate/fit_capped.hpp"
 #include "fenchel/estimate/fit_smooth.hpp"
 #include "fenchel/estimate/minimize.hpp"
-#include "fenchel/data/rows_source.hpp"
 #include "fenchel/loss/absolute.hpp"
 #include "fenchel/loss/quadratic.hpp"
 #include "fenchel/loss/sobolev.hpp"
@@ -34,9 +34,7 @@ LineMoments moments_with(double mean, double variance, double kurtosis, double w
   return LineMoments::of(std::array{mean - a, mean, mean + a}, std::array{outer, weight - 2 * outer, outer});
 }
 
-std::vector<double> some_values() {
-  return {0.3, -1.7, 2.2, 0.9, 0.85, -0.4, 3.1, 1.3, 0.1, -0.6, 1.9};
-}
+std::vector<double> some_values() { return {0.3, -1.7, 2.2, 0.9, 0.85, -0.4, 3.1, 1.3, 0.1, -0.6, 1.9}; }
 constexpr double kSomeMedian = 0.85;
 
 RowsSource source_of(std::span<const double> values, std::span<const double> weights = {}) {
@@ -44,8 +42,8 @@ RowsSource source_of(std::span<const double> values, std::span<const double> wei
 }
 
 TEST(FitBetaGaussian, FindsTheMemberWithTheseMoments) {
-  for (const double alpha : {0.35, 0.5, 0.7, 0.9, 1 - 1e-9, std::nextafter(1., 0.), 1., std::nextafter(1., 2.),
-                             1 + 1e-8, 4. / 3, 1.5, 2., 5., 1e6}) {
+  for (const double alpha : {0.35, 0.5, 0.7, 0.9, 1 - 1e-9, std::nextafter(1., 0.), 1.,
+                             std::nextafter(1., 2.), 1 + 1e-8, 4. / 3, 1.5, 2., 5., 1e6}) {
     const BetaGaussian p(alpha, -1.3, 2.5);
     const auto fit = fit_beta_gaussian(alpha, moments_with(-1.3, variance(p), 2));
     const double tolerance = 4e-15 * (1 + alpha);
@@ -66,7 +64,8 @@ TEST(FitBetaGaussian, EstimatesAlphaFromTheKurtosis) {
     EXPECT_NEAR(fit.distribution.alpha(), alpha, tolerance);
     EXPECT_NEAR(fit.distribution.sigma2() / 1.5, 1, 10 * tolerance) << alpha;
     EXPECT_EQ(fit.names, (std::vector<std::string>{"alpha", "mu", "sigma2"}));
-    EXPECT_EQ(fit.parameters, Eigen::Vector3d(fit.distribution.alpha(), 0.4, fit.distribution.sigma2()));
+    EXPECT_EQ(fit.parameters,
+              Eigen::Vector3d(fit.distribution.alpha(), fit.distribution.mu(), fit.distribution.sigma2()));
   }
 }
 
@@ -243,6 +242,55 @@ TEST(FitMoments, FindTheMemberWithTheseMoments) {
   }
 }
 
+double scale_slope(const QuadraticGradient& gradient) { return gradient.sigma2; }
+double scale_slope(const QuadraticGammaGradient& gradient) { return gradient.sigma2; }
+double scale_slope(const AbsoluteGradient& gradient) { return gradient.b; }
+double scale_slope(const AbsoluteGammaGradient& gradient) { return gradient.b; }
+
+/// C / H^2 / n for either parameter, H the Hessian of the loss of samples from p, by differences, and C the
+/// mean square of the slopes of one value's loss.
+template <class Omega, class MakeScore, class P>
+void expect_sandwich(const Omega& omega, MakeScore score_at, const Fit<P>& fit, const std::string& what) {
+  const P& p = fit.distribution;
+  const double mu = fit.parameters[0], scale = fit.parameters[1], unit = standard_deviation(p);
+  const auto slopes = [&](double x, double s, const auto& q) {
+    const auto gradient = cross_omega(omega, score_at(x, s), Line{}, q).gradient;
+    return Eigen::Vector2d(gradient.mu, scale_slope(gradient));
+  };
+  const double h[] = {slope_of([&](double x) { return slopes(x, scale, p)[0]; }, mu, 1e-6 * unit),
+                      slope_of([&](double s) { return slopes(mu, s, p)[1]; }, scale, 1e-3 * scale)};
+  for (const int i : {0, 1}) {
+    const double c = expectation(p, [&](double t) {
+      const double slope = slopes(mu, scale, Dirac{t})[i];
+      return slope * slope;
+    });
+    EXPECT_NEAR(fit.covariance(i, i) * h[i] * h[i] * fit.weight / c, 1, 1e-5) << what << " " << i;
+  }
+  EXPECT_EQ(fit.covariance(0, 1), 0) << what;
+  EXPECT_EQ(fit.covariance(1, 0), 0) << what;
+}
+
+TEST(FitMoments, TheCovarianceIsThatOfTheLoss) {
+  const std::vector<double> values = some_values();
+  const LineMoments moments = LineMoments::of(values);
+  const AbsoluteMoments deviation = AbsoluteMoments::of(kSomeMedian, values);
+  const auto quadratic = [](double mu, double sigma2) { return QuadraticScore(mu, sigma2); };
+  const auto absolute = [](double mu, double b) { return AbsoluteScore(mu, b); };
+  for (const double alpha : {0.9, 1., 1.5, 2., 5.}) {
+    const std::string what = "alpha " + std::to_string(alpha);
+    expect_sandwich(Tsallis(alpha), quadratic, fit_beta_gaussian(alpha, moments), what);
+    expect_sandwich(Tsallis(alpha), absolute, fit_beta_laplace(alpha, deviation), what);
+  }
+  EXPECT_EQ(fit_beta_laplace(2. / 3, deviation).covariance(1, 1), kInf);
+  for (const double gamma : {0.01, 0.7, 30.}) {
+    const std::string what = "gamma " + std::to_string(gamma);
+    expect_sandwich(TotalVariation(gamma), quadratic, fit_capped_parabola(gamma, moments), what);
+    expect_sandwich(TotalVariation(gamma), absolute, fit_capped_triangular(gamma, deviation), what);
+    expect_sandwich(Sobolev(gamma), quadratic, fit_smooth_parabola(gamma, moments), what);
+    expect_sandwich(Sobolev(gamma), absolute, fit_smooth_triangular(gamma, deviation), what);
+  }
+}
+
 template <class P>
 void expect_same(const Fit<P>& got, const Fit<P>& want) {
   EXPECT_LT((got.parameters - want.parameters).norm(), 1e-13 * want.parameters.norm());
@@ -263,7 +311,8 @@ TEST(FitMoments, AWeightIsARepetition) {
   expect_same(fit_beta_laplace(1.5, Data{few}), fit_beta_laplace(1.5, Data{many}));
   expect_same(fit_capped_triangular(0.3, Data{few}), fit_capped_triangular(0.3, Data{many}));
   expect_same(fit_smooth_triangular(0.3, Data{few}), fit_smooth_triangular(0.3, Data{many}));
-  expect_same(fit_beta_laplace(1.5, Data{few}), fit_beta_laplace(1.5, AbsoluteMoments::of(0.9, values, weights)));
+  expect_same(fit_beta_laplace(1.5, Data{few}),
+              fit_beta_laplace(1.5, AbsoluteMoments::of(0.9, values, weights)));
 }
 
 /// Samples of p are fitted within their errors: `count` values each, the squares of the errors in units of
@@ -292,14 +341,16 @@ void expect_recovered(const P& p, const Eigen::VectorXd& truth, Estimate estimat
 TEST(FitMoments, SamplesAreRecovered) {
   const double mu = 3, scale = 0.4;
   const Eigen::Vector2d truth(mu, scale);
-  for (const double alpha : {0.9, 1., 4. / 3, 1.5, 2., 5.}) {
+  for (const double alpha : {0.9, 1., 1.5, 2.}) {
     const std::string what = "alpha " + std::to_string(alpha);
     const auto moments = [](const std::vector<double>& values) { return LineMoments::of(values); };
     const BetaGaussian p(alpha, mu, scale);
-    expect_recovered(p, truth, [&](const auto& v) { return fit_beta_gaussian(alpha, moments(v)); }, what);
-    if (alpha >= 1 && alpha < 5)
-      expect_recovered(p, Eigen::Vector3d(alpha, mu, scale),
-                       [&](const auto& v) { return fit_beta_gaussian(moments(v)); }, what + " estimated");
+    expect_recovered(
+        p, truth, [&](const auto& v) { return fit_beta_gaussian(alpha, moments(v)); }, what);
+    if (alpha >= 1)
+      expect_recovered(
+          p, Eigen::Vector3d(alpha, mu, scale), [&](const auto& v) { return fit_beta_gaussian(moments(v)); },
+          what + " estimated");
     const auto laplace = [alpha](const auto& v) { return fit_beta_laplace(alpha, Data{source_of(v)}); };
     expect_recovered(BetaLaplace(alpha, mu, scale), truth, laplace, what + " absolute");
   }
@@ -333,14 +384,17 @@ TEST(FitMoments, SayWhatCannotBeFitted) {
             "fenchel::fit_beta_gaussian: the weight of the rows must be positive and finite, got 0");
   EXPECT_EQ(refusal([&] { return fit_beta_gaussian(none); }),
             "fenchel::fit_beta_gaussian: the weight of the rows must be positive and finite, got 0");
-  EXPECT_EQ(refusal([&] { return fit_beta_gaussian(2, one); }), "fenchel::fit_beta_gaussian: variance" + equal);
+  EXPECT_EQ(refusal([&] { return fit_beta_gaussian(2, one); }),
+            "fenchel::fit_beta_gaussian: variance" + equal);
   EXPECT_EQ(refusal([&] { return fit_beta_gaussian(one); }), "fenchel::fit_beta_gaussian: variance" + equal);
-  EXPECT_EQ(refusal([&] { return fit_beta_gaussian(moments_with(0, 1e-200, 3)); }),
-            "fenchel::fit_beta_gaussian: fourth central moment must be in the range of doubles (choose another "
-            "unit), got 0");
+  EXPECT_EQ(
+      refusal([&] { return fit_beta_gaussian(moments_with(0, 1e-200, 3)); }),
+      "fenchel::fit_beta_gaussian: fourth central moment must be in the range of doubles (choose another "
+      "unit), got 0");
   EXPECT_EQ(refusal([&] { return fit_capped_parabola(-1, good); }),
             "fenchel::fit_capped_parabola: gamma must be finite and not negative, got -1");
-  EXPECT_EQ(refusal([&] { return fit_capped_parabola(1, one); }), "fenchel::fit_capped_parabola: variance" + equal);
+  EXPECT_EQ(refusal([&] { return fit_capped_parabola(1, one); }),
+            "fenchel::fit_capped_parabola: variance" + equal);
   EXPECT_EQ(refusal([&] { return fit_smooth_parabola(kInf, good); }),
             "fenchel::fit_smooth_parabola: gamma must be finite and not negative, got inf");
   EXPECT_EQ(refusal([&] { return fit_smooth_parabola(1, none); }),
