@@ -18,12 +18,20 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // How much a value may rise by rounding: without it a search that is at the minimum cannot end there.
 constexpr double kValueSlack = 8 * std::numeric_limits<double>::epsilon();
 
+// Values of integrals err by more; where they no longer tell, a step of Newton's method must halve the
+// residual.
+constexpr double kNoise = 1e-9;
+
+double largest(const Eigen::VectorXd& gradient) {
+  return gradient.size() == 0 ? 0 : gradient.cwiseAbs().maxCoeff();
+}
+
 struct Point {
   Eigen::VectorXd x;
   double value;
   Eigen::VectorXd gradient;
 
-  double residual() const { return gradient.size() == 0 ? 0 : gradient.cwiseAbs().maxCoeff(); }
+  double residual() const { return largest(gradient); }
   bool is_finite() const { return std::isfinite(value) && gradient.allFinite(); }
   double slack() const { return kValueSlack * std::abs(value); }
 };
@@ -152,7 +160,10 @@ Minimum minimize_convex(FunctionRef<SecondOrder(const Eigen::VectorXd&)> f, cons
       for (step = 1; step > 1e-14 && !found; step /= 4) {
         ++evaluations;
         SecondOrder next = f(at.x + step * direction);
-        found = next.gradient.allFinite() && next.value <= at.value + at.slack() + 1e-4 * step * slope;
+        const double rise = next.value - at.value, promise = step * slope;
+        found = next.gradient.allFinite() &&
+                ((rise <= 1e-4 * promise && -promise > at.slack()) ||
+                 (rise <= kNoise * (1 + std::abs(at.value)) && largest(next.gradient) <= at.residual() / 2));
         if (!found) continue;
         at = {at.x + step * direction, next.value, next.gradient};
         local = std::move(next);
