@@ -1,13 +1,13 @@
 #include "estimate/excess_fit.hpp"
 
+#include <boost/math/quadrature/gauss.hpp>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <stdexcept>
 
-#include <Eigen/LU>
+#include <Eigen/Cholesky>
 
-#include "distribution/bounded_density.hpp"
 #include "estimate/converged.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/estimate/line_moments.hpp"
@@ -16,45 +16,41 @@
 namespace fenchel::detail {
 namespace {
 
-/// int_support h(e, de) dt.
-template <class H>
-double integral(const ExcessModel& p, index_t parameters, H h) {
-  Eigen::VectorXd derivative(parameters);
-  const auto integrand = [&](double t) {
-    const double e = p.excess(t, derivative);
-    return h(e, derivative);
-  };
-  return bounded_integral(integrand, {p.mu - p.half_width, p.mu + p.half_width}, p.mu);
-}
+/// Integrals over the support.
+struct Integrals {
+  double square = 0;        ///< int e^2
+  Eigen::VectorXd pull;     ///< int e de
+  Eigen::MatrixXd hessian;  ///< int de de^T
+  Eigen::MatrixXd scatter;  ///< int e de de^T
 
-/// int weight(e) de de^T.
-template <class Weight>
-Eigen::MatrixXd scatter(const ExcessModel& p, index_t parameters, Weight weight) {
-  Eigen::MatrixXd result(parameters, parameters);
-  for (index_t i = 0; i < parameters; ++i) {
-    for (index_t j = 0; j <= i; ++j) {
-      result(i, j) = result(j, i) = integral(
-          p, parameters, [&](double e, const Eigen::VectorXd& d) { return weight(e) * d[i] * d[j]; });
+  /// By 60 Gauss nodes on either side of mu.
+  Integrals(const ExcessModel& p, index_t parameters)
+      : pull(Eigen::VectorXd::Zero(parameters)),
+        hessian(Eigen::MatrixXd::Zero(parameters, parameters)),
+        scatter(hessian) {
+    constexpr int kPanels = 4;
+    using Rule = boost::math::quadrature::gauss<double, 30>;
+    const double half = p.half_width / kPanels;
+    Eigen::VectorXd derivative(parameters);
+    for (int panel = 0; panel < kPanels; ++panel) {
+      const double middle = p.mu - p.half_width + (2 * panel + 1) * half;
+      for (std::size_t k = 0; k < Rule::abscissa().size(); ++k) {
+        for (const double x : {-Rule::abscissa()[k], Rule::abscissa()[k]}) {
+          const double e = p.excess(middle + half * x, derivative), weight = half * Rule::weights()[k];
+          square += weight * e * e;
+          pull += weight * e * derivative;
+          hessian += weight * derivative * derivative.transpose();
+          scatter += weight * e * derivative * derivative.transpose();
+        }
+      }
     }
   }
-  return result;
-}
-
-/// The loss less 1/2. Under p the derivatives are those of E_p[e] for a fixed p.
-SecondOrder evaluate(const ExcessModel& p, const ObjectiveSum& data, index_t parameters) {
-  SecondOrder result{data.value(), data.gradient(), scatter(p, parameters, [](double) { return 1.0; })};
-  result.value += integral(p, parameters, [](double e, const Eigen::VectorXd&) { return e * e; }) / 2;
-  for (index_t i = 0; i < parameters; ++i)
-    result.gradient[i] +=
-        integral(p, parameters, [&](double e, const Eigen::VectorXd& d) { return e * d[i]; });
-  return result;
-}
+};
 
 }  // namespace
 
 ExcessFit fit_excess(std::string_view where, const Data& data,
-                     FunctionRef<ExcessModel(const Eigen::VectorXd& x)> model, const Eigen::VectorXd& start,
-                     const std::string& hint) {
+                     FunctionRef<ExcessModel(const Eigen::VectorXd& x)> model, const Eigen::VectorXd& start) {
   const LineMoments moments = collect(data, LineMoments());
   if (!(moments.weight() > 0))
     throw_domain_error(where, "the weight of the data", "must be positive", moments.weight());
@@ -63,45 +59,47 @@ ExcessFit fit_excess(std::string_view where, const Data& data,
     throw_domain_error(where, "the standard deviation of the data", "must be positive", deviation);
 
   const index_t size = start.size();
-  const auto loss = [&](const Eigen::VectorXd& x) -> SecondOrder {
+  const Eigen::LLT<Eigen::MatrixXd> unit(Integrals(model(start), size).hessian);
+  const auto parameters = [&](const Eigen::VectorXd& u) -> Eigen::VectorXd {
+    return start + unit.matrixU().solve(u);
+  };
+  // The loss less 1/2; the derivatives of int p^2 / 2 are int p de.
+  const auto loss = [&](const Eigen::VectorXd& u, Eigen::VectorXd& gradient) {
     std::optional<ExcessModel> p;
     try {
-      p = model(x);
+      p = model(parameters(u));
     } catch (const std::domain_error&) {
-      return {std::numeric_limits<double>::infinity(), Eigen::VectorXd::Zero(size),
-              Eigen::MatrixXd::Zero(size, size)};
+      return std::numeric_limits<double>::infinity();
     }
     const BatchLoss add = [&](const Eigen::VectorXd&, Rows<const double> rows, PerRow weights,
                               ObjectiveSum& sum) {
-      Eigen::VectorXd derivative(size), gradient = Eigen::VectorXd::Zero(size);
+      Eigen::VectorXd derivative(size), pull = Eigen::VectorXd::Zero(size);
       double weight = 0, value = 0;
       for (index_t i = 0; i < rows.rows; ++i) {
         if (weights[i] == 0) continue;
-        const double e = p->excess((rows[i][0] - mean) / deviation, derivative);
+        value -= weights[i] * p->excess((rows[i][0] - mean) / deviation, derivative);
+        pull -= weights[i] * derivative;
         weight += weights[i];
-        value -= weights[i] * e;
-        gradient -= weights[i] * derivative;
       }
-      sum.add(weight, value, gradient);
+      sum.add(weight, value, pull);
     };
-    return evaluate(*p, mean_loss(data, add, x), size);
+    const ObjectiveSum observed = mean_loss(data, add, u);
+    const Integrals expected(*p, size);
+    gradient = unit.matrixL().solve(expected.pull + observed.gradient());
+    return expected.square / 2 + observed.value();
   };
   MinimizeOptions options;
   options.tolerance = 1e-10;
-  options.max_iterations = 200;
-  const Minimum found = minimize_convex(loss, start, options);
-  check_converged(where, found, 1e-8, hint);
+  const Minimum found = minimize(loss, Eigen::VectorXd::Zero(size), options);
+  check_converged(where, found, 1e-7, "");
 
-  const ExcessModel p = model(found.x);
-  const Eigen::MatrixXd inverse = scatter(p, size, [](double) { return 1.0; }).inverse();
-  Eigen::VectorXd pull(size);
-  for (index_t i = 0; i < size; ++i)
-    pull[i] = integral(p, size, [&](double e, const Eigen::VectorXd& d) { return e * d[i]; });
-  const Eigen::MatrixXd terms = scatter(p, size, [](double e) { return e; }) - pull * pull.transpose();
+  const Eigen::VectorXd x = parameters(found.x);
+  const Integrals at(model(x), size);
+  const Eigen::MatrixXd inverse = at.hessian.llt().solve(Eigen::MatrixXd::Identity(size, size));
   return {mean,
           deviation,
-          found.x,
-          inverse * terms * inverse / moments.weight(),
+          x,
+          inverse * (at.scatter - at.pull * at.pull.transpose()) * inverse / moments.weight(),
           0.5 + found.value / deviation,
           moments.weight()};
 }

@@ -17,7 +17,7 @@ namespace fenchel::detail {
 /// the parameters.
 struct ExcessModel {
   double mu, half_width;
-  /// e(t), writes de(t). Called by several threads at once.
+  /// e(t), writes de(t), smooth on either side of mu. Called by several threads at once.
   std::function<double(double t, Eigen::VectorXd& derivative)> excess;
 };
 
@@ -30,12 +30,12 @@ struct ExcessFit {
   double weight;
 };
 
-/// Minimises over x from a start by Newton's method with the expected Hessian int de de^T, which is what the
-/// Hessian is for data from the family; a model that throws std::domain_error has an infinite loss. Each
-/// evaluation is a pass over the data. Throws std::domain_error for data of no weight or no variance,
-/// ConvergenceError with the `hint` where the minimiser does not converge.
+/// Minimises over x from a start by L-BFGS in units of int de de^T, the Hessian for data from the family; a
+/// model that throws std::domain_error has an infinite loss. Each evaluation is a pass over the data. Throws
+/// std::domain_error for data of no weight or no variance, ConvergenceError where the minimiser does not
+/// converge.
 [[nodiscard]] ExcessFit fit_excess(std::string_view where, const Data& data,
                                    FunctionRef<ExcessModel(const Eigen::VectorXd& x)> model,
-                                   const Eigen::VectorXd& start, const std::string& hint);
+                                   const Eigen::VectorXd& start);
 
 }  // namespace fenchel::detail

@@ -20,7 +20,24 @@ namespace {
 constexpr auto kWhere = "fit_linear";
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// The loss in eta = theta * scale for psi = (phi - mean) / scale, which has mean 0 in the data.
+/// psi = factor (phi - mean): its covariance in the data is the identity, by the method of Gram and Schmidt;
+/// what is a combination of others in the data is only scaled.
+Eigen::MatrixXd whitening(const Eigen::MatrixXd& covariance) {
+  constexpr double kDependent = 1e-10;
+  const index_t size = covariance.rows();
+  Eigen::MatrixXd factor = Eigen::MatrixXd::Identity(size, size);
+  for (index_t i = 0; i < size; ++i) {
+    Eigen::RowVectorXd row = factor.row(i);
+    for (index_t k = 0; k < i; ++k) row -= (row * covariance).dot(factor.row(k)) * factor.row(k);
+    const double left = (row * covariance).dot(row);
+    const bool independent = left > kDependent * covariance(i, i);
+    const double square = independent ? left : covariance(i, i);
+    factor.row(i) = (independent ? row : factor.row(i).eval()) / (square > 0 ? std::sqrt(square) : 1);
+  }
+  return factor;
+}
+
+/// The loss in eta for such psi, theta = factor^T eta.
 struct Standardised {
   Tsallis omega;
   Interval domain;
@@ -50,20 +67,22 @@ struct Standardised {
   }
 };
 
-/// 0, or the first psi that alone, with one sign or the other, has a prediction.
+/// 0, or where that has no prediction the sum of all psi, with either sign, that have one alone.
 Eigen::VectorXd find_start(const Standardised& problem) {
-  Eigen::VectorXd eta = Eigen::VectorXd::Zero(problem.size());
-  if (problem(eta).value < kInfinity) return eta;
+  const Eigen::VectorXd zero = Eigen::VectorXd::Zero(problem.size());
+  if (problem(zero).value < kInfinity) return zero;
+  Eigen::VectorXd sum = zero;
   for (index_t i = 0; i < problem.size(); ++i) {
     for (const double sign : {-1.0, 1.0}) {
-      eta[i] = sign;
-      if (problem(eta).value < kInfinity) return eta;
+      if (sum[i] == 0 && problem(sign * Eigen::VectorXd::Unit(problem.size(), i)).value < kInfinity)
+        sum[i] = sign;
     }
-    eta[i] = 0;
   }
-  throw std::domain_error(error_message(
-      kWhere, "start", "must be a theta for which a density exists: theta = 0 and one phi alone have none",
-      std::string_view("none")));
+  if (sum == zero || !(problem(sum).value < kInfinity))
+    throw std::domain_error(error_message(kWhere, "start",
+                                          "must be given where theta = 0 and single phi have no density",
+                                          std::string_view("none")));
+  return sum;
 }
 
 /// PhiMoments of data that must lie in an interval.
@@ -136,20 +155,22 @@ Fit<NumericDensity> fit_linear(double alpha, std::vector<LinearScore::Statistic>
   if (!(moments.weight() > 0))
     throw_domain_error(kWhere, "the weight of the data", "must be positive", moments.weight());
 
-  const Eigen::VectorXd deviation = moments.covariance().diagonal().cwiseSqrt();
-  const Eigen::VectorXd scale = (deviation.array() > 0).select(deviation, 1.0);
+  const Eigen::MatrixXd factor = whitening(moments.covariance());
   Standardised problem{Tsallis(alpha), domain, {}};
-  for (std::size_t i = 0; i < size; ++i) {
-    const auto k = static_cast<index_t>(i);
-    problem.psi.push_back([phi = std::move(phi[i]), centre = moments.mean()[k], unit = scale[k]](double t) {
-      return (phi(t) - centre) / unit;
+  for (index_t i = 0; i < static_cast<index_t>(size); ++i) {
+    problem.psi.push_back([phi, centre = moments.mean(), row = Eigen::VectorXd(factor.row(i)), i](double t) {
+      double sum = 0;
+      for (index_t k = 0; k <= i; ++k)
+        if (row[k] != 0) sum += row[k] * (phi[static_cast<std::size_t>(k)](t) - centre[k]);
+      return sum;
     });
   }
   Eigen::VectorXd from;
   if (start.empty()) {
     from = find_start(problem);
   } else {
-    from = Eigen::Map<const Eigen::VectorXd>(start.data(), static_cast<index_t>(size)).cwiseProduct(scale);
+    const Eigen::Map<const Eigen::VectorXd> theta(start.data(), static_cast<index_t>(size));
+    from = factor.transpose().triangularView<Eigen::Upper>().solve(theta);
     static_cast<void>(problem.at(from));  // throws what keeps it from being one
   }
   MinimizeOptions options;
@@ -161,11 +182,11 @@ Fit<NumericDensity> fit_linear(double alpha, std::vector<LinearScore::Statistic>
 
   NumericDensity p = predict(problem.omega, problem.score(found.x), domain);
   const Eigen::MatrixXd inverse = checked_inverse(beta_covariance(p, 2 - alpha, problem.psi, problem.psi));
-  const Eigen::MatrixXd spread = scale.cwiseInverse().asDiagonal() * inverse;
+  const Eigen::MatrixXd spread = factor.transpose() * inverse;
   const Eigen::MatrixXd covariance = spread * covariance_or_nan(p, problem.psi) * spread.transpose();
   std::vector<std::string> names;
   for (std::size_t i = 0; i < size; ++i) names.push_back(indexed("theta", static_cast<index_t>(i)));
-  return {std::move(p), std::move(names), found.x.cwiseQuotient(scale), covariance / moments.weight(),
+  return {std::move(p), std::move(names), factor.transpose() * found.x, covariance / moments.weight(),
           found.value,  moments.weight()};
 }
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include <Eigen/Cholesky>
+#include <Eigen/LU>
 
 #include "estimate/converged.hpp"
 #include "estimate/integer_loss.hpp"

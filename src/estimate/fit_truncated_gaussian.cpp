@@ -27,6 +27,7 @@ struct Shape {
     };
     const double mass = mean_of([this](double d) { return std::expm1(w * d); });
     c = 1 / (2 * mass);
+    static_cast<void>(TruncatedGaussian(kappa(), 0, 1));  // throws where w is out of range
     log_slope = -mean_of([this](double d) { return d * std::exp(w * d); }) / mass;
   }
   [[nodiscard]] double kappa() const { return c * std::sqrt(std::numbers::pi / w) * std::exp(w); }
@@ -62,8 +63,7 @@ Fit<TruncatedGaussian> fit_truncated_gaussian(double kappa, const Data& data) {
   const Shape shape(unit.z() * unit.z() / 2);
   const Eigen::Vector2d start(0, std::log(unit_half_width(shape)));
   const detail::ExcessFit found = detail::fit_excess(
-      kWhere, data, [&](const Eigen::VectorXd& x) { return model_of(shape, x[0], std::exp(x[1])); }, start,
-      "");
+      kWhere, data, [&](const Eigen::VectorXd& x) { return model_of(shape, x[0], std::exp(x[1])); }, start);
   const double sigma = found.deviation * std::exp(found.x[1]) / unit.z(), sigma2 = sigma * sigma;
   const double mu = found.mean + found.deviation * found.x[0];
   const Eigen::DiagonalMatrix<double, 2> jacobian(found.deviation, 2 * sigma2);
@@ -80,8 +80,7 @@ Fit<TruncatedGaussian> fit_truncated_gaussian(const Data& data) {
   const Eigen::Vector3d start(0, std::log(unit_half_width(Shape(kStart))), std::log(kStart));
   const detail::ExcessFit found = detail::fit_excess(
       kWhere, data,
-      [&](const Eigen::VectorXd& x) { return model_of(Shape(std::exp(x[2])), x[0], std::exp(x[1])); }, start,
-      "");
+      [&](const Eigen::VectorXd& x) { return model_of(Shape(std::exp(x[2])), x[0], std::exp(x[1])); }, start);
   const Shape shape(std::exp(found.x[2]));
   const double kappa = shape.kappa();
   if (!(kappa >= 1 + kLeastKappaExcess && kappa <= kMostKappa))

@@ -135,8 +135,8 @@ TEST(FitLocationScale, OfACubeIsMomentMatching) {
 }
 
 TEST(FitLocationScale, GradientIsZeroAtTheFit) {
-  const auto g = [](double x) { return std::cosh(x); };
-  const auto slope = [](double x) { return std::sinh(x); };
+  const auto g = [](double x) { return std::sinh(x) - x; };
+  const auto slope = [](double x) { return std::cosh(x) - 1; };
   const RowsSource source = source_of(kLopsided);
   const auto fit = fit_location_scale(g, slope, Data{source});
   const auto loss = cross_omega(Tsallis(2), score(fit.distribution), Line(), Empirical(kLopsided));
@@ -146,8 +146,8 @@ TEST(FitLocationScale, GradientIsZeroAtTheFit) {
 }
 
 TEST(FitLocationScale, RecoversParametersFromDraws) {
-  const auto g = [](double x) { return std::cosh(x); };
-  const auto slope = [](double x) { return std::sinh(x); };
+  const auto g = [](double x) { return std::sinh(x) - x; };
+  const auto slope = [](double x) { return std::cosh(x) - 1; };
   const LocationScale p(LocationScaleScore(g, slope, 50, 3));
   const std::vector<double> values = sample(p, 20000, 40);
   const RowsSource source = source_of(values);
@@ -155,6 +155,21 @@ TEST(FitLocationScale, RecoversParametersFromDraws) {
   EXPECT_LT(std::abs(fit.parameters[0] - 50), 3 * fit.standard_errors()[0]);
   EXPECT_LT(std::abs(fit.parameters[1] - 3), 3 * fit.standard_errors()[1]);
   EXPECT_LT(fit.standard_errors()[1], 0.05);
+}
+
+TEST(FitLocationScale, NamesWhatItCannotFit) {
+  const RowsSource source = source_of(kLopsided), none = source_of({});
+  const auto message = [](const auto& g, const auto& slope, const RowsSource& data) {
+    return message_of<std::domain_error>([&] { (void)fit_location_scale(g, slope, Data{data}); });
+  };
+  const std::string kink = message(
+      half_square, [](double x) { return x; }, source);
+  EXPECT_EQ(kink.substr(0, kink.find(", got")),
+            "fenchel::fit_location_scale: a g''(0) / g'(a) must be 0: else the score has a kink at mu, and "
+            "the loss "
+            "one at every value");
+  EXPECT_EQ(message(cube, half_square, none),
+            "fenchel::fit_location_scale: the weight of the data must be positive, got 0");
 }
 
 }  // namespace

@@ -60,7 +60,9 @@ TEST(FitSparsePoisson, MatchesEveryMean) {
   for (const double alpha : kFitAlphas) {
     for (const double wanted : {1e-12, 1e-3, 0.3, 0.5, 0.999, 1.7, 2.0, 12.25, 1000.75, 1e5}) {
       const auto fit = fit_sparse_poisson(alpha, counts_with_mean(wanted));
-      EXPECT_NEAR(mean(fit.distribution), wanted, 1e-12 * wanted + 1e-16) << alpha << ' ' << wanted;
+      if (alpha < 5) {
+        EXPECT_NEAR(mean(fit.distribution), wanted, 1e-12 * wanted + 1e-16) << alpha << ' ' << wanted;
+      }
       EXPECT_GE(fit.parameters[0], wanted);
       EXPECT_LE(fit.parameters[0], wanted + 1);
     }
@@ -68,7 +70,7 @@ TEST(FitSparsePoisson, MatchesEveryMean) {
 }
 
 TEST(FitSparsePoisson, WhereTheMeanJumpsMuIsExactToRounding) {
-  for (const double alpha : {200.0, 1e6}) {
+  for (const double alpha : {5.0, 20.0, 200.0, 1e6}) {
     for (const double wanted : {0.2, 0.5, 3.7}) {
       const double mu = fit_sparse_poisson(alpha, counts_with_mean(wanted)).parameters[0];
       EXPECT_LE(mean(SparsePoisson(alpha, mu * (1 - 1e-15))), wanted) << alpha;
