@@ -103,11 +103,8 @@
 #include "fenchel/estimate/byte_format.hpp"
 #include "fenchel/estimate/classification.hpp"
 #include "fenchel/estimate/collect.hpp"
-<<<<<<< HEAD
-#include "fenchel/estimate/count_regression.hpp"
-=======
 #include "fenchel/estimate/count_histogram.hpp"
->>>>>>> main
+#include "fenchel/estimate/count_regression.hpp"
 #include "fenchel/estimate/fit.hpp"
 #include "fenchel/estimate/line_moments.hpp"
 #include "fenchel/estimate/minimize.hpp"
