@@ -7,12 +7,13 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
-#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "fenchel/data/csv_source.hpp"
+#include "fenchel/data/data_error.hpp"
 #include "fenchel/data/rows_source.hpp"
 #include "fenchel/estimate/least_squares.hpp"
 #include "fenchel/estimate/regression.hpp"
@@ -29,22 +30,17 @@ struct County {
   double deaths, population;
 };
 
-/// The rows of a file with the columns of data/cancer.csv, smaller populations first.
+/// Smaller populations first.
 std::vector<County> read_counties(const std::string& path) {
-  std::ifstream file(path);
-  if (!file)
-    throw std::runtime_error("cannot open " + path +
-                             "; run this in the root of the repository, or give the path of data/cancer.csv");
-  std::string line;
+  const CsvSource source(path, {.columns = {"cancer", "population"}});
   std::vector<County> counties;
-  std::getline(file, line);
-  while (std::getline(file, line)) {
-    County county{};
-    if (std::sscanf(line.c_str(), "%lf,%lf", &county.deaths, &county.population) != 2)
-      throw std::runtime_error(path + ": expected two numbers, got '" + line + "'");
-    counties.push_back(county);
+  Batch batch;
+  for (index_t i = 0; i < source.batches(); ++i) {
+    source.read(i, batch);
+    for (index_t k = 0; k < batch.rows.rows; ++k)
+      counties.push_back({batch.rows.row(k)[0], batch.rows.row(k)[1]});
   }
-  if (counties.size() <= kTestCounties + 4) throw std::runtime_error(path + ": too few rows");
+  if (counties.size() <= kTestCounties) throw DataError(path + ": too few rows");
   std::stable_sort(counties.begin(), counties.end(),
                    [](const County& a, const County& b) { return a.population < b.population; });
   return counties;
@@ -155,6 +151,12 @@ int main(int count, char** arguments) {
   }
   try {
     return run(path, count > 2 ? arguments[2] : "");
+  } catch (const DataError& error) {
+    std::fprintf(stderr,
+                 "heteroscedastic: %s\nRun this in the root of the repository, or give the path of its "
+                 "data/cancer.csv.\n",
+                 error.what());
+    return 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "heteroscedastic: %s\n", error.what());
     return 1;

@@ -48,7 +48,8 @@ class Heteroscedastic(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             done = self.run_in(folder)
             self.assertEqual(done.returncode, 1)
-            self.assertIn("cannot open data/cancer.csv; run this in the root of the repository", done.stderr)
+            self.assertTrue(done.stderr.startswith("heteroscedastic: data/cancer.csv: "), done.stderr)
+            self.assertIn("Run this in the root of the repository", done.stderr)
 
 
 if __name__ == "__main__":

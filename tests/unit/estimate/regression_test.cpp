@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "estimate/regression_loss.hpp"
 #include "fenchel/core/philox.hpp"
 #include "fenchel/core/variates.hpp"
+#include "fenchel/data/csv_source.hpp"
 #include "fenchel/data/rows_source.hpp"
 #include "fenchel/loss/quadratic.hpp"
 #include "support/grids.hpp"
@@ -256,12 +256,11 @@ TEST(Regression, LargeAlphaPredictsAlmostUniforms) {
 
 /// The 301 counties, smaller populations first: deaths by cancer, then the population.
 Table cancer() {
-  std::ifstream file(FENCHEL_DATA_DIR "/cancer.csv");
-  std::string line;
+  const CsvSource source(FENCHEL_DATA_DIR "/cancer.csv", {.columns = {"cancer", "population"}});
   std::vector<std::array<double, 2>> rows;
-  std::getline(file, line);
-  char comma;
-  for (std::array<double, 2> row{}; file >> row[0] >> comma >> row[1];) rows.push_back(row);
+  Batch batch;
+  source.read(0, batch);
+  for (index_t i = 0; i < batch.rows.rows; ++i) rows.push_back({batch.rows.row(i)[0], batch.rows.row(i)[1]});
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a[1] < b[1]; });
   Table table{{}, 2};
   for (const auto& row : rows) table.entries.insert(table.entries.end(), row.begin(), row.end());
@@ -299,6 +298,17 @@ TEST(Regression, TheTableOfThePaper) {
     EXPECT_NEAR(1 - errors / (prediction - prediction.mean()).square().sum(), expected.swapped, 5e-4);
     EXPECT_NEAR(1 - errors / (truth - truth.mean()).square().sum(), expected.usual, 5e-4);
   }
+}
+
+TEST(Regression, StreamsFromAFileInSmallBatches) {
+  const CsvSource file(FENCHEL_DATA_DIR "/cancer.csv", {.batch_bytes = 1000});
+  ASSERT_EQ(file.batches(), 4);
+  const RegressionOptions options{.alpha = 1.5, .starts = 1};
+  const RegressionFit streamed = fit_regression({file}, options), whole = cancer().fit(options);
+  EXPECT_EQ(streamed.names, std::vector<std::string>{"population"});
+  EXPECT_NEAR(streamed.mean_coefficients[0], whole.mean_coefficients[0], 1e-12);
+  EXPECT_NEAR(streamed.scale_intercept, whole.scale_intercept, 1e-8);
+  EXPECT_NEAR(streamed.loss, whole.loss, 1e-14);
 }
 
 TEST(Regression, CanBeCancelled) {
