@@ -54,8 +54,9 @@ void AbsoluteMoments::update(Rows<const double> rows, PerRow weights) {
     terms.resize(n);
     detail::distances(x, centre_, chunk.rows, distances.data());
     next.weight_ += detail::sum(w, chunk.rows);
-    next.below_ += detail::weight_below(x, w, centre_, chunk.rows);
-    next.above_ += detail::weight_above(x, w, centre_, chunk.rows);
+    const detail::Sides sides = detail::side_weights(x, w, centre_, chunk.rows);
+    next.below_ += sides.below;
+    next.above_ += sides.above;
     for (std::size_t k = 0; k < powers_.size(); ++k) {
       raise(distances, powers_[k], terms);
       next.sums_[k] += detail::weighted_sum(terms.data(), w, chunk.rows);

@@ -110,12 +110,22 @@ FENCHEL_CLONES void distances(const double* x, double centre, index_t n, double*
   for (index_t i = 0; i < n; ++i) out[i] = std::abs(x[i] - centre);
 }
 
-FENCHEL_CLONES double weight_below(const double* x, const double* w, double centre, index_t n) noexcept {
-  return sum_of(n, [=](index_t i) FENCHEL_INLINE_LAMBDA { return x[i] < centre ? w[i] : 0.0; });
-}
-
-FENCHEL_CLONES double weight_above(const double* x, const double* w, double centre, index_t n) noexcept {
-  return sum_of(n, [=](index_t i) FENCHEL_INLINE_LAMBDA { return x[i] > centre ? w[i] : 0.0; });
+FENCHEL_CLONES Sides side_weights(const double* x, const double* w, double centre, index_t n) noexcept {
+  using Values = Lanes<double>;
+  // Lanes, because GCC 12 gets the plain loop over `x < centre ? w : 0` wrong where it masks the load of w.
+  Values below{}, above{};
+  for (index_t i = 0; i < n; i += kLanes<double>) {
+    const index_t count = std::min(n - i, kLanes<double>);
+    const Values value = load_some(x + i, count, centre), weight = load_some(w + i, count, 0.0);
+    below += value < centre ? weight : Values{};
+    above += value > centre ? weight : Values{};
+  }
+  Sides sides{};
+  for (index_t k = 0; k < kLanes<double>; ++k) {
+    sides.below += below[k];
+    sides.above += above[k];
+  }
+  return sides;
 }
 
 }  // namespace fenchel::detail

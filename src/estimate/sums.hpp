@@ -36,7 +36,9 @@ void centre_column(const double* x, const double* w, double centre, index_t n, d
 /// |x - centre|.
 void distances(const double* x, double centre, index_t n, double* out) noexcept;
 /// The sums of w over x < centre, and over x > centre.
-[[nodiscard]] double weight_below(const double* x, const double* w, double centre, index_t n) noexcept;
-[[nodiscard]] double weight_above(const double* x, const double* w, double centre, index_t n) noexcept;
+struct Sides {
+  double below, above;
+};
+[[nodiscard]] Sides side_weights(const double* x, const double* w, double centre, index_t n) noexcept;
 
 }  // namespace fenchel::detail
