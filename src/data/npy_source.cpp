@@ -27,14 +27,48 @@ struct NpyTable {
   [[nodiscard]] std::string place(index_t row, index_t column) const {
     return file->name() + ": row " + shortest(row) + ", column " + shortest(column);
   }
+  [[nodiscard]] bool in_rows() const { return !header.fortran_order || header.columns == 1; }
+  [[nodiscard]] FileWindow window(index_t first_value, index_t values) const {
+    const index_t begin = header.begin + first_value * type.size;
+    return file->window(begin, begin + values * type.size);
+  }
+  /// Reads rows into the storage of a batch, and behind them the weights.
+  void copy(index_t first, index_t rows, Batch& batch) const;
   [[noreturn]] void refuse(index_t row, index_t column) const {
     throw DataError(place(row, column) + ": " + std::string(type.constraint));
   }
 };
 
+void NpyTable::copy(index_t first, index_t rows, Batch& batch) const {
+  const auto width = static_cast<index_t>(columns.size()), values = width - weighted;
+  batch.storage.resize(std::max(batch.storage.size(), static_cast<std::size_t>(rows * width)));
+  double *const storage = batch.storage.data(), *const weights = storage + rows * values;
+  const FileWindow lines = in_rows() ? window(first * header.columns, rows * header.columns) : FileWindow{};
+  index_t bad_row = rows, bad_column = 0;
+  for (index_t j = 0; j < width; ++j) {
+    const index_t column = columns[static_cast<std::size_t>(j)];
+    const FileWindow line = in_rows() ? FileWindow{} : window(column * header.rows + first, rows);
+    const char* const from = in_rows() ? lines.bytes.data() + column * type.size : line.bytes.data();
+    const index_t step = in_rows() ? header.columns * type.size : type.size;
+    const index_t good = j == values ? type.read(from, step, rows, weights, 1)
+                                     : type.read(from, step, rows, storage + j, values);
+    if (good < bad_row) {
+      bad_row = good;
+      bad_column = column;
+    }
+  }
+  if (bad_row != rows) refuse(first + bad_row, bad_column);
+  batch.rows = {storage, rows, values};
+  batch.weights =
+      weighted ? std::span<const double>(weights, static_cast<std::size_t>(rows)) : std::span<const double>();
+  batch.owner.reset();
+}
+
 }  // namespace detail
 
 namespace {
+
+constexpr const char* kNativeDouble = std::endian::native == std::endian::little ? "<f8" : ">f8";
 
 constexpr index_t kMaxColumns = index_t{1}
                                 << 20;  // so that a header of a few bytes cannot ask for all memory
@@ -114,58 +148,21 @@ index_t NpySource::batches() const noexcept {
 
 void NpySource::read(index_t i, Batch& batch) const {
   const detail::NpyTable& table = *table_;
-  const index_t size = table.type.size, columns = table.header.columns, all_rows = table.header.rows;
-  const index_t first = i * table.batch_rows, rows = std::min(table.batch_rows, all_rows - first);
-  const auto window = [&](index_t from, index_t count) {
-    const index_t begin = table.header.begin + from * size;
-    return table.file->window(begin, begin + count * size);
-  };
-
-  detail::FileWindow lines;
-  if (!table.header.fortran_order || columns == 1) {
-    lines = window(first * columns, rows * columns);
-    constexpr bool kLittle = std::endian::native == std::endian::little;
-    const char* const bytes = lines.bytes.data();
-    if (table.whole && table.header.type == (kLittle ? "<f8" : ">f8") && is_aligned(bytes)) {
-      const auto* const values = reinterpret_cast<const double*>(bytes);
+  const index_t columns = table.header.columns;
+  const index_t first = i * table.batch_rows, rows = std::min(table.batch_rows, table.header.rows - first);
+  if (table.in_rows()) {
+    detail::FileWindow window = table.window(first * columns, rows * columns);
+    if (table.whole && table.header.type == kNativeDouble && is_aligned(window.bytes.data())) {
+      const auto* const values = reinterpret_cast<const double*>(window.bytes.data());
       const index_t bad = detail::first_not_finite(values, rows * columns);
       if (bad != rows * columns) table.refuse(first + bad / columns, bad % columns);
       batch.rows = {values, rows, columns};
       batch.weights = {};
-      batch.owner = std::move(lines.owner);
+      batch.owner = std::move(window.owner);
       return;
     }
   }
-
-  const auto width = static_cast<index_t>(table.columns.size()), values = width - table.weighted;
-  batch.storage.resize(std::max(batch.storage.size(), static_cast<std::size_t>(rows * width)));
-  double* const storage = batch.storage.data();
-  index_t bad_row = rows, bad_column = 0;
-  for (index_t j = 0; j < width; ++j) {
-    const index_t column = table.columns[static_cast<std::size_t>(j)];
-    const bool is_weight = j == values;
-    double* const to = is_weight ? storage + rows * values : storage + j;
-    const index_t to_step = is_weight ? 1 : values;
-    detail::FileWindow line;
-    const char* from = lines.bytes.data() + column * size;
-    index_t step = columns * size;
-    if (lines.bytes.empty()) {
-      line = window(column * all_rows + first, rows);
-      from = line.bytes.data();
-      step = size;
-    }
-    const index_t good = table.type.read(from, step, rows, to, to_step);
-    if (good < bad_row) {
-      bad_row = good;
-      bad_column = column;
-    }
-  }
-  if (bad_row != rows) table.refuse(first + bad_row, bad_column);
-  batch.rows = {storage, rows, values};
-  batch.weights = table.weighted
-                      ? std::span<const double>(storage + rows * values, static_cast<std::size_t>(rows))
-                      : std::span<const double>();
-  batch.owner.reset();
+  table.copy(first, rows, batch);
 }
 
 std::string NpySource::place(index_t batch, index_t row, index_t column) const {

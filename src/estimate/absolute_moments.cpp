@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::string_view kWhere = "absolute_moments", kKind = "FABS";
 constexpr std::uint32_t kVersion = 1;
+constexpr double kSplitError = 1e-9;  // the parts and the whole are summed in different orders
 constexpr double kMax = std::numeric_limits<double>::max();
 
 void raise(const std::vector<double>& distances, double power, std::vector<double>& out) {
@@ -112,8 +113,9 @@ AbsoluteMoments AbsoluteMoments::from_bytes(std::span<const std::byte> bytes) {
   }
   reader.require(std::abs(centre) <= kMax, "must hold a finite centre");
   reader.require(weight.high >= 0 && weight.high <= kMax, "must hold a weight that is finite");
-  reader.require(below.high >= 0 && below.high <= kMax && above.high >= 0 && above.high <= kMax,
-                 "must hold weights that are finite");
+  const double whole = (1 + kSplitError) * weight.high;
+  reader.require(below.high >= 0 && below.high <= whole && above.high >= 0 && above.high <= whole,
+                 "must hold parts of the weight");
   AbsoluteMoments read(centre, std::move(powers));
   read.weight_ = weight;
   read.below_ = below;
