@@ -17,8 +17,9 @@ namespace {
 constexpr const char* kWhere = "fit_regression";
 // Of the residuals of least squares over y: below, they are rounding.
 constexpr double kLeastResidual = 64 * std::numeric_limits<double>::epsilon();
-// How far the other starts are from least squares, in its sigma at a typical row.
-constexpr double kStartSpread = 0.5;
+// How far mu, and sigma or its logarithm, of the other starts are from least squares at a typical row, in its
+// sigma: a linear sigma keeps its sign at nearly all rows.
+constexpr double kMeanSpread = 0.5, kScaleSpread = 0.2;
 
 void check(const RegressionOptions& options) {
   if (!(options.alpha >= 1 && std::isfinite(options.alpha)))
@@ -47,8 +48,9 @@ class StandardProblem {
     if (options_.link == ScaleLink::linear) x[2 * features_ + 1] = 1;
     if (number == 0) return x;
     Philox random(options_.seed, static_cast<std::uint64_t>(number));
-    const double spread = kStartSpread / std::sqrt(static_cast<double>(features_ + 1));
-    for (double& entry : x) entry += spread * standard_normal(random);
+    for (index_t k = 0; k < x.size(); ++k)
+      x[k] += (k <= features_ ? kMeanSpread : kScaleSpread) * standard_normal(random) /
+              std::sqrt(static_cast<double>(features_ + 1));
     return x;
   }
 
