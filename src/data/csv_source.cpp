@@ -80,7 +80,7 @@ CsvSource::CsvSource(std::string path, CsvOptions options)
     : CsvSource(std::make_unique<const detail::FileBytes>(std::move(path)), std::move(options)) {}
 
 CsvSource CsvSource::in_memory(std::span<const char> text, std::string name, CsvOptions options) {
-  return CsvSource(std::make_unique<const detail::FileBytes>(std::move(name), text), std::move(options));
+  return {std::make_unique<const detail::FileBytes>(std::move(name), text), std::move(options)};
 }
 
 CsvSource::~CsvSource() = default;
@@ -88,7 +88,7 @@ CsvSource::~CsvSource() = default;
 CsvSource::CsvSource(std::unique_ptr<const detail::FileBytes> file, CsvOptions options)
     : file_(std::move(file)), options_(std::move(options)) {
   check(options_);
-  const index_t mark = static_cast<index_t>(kByteOrderMark.size());
+  const auto mark = static_cast<index_t>(kByteOrderMark.size());
   if (file_->size() >= mark && text_of(file_->window(0, mark)) == kByteOrderMark) begin_ = mark;
   options_.batch_bytes = std::min(options_.batch_bytes, std::max<index_t>(1, file_->size()));
   end_ = content_end(*file_, begin_);

@@ -114,11 +114,11 @@ bool is_aligned(const void* address) { return std::bit_cast<std::uintptr_t>(addr
 
 }  // namespace
 
-NpySource::NpySource(std::string path, NpyOptions options)
+NpySource::NpySource(std::string path, const NpyOptions& options)
     : NpySource(std::make_unique<const detail::FileBytes>(std::move(path)), options) {}
 
-NpySource NpySource::in_memory(std::span<const char> bytes, std::string name, NpyOptions options) {
-  return NpySource(std::make_unique<const detail::FileBytes>(std::move(name), bytes), options);
+NpySource NpySource::in_memory(std::span<const char> bytes, std::string name, const NpyOptions& options) {
+  return {std::make_unique<const detail::FileBytes>(std::move(name), bytes), options};
 }
 
 NpySource::~NpySource() = default;

@@ -29,10 +29,10 @@ class FENCHEL_EXPORT NpySource final : public BatchSource {
  public:
   /// Opens the file and reads its header. Throws DataError where the file cannot be read or holds something
   /// else, std::invalid_argument for columns that it does not have.
-  explicit NpySource(std::string path, NpyOptions options = {});
+  explicit NpySource(std::string path, const NpyOptions& options = {});
   /// The bytes of a file in memory, which outlive the source; messages call it `name`.
   [[nodiscard]] static NpySource in_memory(std::span<const char> bytes, std::string name,
-                                           NpyOptions options = {});
+                                           const NpyOptions& options = {});
   ~NpySource() override;
 
   [[nodiscard]] std::span<const std::string> names() const noexcept override { return names_; }

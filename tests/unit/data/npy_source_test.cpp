@@ -157,12 +157,15 @@ TEST(NpySource, NamesTheFirstBadValue) {
             "data.npy: row 1, column 1: must be finite");
   EXPECT_EQ(error_of(npy_text(header_of("<f8", "(2, 3)", true), bytes_of({1.0, kInf, 2.0, 3.0, -kInf, 4.0}))),
             "data.npy: row 0, column 2: must be finite");
+  EXPECT_EQ(error_of(npy_text(header_of("<f8", "(2, 3)", true), bytes_of({kInf, 1.0, 2.0, 3.0, 4.0, -kInf}))),
+            "data.npy: row 0, column 0: must be finite");
   EXPECT_EQ(error_of(npy_text(header, bytes_of({1.0, 2.0, 3.0, 4.0, 5.0, kInf})), {.columns = {0}}), "");
-  std::string many = bytes_of({1.0});
-  for (int k = 0; k < 6; ++k) many += many;
-  many += bytes_of({1.0, -kInf, 1.0});
-  EXPECT_EQ(error_of(npy_text(header_of("<f8", "(67,)"), many)),
-            "data.npy: row 65, column 0: must be finite");
+  for (const std::size_t row : {5, 31, 66}) {  // they are looked at in blocks
+    std::string many;
+    for (std::size_t k = 0; k < 67; ++k) many += bytes_of({k == row ? -kInf : 1.0});
+    EXPECT_EQ(error_of(npy_text(header_of("<f8", "(67,)"), many)),
+              "data.npy: row " + std::to_string(row) + ", column 0: must be finite");
+  }
   constexpr std::int64_t kLargest = std::int64_t{1} << 53;
   EXPECT_EQ(error_of(npy_text(header_of("<i8", "(3,)"), bytes_of({kLargest, -kLargest, -kLargest - 1}))),
             "data.npy: row 2, column 0: must be in [-2^53, 2^53]");
@@ -195,6 +198,8 @@ TEST(NpySource, RefusesOtherContent) {
     EXPECT_EQ(
         error_of_header(header_of("<f8", rows)),
         std::string("data.npy: must have ") + rows[1] + " rows of 24 bytes behind its header, got 48 bytes");
+  EXPECT_EQ(error_of(npy_text(header_of("<f8", "(6,)"), std::string(49, ' '))),
+            "data.npy: must have 6 rows of 8 bytes behind its header, got 49 bytes");
   EXPECT_EQ(error_of_header(header_of("<f8", "(9223372036854775807, 3)")),
             "data.npy: must have 9223372036854775807 rows of 24 bytes behind its header, got 48 bytes");
   for (const char* const header :
