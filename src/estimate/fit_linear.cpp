@@ -152,6 +152,10 @@ Fit<NumericDensity> fit_linear(double alpha, std::vector<LinearScore::Statistic>
   if (size == 0) throw_invalid_argument(kWhere, "phi", "must not be empty", index_t{0});
   check_size("moments", static_cast<std::size_t>(moments.mean().size()), size);
   if (!start.empty()) check_size("start", start.size(), size);
+  if (std::isinf(alpha)) throw_domain_error(kWhere, "alpha", "must be finite", alpha);
+  if (!(domain.lower() < domain.upper()))
+    throw_domain_error(kWhere, "domain.upper()", "must be above lower = " + shortest(domain.lower()),
+                       domain.upper());
   if (!(moments.weight() > 0))
     throw_domain_error(kWhere, "the weight of the data", "must be positive", moments.weight());
 

@@ -80,7 +80,8 @@ Fit<SparseIntegerGaussian> fit_sparse_integer_gaussian(double alpha, const Count
   MinimizeOptions options;
   options.tolerance = 1e-13;
   const Minimum found = minimize_convex(problem, start, options);
-  detail::check_converged(kWhere, found, 1e-9, "");
+  detail::check_converged(kWhere, found, 1e-9,
+                          " (for large alpha moments jump between neighbouring parameters)");
 
   const double scale = problem.sigma2(found.x), offset = problem.offset(found.x);
   const SparseIntegerGaussian p(alpha, centre + offset, scale);

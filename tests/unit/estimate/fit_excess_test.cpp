@@ -24,7 +24,7 @@ RowsSource source_of(const std::vector<double>& values, std::span<const double> 
 
 /// A grid of quantiles.
 template <class P>
-std::vector<double> exact_sample(const P& p, int count = 20000) {
+std::vector<double> exact_sample(const P& p, int count = 4000) {
   std::vector<double> values;
   for (int k = 0; k < count; ++k) values.push_back(quantile(p, (k + 0.5) / count));
   return values;
@@ -39,12 +39,12 @@ TEST(FitTruncatedGaussian, QuantilesOfAMemberGiveItsParameters) {
     const RowsSource source = source_of(values);
     const auto all = fit_truncated_gaussian(Data{source});
     EXPECT_EQ(all.names, (std::vector<std::string>{"kappa", "mu", "sigma2"}));
-    EXPECT_NEAR(all.parameters[0], kappa, 2e-3 * kappa);
+    EXPECT_NEAR(all.parameters[0], kappa, 1e-2 * kappa);
     EXPECT_NEAR(all.parameters[1], 3, 1e-7);
-    EXPECT_NEAR(all.parameters[2], 4, 1e-2);
+    EXPECT_NEAR(all.parameters[2], 4, 4e-2);
     const auto two = fit_truncated_gaussian(kappa, Data{source});
     EXPECT_EQ(two.names, (std::vector<std::string>{"mu", "sigma2"}));
-    EXPECT_NEAR(two.parameters[1], 4, 1e-4) << kappa;
+    EXPECT_NEAR(two.parameters[1], 4, 1e-3) << kappa;
     EXPECT_EQ(two.distribution, TruncatedGaussian(kappa, two.parameters[0], two.parameters[1]));
   }
 }

