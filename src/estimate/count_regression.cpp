@@ -1,5 +1,6 @@
 #include "fenchel/estimate/count_regression.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -46,7 +47,8 @@ class StandardProblem {
   StandardProblem(const Data& data, const CountRegressionOptions& options)
       : data_(data),
         options_(options),
-        features_(detail::standardize(kWhere, data, 1, check_count, options.penalty)) {}
+        features_(detail::standardize(kWhere, data, 1, check_count, options.penalty)),
+        unit_(std::max(1.0, features_.target_mean)) {}
 
   [[nodiscard]] index_t size() const noexcept { return features_.mean.size(); }
 
@@ -58,11 +60,13 @@ class StandardProblem {
     return x;
   }
 
+  /// Over the mean count, of whose order its gradient and Hessian are: so no count is too large to converge.
   double objective(const Eigen::VectorXd& x, Eigen::VectorXd& gradient) const {
     const ObjectiveSum mean = mean_loss(data_, loss_, x);
     gradient = mean.gradient();
     gradient.head(size()) += options_.penalty * x.head(size());
-    const double value = mean.value() + penalty(x);
+    gradient /= unit_;
+    const double value = (mean.value() + penalty(x)) / unit_;
     return std::isnan(value) ? kInfinity : value;
   }
 
@@ -79,7 +83,7 @@ class StandardProblem {
             parameters.head(size()),
             parameters[size()],
             raw * covariance(x) * raw.transpose(),
-            minimum.value - penalty(x),
+            unit_ * minimum.value - penalty(x),
             features_.weight,
             minimum.residual,
             minimum.iterations,
@@ -153,6 +157,7 @@ class StandardProblem {
   const Data& data_;
   const CountRegressionOptions& options_;
   detail::Standardization features_;
+  double unit_;
   BatchLoss loss_ = [this](const Eigen::VectorXd& x, Rows<const double> rows, PerRow weights,
                            ObjectiveSum& sum) { add_losses(x, rows, weights, sum); };
 };

@@ -72,9 +72,11 @@ class ColumnSums {
 
   [[nodiscard]] double weight() const noexcept { return weight_.value(); }
   [[nodiscard]] double mean(index_t k) const { return (at(k).first / weight_).value(); }
-  [[nodiscard]] double deviation(index_t k) const {
+  /// Infinite where the squares are.
+  [[nodiscard]] double variance(index_t k) const {
     const DoubleDouble mean = at(k).first / weight_;
-    return std::sqrt(std::max(0.0, (at(k).second / weight_ - mean * mean).value()));
+    const double variance = (at(k).second / weight_ - mean * mean).value();
+    return std::isnan(variance) ? std::numeric_limits<double>::infinity() : variance;
   }
 
  private:
@@ -102,13 +104,15 @@ Standardization standardize(std::string_view where, const Data& data, index_t ta
     throw_domain_error(where, "weight of all rows", "must be positive", sums.weight());
   Standardization result{sums.weight(), sums.mean(0), Eigen::VectorXd(features), Eigen::VectorXd(features)};
   for (index_t k = 0; k < features; ++k) {
-    const double mean = sums.mean(targets + k), deviation = sums.deviation(targets + k);
-    const bool varies = deviation > kLeastSpread * std::abs(mean);
+    const std::string column = "column '" + data.source.names()[static_cast<std::size_t>(targets + k)] + "'";
+    const double mean = sums.mean(targets + k);
+    const double variance = checked_finite(where, "variance of " + column, sums.variance(targets + k));
+    const double spread = kLeastSpread * mean;
+    const bool varies = variance > spread * spread;
     if (!varies && penalty == 0)
-      throw_domain_error(where, "column '" + data.source.names()[static_cast<std::size_t>(targets + k)] + "'",
-                         "must vary unless the penalty is positive", mean);
+      throw_domain_error(where, column, "must vary unless the penalty is positive", mean);
     result.mean[k] = mean;
-    result.inverse_deviation[k] = varies ? 1 / deviation : 0;
+    result.inverse_deviation[k] = varies ? 1 / std::sqrt(variance) : 0;
   }
   return result;
 }

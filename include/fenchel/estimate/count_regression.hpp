@@ -33,9 +33,10 @@ struct CountRegressionFit {
   /// H^-1 C H^-1 / weight, H the Hessian of the mean loss and the penalty, C the covariance of the terms'
   /// gradients. NaN where H is singular, as for collinear features without penalty.
   Eigen::MatrixXd covariance;
-  double loss;      ///< the mean Fenchel-Young loss, without the penalty
-  double weight;    ///< of all rows
-  double residual;  ///< the largest entry of the gradient, for standardised features
+  double loss;    ///< the mean Fenchel-Young loss, without the penalty
+  double weight;  ///< of all rows
+  /// The largest entry of the gradient, for standardised features, over the mean count if that is above one.
+  double residual;
   int iterations;
   MinimizeStatus status;
 

@@ -258,11 +258,13 @@ TEST(CountRegression, WithoutFeaturesMatchesTheMean) {
 
 TEST(CountRegression, PenaltyShrinksAndSettlesWhatDataDoNot) {
   Table table = drawn(2, kWeights, kIntercept, 100, 6);
-  double last = kInf;
+  double last = kInf, error = kInf;
   for (const double penalty : {0.0, 0.1, 1.0, 10.0}) {
     const CountRegressionFit result = fit(table, {.penalty = penalty});
     EXPECT_LT(result.coefficients.norm(), last);
+    EXPECT_LT(result.standard_errors()[0], error);
     last = result.coefficients.norm();
+    error = result.standard_errors()[0];
   }
   for (index_t i = 0; i < 100; ++i) table.at(i, 2) = 7;
   EXPECT_EQ(message_of<std::domain_error>([&] { static_cast<void>(fit(table)); }),
@@ -291,6 +293,21 @@ TEST(CountRegression, ExtremeRowsDoNotStopTheSearch) {
     const CountRegressionFit result = fit(table, {.alpha = alpha});
     EXPECT_TRUE(std::isfinite(result.loss)) << alpha;
     EXPECT_LT(result.residual, 1e-5) << alpha << " " << to_string(result.status);
+  }
+}
+
+TEST(CountRegression, LargeCountsConverge) {
+  Philox random(10);
+  Table table{2};
+  for (int i = 0; i < 500; ++i) {
+    const double x = standard_normal(random), mu = std::exp(14 + 0.5 * x);
+    table.add({std::round(mu + std::sqrt(mu) * standard_normal(random)), x});
+  }
+  for (const double alpha : {1.0, 2.0}) {
+    const CountRegressionFit result = fit(table, {.alpha = alpha});
+    EXPECT_EQ(result.status, MinimizeStatus::converged) << alpha;
+    EXPECT_NEAR(result.coefficients[0], 0.5, 1e-3) << alpha;
+    EXPECT_NEAR(result.intercept, 14, 1e-3) << alpha;
   }
 }
 
@@ -333,6 +350,8 @@ TEST(CountRegression, BadInputIsNamed) {
   EXPECT_EQ(message({2, {1, 1, 2, 2, 0.5, 3}}),
             "row 2, column 0: count must be a natural number up to 2^52, got 0.5");
   EXPECT_EQ(message({2, {1, 1, 2, kNaN}}), "row 1, column 1: feature must be finite, got nan");
+  EXPECT_EQ(message({2, {1, 1, 2, 1e200}}),
+            "fenchel::fit_count_regression: variance of column '1' must be finite, got inf");
   EXPECT_EQ(message({2, {1, 1, 2, 2}, {1, -1}}), "row 1: weight must be finite and not negative, got -1");
   EXPECT_EQ(message({2, {1, 1, 2, 2}, {0, 0}}),
             "fenchel::fit_count_regression: weight of all rows must be positive, got 0");
