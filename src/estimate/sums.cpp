@@ -114,12 +114,13 @@ FENCHEL_CLONES Sides side_weights(const double* x, const double* w, double centr
   using Values = Lanes<double>;
   // Lanes, because GCC 12 gets the plain loop over `x < centre ? w : 0` wrong where it masks the load of w.
   Values below{}, above{};
-  for (index_t i = 0; i < n; i += kLanes<double>) {
-    const index_t count = std::min(n - i, kLanes<double>);
-    const Values value = load_some(x + i, count, centre), weight = load_some(w + i, count, 0.0);
+  const auto add = [&](Values value, Values weight) FENCHEL_INLINE_LAMBDA {
     below += value < centre ? weight : Values{};
     above += value > centre ? weight : Values{};
-  }
+  };
+  index_t i = 0;
+  for (; i + kLanes<double> <= n; i += kLanes<double>) add(load(x + i), load(w + i));
+  if (i < n) add(load_some(x + i, n - i, centre), load_some(w + i, n - i, 0.0));
   Sides sides{};
   for (index_t k = 0; k < kLanes<double>; ++k) {
     sides.below += below[k];
