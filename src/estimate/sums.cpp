@@ -95,7 +95,9 @@ FENCHEL_CLONES PowerSums power_sums(const double* x, const double* w, double cen
 }
 
 double rounded_mean(const double* x, const double* w, double weight, index_t n) noexcept {
-  return x[0] + centred_sum(x, w, x[0], n) / weight;
+  const double sum = weighted_sum(x, w, n) / weight;
+  const double mean = std::isfinite(sum) ? sum : x[0];
+  return mean + centred_sum(x, w, mean, n) / weight;
 }
 
 FENCHEL_CLONES void centre_column(const double* x, const double* w, double centre, index_t n, double* centred,
