@@ -79,7 +79,7 @@ TEST(StatisticsBytes, AreOfOneKindAndVersion) {
   Bytes bytes = LineMoments().to_bytes();
   bytes[20] ^= std::byte{1};
   EXPECT_EQ(read(bytes), "fenchel::line_moments: bytes must be unchanged, got another checksum");
-  bytes.resize(bytes.size() - 8);
+  bytes.erase(bytes.end() - 8, bytes.end());
   EXPECT_EQ(read(bytes), "fenchel::line_moments: bytes must have the length that they state, got 88");
 }
 
