@@ -61,14 +61,15 @@ void fill(std::string_view where, Rows<const double> rows, PerRow weights, index
   for (index_t j = 0; j < rows.cols; ++j)
     good &= copy_finite(rows.row(begin) + j, rows.stride, count, chunk.values.data() + j * chunk.capacity);
   double* w = chunk.weights.data();
+  double least = weights[begin];
   if (weights.per_row()) {
     for (index_t i = 0; i < count; ++i) w[i] = weights[begin + i];
-  } else {
-    std::fill_n(w, count, weights[0]);
+    good &= copy_finite(w, 1, count, w);
+    least = extremes(w, count).minimum;
+  } else if (begin == 0) {
+    std::fill_n(w, count, least);
   }
-  good &= copy_finite(w, 1, count, w);
-  const double least = extremes(w, count).minimum;
-  if (!good || least < 0) check_from(where, rows, weights, begin);
+  if (!good || !(least >= 0 && least <= kMax)) check_from(where, rows, weights, begin);
   chunk.rows = count;
   if (least == 0) drop_weightless(rows.cols, chunk);
 }

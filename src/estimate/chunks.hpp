@@ -30,8 +30,9 @@ inline void check_weight(std::string_view where, double weight, index_t row) {
 /// check_shape, and throws BadEntry as fill does.
 void check_entries(std::string_view where, Rows<const double> rows, index_t columns, PerRow weights);
 
-/// Copies rows [begin, begin + count), without those of weight 0. Throws BadEntry, in the name of `where`,
-/// for the first row with an entry that is not finite, or with a weight that is not or is negative.
+/// Copies rows [begin, begin + count), without those of weight 0; a weight that all rows have is copied with
+/// the first ones. Throws BadEntry, in the name of `where`, for the first row with an entry that is not
+/// finite, or with a weight that is not or is negative.
 void fill(std::string_view where, Rows<const double> rows, PerRow weights, index_t begin, index_t count,
           Chunk& chunk);
 

@@ -24,7 +24,8 @@ Eigen::MatrixXd cholesky(const Eigen::VectorXd& mean, const Eigen::MatrixXd& cov
   for (const double m : mean) detail::checked_finite(kWhere, "mean", m);
   const Eigen::LLT<Eigen::MatrixXd> decomposition(covariance);
   const Eigen::MatrixXd factor = decomposition.matrixL();
-  if (decomposition.info() != Eigen::Success || !factor.allFinite() || !(factor.diagonal().minCoeff() > 0))
+  if (decomposition.info() != Eigen::Success || !covariance.allFinite() || !factor.allFinite() ||
+      !(factor.diagonal().minCoeff() > 0))
     throw std::domain_error(
         error_message(kWhere, "covariance", "must be finite and positive definite", "another matrix"));
   return factor;

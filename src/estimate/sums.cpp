@@ -95,7 +95,9 @@ FENCHEL_CLONES PowerSums power_sums(const double* x, const double* w, double cen
 }
 
 double rounded_mean(const double* x, const double* w, double weight, index_t n) noexcept {
-  return x[0] + centred_sum(x, w, x[0], n) / weight;
+  const double sum = weighted_sum(x, w, n) / weight;
+  const double mean = std::isfinite(sum) ? sum : x[0];
+  return mean + centred_sum(x, w, mean, n) / weight;
 }
 
 FENCHEL_CLONES void centre_column(const double* x, const double* w, double centre, index_t n, double* centred,
@@ -114,12 +116,13 @@ FENCHEL_CLONES Sides side_weights(const double* x, const double* w, double centr
   using Values = Lanes<double>;
   // Lanes, because GCC 12 gets the plain loop over `x < centre ? w : 0` wrong where it masks the load of w.
   Values below{}, above{};
-  for (index_t i = 0; i < n; i += kLanes<double>) {
-    const index_t count = std::min(n - i, kLanes<double>);
-    const Values value = load_some(x + i, count, centre), weight = load_some(w + i, count, 0.0);
+  const auto add = [&](Values value, Values weight) FENCHEL_INLINE_LAMBDA {
     below += value < centre ? weight : Values{};
     above += value > centre ? weight : Values{};
-  }
+  };
+  index_t i = 0;
+  for (; i + kLanes<double> <= n; i += kLanes<double>) add(load(x + i), load(w + i));
+  if (i < n) add(load_some(x + i, n - i, centre), load_some(w + i, n - i, 0.0));
   Sides sides{};
   for (index_t k = 0; k < kLanes<double>; ++k) {
     sides.below += below[k];

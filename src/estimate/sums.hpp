@@ -27,7 +27,7 @@ struct PowerSums {
 [[nodiscard]] PowerSums power_sums(const double* x, const double* w, double centre, index_t n) noexcept;
 
 /// A double close to the weighted mean, and equal to x if all x are the same; `weight` is the sum of w > 0.
-/// About x[0], so that what is subtracted is exact where the values lie close together.
+/// The mean is corrected once: off it by some ulp of it and 1e-15 of the mean deviation.
 [[nodiscard]] double rounded_mean(const double* x, const double* w, double weight, index_t n) noexcept;
 
 /// x - centre, and w (x - centre).
