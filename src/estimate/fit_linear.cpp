@@ -13,6 +13,7 @@
 #include "fenchel/distribution/beta_covariance.hpp"
 #include "fenchel/estimate/minimize.hpp"
 #include "fenchel/predict/function.hpp"
+#include "fenchel/score/function_score.hpp"
 
 namespace fenchel {
 namespace {
@@ -37,18 +38,31 @@ Eigen::MatrixXd whitening(const Eigen::MatrixXd& covariance) {
   return factor;
 }
 
-/// The loss in eta for such psi, theta = factor^T eta.
+/// The loss in eta for f = eta . psi = theta . (phi - mean), theta = factor^T eta.
 struct Standardised {
   Tsallis omega;
   Interval domain;
-  std::vector<LinearScore::Statistic> psi;
+  std::vector<LinearScore::Statistic> phi;
+  Eigen::VectorXd mean;
+  Eigen::MatrixXd factor;
+  std::vector<LinearScore::Statistic> psi = {};
 
-  [[nodiscard]] index_t size() const { return static_cast<index_t>(psi.size()); }
-  [[nodiscard]] LinearScore score(const Eigen::VectorXd& eta) const {
-    return {std::vector<double>(eta.begin(), eta.end()), psi};
+  [[nodiscard]] index_t size() const { return mean.size(); }
+  /// w . (phi(t) - mean).
+  [[nodiscard]] LinearScore::Statistic combination(const Eigen::VectorXd& w) const {
+    return [phi = phi, mean = mean, w](double t) {
+      double sum = 0;
+      for (index_t k = 0; k < w.size(); ++k)
+        if (w[k] != 0) sum += w[k] * (phi[static_cast<std::size_t>(k)](t) - mean[k]);
+      return sum;
+    };
   }
+  void make_psi() {
+    for (index_t i = 0; i < size(); ++i) psi.push_back(combination(factor.row(i)));
+  }
+  [[nodiscard]] Eigen::VectorXd theta(const Eigen::VectorXd& eta) const { return factor.transpose() * eta; }
   [[nodiscard]] SecondOrder at(const Eigen::VectorXd& eta) const {
-    const LinearScore f = score(eta);
+    const LinearScore::Statistic f = combination(theta(eta));
     const auto p = detail::predict_numeric(omega, f, domain, detail::kNumericAccuracy);
     SecondOrder result{detail::conjugate(omega, p, f), Eigen::VectorXd(size()), {}};
     for (index_t i = 0; i < size(); ++i)
@@ -63,7 +77,7 @@ struct Standardised {
     } catch (const std::domain_error&) {
     } catch (const ConvergenceError&) {
     }
-    return {kInfinity, Eigen::VectorXd::Zero(size()), Eigen::MatrixXd::Zero(size(), size())};
+    return {kInfinity, Eigen::VectorXd::Constant(size(), kInfinity), Eigen::MatrixXd::Zero(size(), size())};
   }
 };
 
@@ -159,38 +173,32 @@ Fit<NumericDensity> fit_linear(double alpha, std::vector<LinearScore::Statistic>
   if (!(moments.weight() > 0))
     throw_domain_error(kWhere, "the weight of the data", "must be positive", moments.weight());
 
-  const Eigen::MatrixXd factor = whitening(moments.covariance());
-  Standardised problem{Tsallis(alpha), domain, {}};
-  for (index_t i = 0; i < static_cast<index_t>(size); ++i) {
-    problem.psi.push_back([phi, centre = moments.mean(), row = Eigen::VectorXd(factor.row(i)), i](double t) {
-      double sum = 0;
-      for (index_t k = 0; k <= i; ++k)
-        if (row[k] != 0) sum += row[k] * (phi[static_cast<std::size_t>(k)](t) - centre[k]);
-      return sum;
-    });
-  }
+  Standardised problem{Tsallis(alpha), domain, std::move(phi), moments.mean(),
+                       whitening(moments.covariance())};
+  problem.make_psi();
   Eigen::VectorXd from;
   if (start.empty()) {
     from = find_start(problem);
   } else {
     const Eigen::Map<const Eigen::VectorXd> theta(start.data(), static_cast<index_t>(size));
-    from = factor.transpose().triangularView<Eigen::Upper>().solve(theta);
+    from = problem.factor.transpose().triangularView<Eigen::Upper>().solve(theta);
     static_cast<void>(problem.at(from));  // throws what keeps it from being one
   }
   MinimizeOptions options;
-  options.max_iterations = 100;
+  options.max_iterations = 60;
   options.tolerance = 1e-10;
   const Minimum found = minimize_convex(problem, from, options);
   detail::check_converged(kWhere, found, 1e-8,
                           " (means of phi that no density of the family has move theta without end)");
 
-  NumericDensity p = predict(problem.omega, problem.score(found.x), domain);
+  const Eigen::VectorXd theta = problem.theta(found.x);
+  NumericDensity p = predict(problem.omega, FunctionScore(problem.combination(theta)), domain);
   const Eigen::MatrixXd inverse = checked_inverse(beta_covariance(p, 2 - alpha, problem.psi, problem.psi));
-  const Eigen::MatrixXd spread = factor.transpose() * inverse;
+  const Eigen::MatrixXd spread = problem.factor.transpose() * inverse;
   const Eigen::MatrixXd covariance = spread * covariance_or_nan(p, problem.psi) * spread.transpose();
   std::vector<std::string> names;
   for (std::size_t i = 0; i < size; ++i) names.push_back(indexed("theta", static_cast<index_t>(i)));
-  return {std::move(p), std::move(names), factor.transpose() * found.x, covariance / moments.weight(),
+  return {std::move(p), std::move(names), theta, covariance / moments.weight(),
           found.value,  moments.weight()};
 }
 
