@@ -1,8 +1,8 @@
 #include "fenchel/estimate/fit_linear.hpp"
 
 #include <cmath>
+#include <exception>
 #include <limits>
-#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -81,22 +81,31 @@ struct Standardised {
   }
 };
 
-/// 0, or where that has no prediction the sum of all psi, with either sign, that have one alone.
+/// 0 or the sum of all psi, with either sign, that have a prediction alone: where the loss is less.
 Eigen::VectorXd find_start(const Standardised& problem) {
+  std::exception_ptr unresolved;
+  const auto loss = [&](const Eigen::VectorXd& eta) {
+    try {
+      return problem.at(eta).value;
+    } catch (const std::domain_error&) {
+    } catch (const ConvergenceError&) {
+      unresolved = std::current_exception();
+    }
+    return kInfinity;
+  };
   const Eigen::VectorXd zero = Eigen::VectorXd::Zero(problem.size());
-  if (problem(zero).value < kInfinity) return zero;
   Eigen::VectorXd sum = zero;
   for (index_t i = 0; i < problem.size(); ++i) {
     for (const double sign : {-1.0, 1.0}) {
-      if (sum[i] == 0 && problem(sign * Eigen::VectorXd::Unit(problem.size(), i)).value < kInfinity)
-        sum[i] = sign;
+      if (sum[i] == 0 && loss(sign * Eigen::VectorXd::Unit(problem.size(), i)) < kInfinity) sum[i] = sign;
     }
   }
-  if (sum == zero || !(problem(sum).value < kInfinity))
-    throw std::domain_error(error_message(kWhere, "start",
-                                          "must be given where theta = 0 and single phi have no density",
-                                          std::string_view("none")));
-  return sum;
+  const double at_zero = loss(zero), at_sum = loss(sum);
+  if (at_zero < kInfinity || at_sum < kInfinity) return at_zero < at_sum ? zero : sum;
+  if (unresolved) std::rethrow_exception(unresolved);
+  throw std::domain_error(error_message(kWhere, "start",
+                                        "must be given where theta = 0 and single phi have no density",
+                                        std::string_view("none")));
 }
 
 /// PhiMoments of data that must lie in an interval.
@@ -145,7 +154,7 @@ Eigen::MatrixXd checked_inverse(const Eigen::MatrixXd& hessian) {
   const double least = correlation.eigenvalues().minCoeff();
   if (!(least > kSingular))
     throw std::domain_error(error_message(
-        kWhere, "phi", "must not be collinear: theta is not unique",
+        kWhere, "phi", "must not be collinear under the density that they fit: theta is not unique",
         std::string_view("a least eigenvalue of their correlations below " + shortest(kSingular))));
   return root.asDiagonal() * correlation.eigenvectors() *
          correlation.eigenvalues().cwiseInverse().asDiagonal() * correlation.eigenvectors().transpose() *
