@@ -115,7 +115,7 @@ class MomentsInside {
       : domain_(domain), moments_(std::move(phi)) {}
 
   void update(Rows<const double> rows, PerRow weights) {
-    for (index_t i = 0; i < rows.rows; ++i) {
+    for (index_t i = 0; i < rows.rows && rows.cols == 1; ++i) {
       const double t = rows[i][0];
       if (weights[i] != 0 && !domain_.contains(t))
         throw BadEntry(kWhere, "t",
