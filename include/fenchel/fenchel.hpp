@@ -115,6 +115,8 @@
 #include "fenchel/estimate/objective.hpp"
 #include "fenchel/estimate/phi_moments.hpp"
 #include "fenchel/estimate/processes.hpp"
+#include "fenchel/estimate/radial_moments.hpp"
+#include "fenchel/estimate/selection.hpp"
 #include "fenchel/estimate/statistics.hpp"
 #include "fenchel/loss/absolute.hpp"
 #include "fenchel/loss/finite.hpp"

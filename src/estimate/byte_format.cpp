@@ -1,5 +1,6 @@
 #include "fenchel/estimate/byte_format.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <string>
 

@@ -32,20 +32,23 @@ CountHistogram CountHistogram::of(std::span<const double> values, std::span<cons
 }
 
 void CountHistogram::update(Rows<const double> rows, PerRow weights) {
-  detail::check_entries(kWhere, rows, 1, weights);
-  std::vector<index_t> keys;
-  std::vector<double> key_weights;
+  detail::check_shape(kWhere, rows, 1, weights);
+  std::vector<index_t> keys(static_cast<std::size_t>(rows.rows));
+  std::vector<double> key_weights(weights.per_row() ? keys.size() : 0);
+  std::size_t count = 0;
   for (index_t i = 0; i < rows.rows; ++i) {
-    const double value = rows.row(i)[0];
-    if (!(std::abs(value) <= static_cast<double>(kLargest) && value == std::trunc(value)))
+    const double value = rows.row(i)[0], weight = weights[i];
+    const auto key = std::abs(value) <= kLargest ? static_cast<index_t>(value) : index_t{0};
+    if (static_cast<double>(key) != value)
       throw BadEntry(kWhere, "value", "must be an integer of absolute value at most 2^53", i, 0, value);
-    if (weights[i] > 0) {
-      keys.push_back(static_cast<index_t>(value));
-      key_weights.push_back(weights[i]);
-    }
+    detail::check_weight(kWhere, weight, i);
+    keys[count] = key;
+    if (weights.per_row()) key_weights[count] = weight;
+    count += weight > 0;
   }
+  keys.resize(count);
   CountHistogram batch;
-  detail::add_weights(keys, key_weights, batch.table_);
+  detail::add_weights(keys, weights.per_row() ? PerRow(key_weights) : weights, batch.table_);
   batch.weight_ = sum_of(batch.table_);
   merge(batch);
 }

@@ -5,6 +5,7 @@
 
 #include "fenchel/core/double_double.hpp"
 #include "fenchel/core/index.hpp"
+#include "fenchel/core/rows.hpp"
 
 namespace fenchel::detail {
 
@@ -12,6 +13,6 @@ namespace fenchel::detail {
 using WeightTable = std::map<index_t, DoubleDouble>;
 
 /// Adds weights[i] > 0 to the weight of keys[i].
-void add_weights(std::span<const index_t> keys, std::span<const double> weights, WeightTable& table);
+void add_weights(std::span<const index_t> keys, PerRow weights, WeightTable& table);
 
 }  // namespace fenchel::detail

@@ -28,7 +28,8 @@ class FENCHEL_EXPORT LineMoments {
   [[nodiscard]] double weight() const noexcept { return weight_.value(); }
   /// NaN without data, as all moments.
   [[nodiscard]] double mean() const noexcept;
-  /// The second central moment, divided by the weight. Infinite where squares overflow.
+  /// The second central moment, divided by the weight. Infinite where squares overflow, 0 where they
+  /// underflow.
   [[nodiscard]] double variance() const noexcept { return (second_ / weight_).value(); }
   /// The mean of (t - mean)^n for n = 2, 3, 4; throws std::domain_error for another n.
   [[nodiscard]] double central_moment(int n) const;
