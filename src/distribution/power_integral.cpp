@@ -47,6 +47,7 @@ PowerIntegral::End PowerIntegral::make_end(double at, double direction, double r
 PowerIntegral::PowerIntegral(FunctionRef<double(double)> log_pdf, std::span<const Interval> support,
                              std::span<const double> modes, double beta, double exponent)
     : log_pdf_(log_pdf), beta_(beta), reference_(-kInfinity) {
+  std::vector<double> inner;  // modes at an end, moved inside
   for (const Interval& piece : support) {
     double lower = piece.lower(), upper = piece.upper();
     std::vector<double> here;
@@ -69,11 +70,16 @@ PowerIntegral::PowerIntegral(FunctionRef<double(double)> log_pdf, std::span<cons
     }
     if (!std::isinf(lower))
       lower += (std::isinf(piece.upper()) ? ends_.back() : ends_[ends_.size() - 2]).delta;
-    if (lower < upper) inside_.emplace_back(lower, upper);
+    if (!(lower < upper)) continue;
+    inside_.emplace_back(lower, upper);
+    for (const double t : here) {
+      const double moved = std::clamp(t, lower, upper);
+      if (inner.empty() || inner.back() != moved) inner.push_back(moved);
+    }
   }
   if (std::isinf(reference_)) reference_ = 0;
   const auto weight = [&](double t) { return beta_ == 0 ? 0 : beta_ * (log_pdf_(t) - reference_); };
-  centres_ = make_centres(weight, inside_, modes);
+  centres_ = make_centres(weight, inside_, inner);
 }
 
 double PowerIntegral::interior(FunctionRef<double(double)> f) const {

@@ -69,6 +69,7 @@ ExcessFit fit_excess(std::string_view where, const Data& data,
     try {
       p = model(parameters(u));
     } catch (const std::domain_error&) {
+      gradient.setZero();
       return std::numeric_limits<double>::infinity();
     }
     const BatchLoss add = [&](const Eigen::VectorXd&, Rows<const double> rows, PerRow weights,

@@ -1,8 +1,8 @@
 #include "fenchel/estimate/fit_linear.hpp"
 
 #include <cmath>
+#include <exception>
 #include <limits>
-#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -13,6 +13,7 @@
 #include "fenchel/distribution/beta_covariance.hpp"
 #include "fenchel/estimate/minimize.hpp"
 #include "fenchel/predict/function.hpp"
+#include "fenchel/score/function_score.hpp"
 
 namespace fenchel {
 namespace {
@@ -37,18 +38,31 @@ Eigen::MatrixXd whitening(const Eigen::MatrixXd& covariance) {
   return factor;
 }
 
-/// The loss in eta for such psi, theta = factor^T eta.
+/// The loss in eta for f = eta . psi = theta . (phi - mean), theta = factor^T eta.
 struct Standardised {
   Tsallis omega;
   Interval domain;
-  std::vector<LinearScore::Statistic> psi;
+  std::vector<LinearScore::Statistic> phi;
+  Eigen::VectorXd mean;
+  Eigen::MatrixXd factor;
+  std::vector<LinearScore::Statistic> psi = {};
 
-  [[nodiscard]] index_t size() const { return static_cast<index_t>(psi.size()); }
-  [[nodiscard]] LinearScore score(const Eigen::VectorXd& eta) const {
-    return {std::vector<double>(eta.begin(), eta.end()), psi};
+  [[nodiscard]] index_t size() const { return mean.size(); }
+  /// w . (phi(t) - mean).
+  [[nodiscard]] LinearScore::Statistic combination(const Eigen::VectorXd& w) const {
+    return [phi = phi, mean = mean, w](double t) {
+      double sum = 0;
+      for (index_t k = 0; k < w.size(); ++k)
+        if (w[k] != 0) sum += w[k] * (phi[static_cast<std::size_t>(k)](t) - mean[k]);
+      return sum;
+    };
   }
+  void make_psi() {
+    for (index_t i = 0; i < size(); ++i) psi.push_back(combination(factor.row(i)));
+  }
+  [[nodiscard]] Eigen::VectorXd theta(const Eigen::VectorXd& eta) const { return factor.transpose() * eta; }
   [[nodiscard]] SecondOrder at(const Eigen::VectorXd& eta) const {
-    const LinearScore f = score(eta);
+    const LinearScore::Statistic f = combination(theta(eta));
     const auto p = detail::predict_numeric(omega, f, domain, detail::kNumericAccuracy);
     SecondOrder result{detail::conjugate(omega, p, f), Eigen::VectorXd(size()), {}};
     for (index_t i = 0; i < size(); ++i)
@@ -63,26 +77,35 @@ struct Standardised {
     } catch (const std::domain_error&) {
     } catch (const ConvergenceError&) {
     }
-    return {kInfinity, Eigen::VectorXd::Zero(size()), Eigen::MatrixXd::Zero(size(), size())};
+    return {kInfinity, Eigen::VectorXd::Constant(size(), kInfinity), Eigen::MatrixXd::Zero(size(), size())};
   }
 };
 
-/// 0, or where that has no prediction the sum of all psi, with either sign, that have one alone.
+/// 0 or the sum of all psi, with either sign, that have a prediction alone: where the loss is less.
 Eigen::VectorXd find_start(const Standardised& problem) {
+  std::exception_ptr unresolved;
+  const auto loss = [&](const Eigen::VectorXd& eta) {
+    try {
+      return problem.at(eta).value;
+    } catch (const std::domain_error&) {
+    } catch (const ConvergenceError&) {
+      unresolved = std::current_exception();
+    }
+    return kInfinity;
+  };
   const Eigen::VectorXd zero = Eigen::VectorXd::Zero(problem.size());
-  if (problem(zero).value < kInfinity) return zero;
   Eigen::VectorXd sum = zero;
   for (index_t i = 0; i < problem.size(); ++i) {
     for (const double sign : {-1.0, 1.0}) {
-      if (sum[i] == 0 && problem(sign * Eigen::VectorXd::Unit(problem.size(), i)).value < kInfinity)
-        sum[i] = sign;
+      if (sum[i] == 0 && loss(sign * Eigen::VectorXd::Unit(problem.size(), i)) < kInfinity) sum[i] = sign;
     }
   }
-  if (sum == zero || !(problem(sum).value < kInfinity))
-    throw std::domain_error(error_message(kWhere, "start",
-                                          "must be given where theta = 0 and single phi have no density",
-                                          std::string_view("none")));
-  return sum;
+  const double at_zero = loss(zero), at_sum = loss(sum);
+  if (at_zero < kInfinity || at_sum < kInfinity) return at_zero < at_sum ? zero : sum;
+  if (unresolved) std::rethrow_exception(unresolved);
+  throw std::domain_error(error_message(kWhere, "start",
+                                        "must be given where theta = 0 and single phi have no density",
+                                        std::string_view("none")));
 }
 
 /// PhiMoments of data that must lie in an interval.
@@ -92,7 +115,7 @@ class MomentsInside {
       : domain_(domain), moments_(std::move(phi)) {}
 
   void update(Rows<const double> rows, PerRow weights) {
-    for (index_t i = 0; i < rows.rows; ++i) {
+    for (index_t i = 0; i < rows.rows && rows.cols == 1; ++i) {
       const double t = rows[i][0];
       if (weights[i] != 0 && !domain_.contains(t))
         throw BadEntry(kWhere, "t",
@@ -131,7 +154,7 @@ Eigen::MatrixXd checked_inverse(const Eigen::MatrixXd& hessian) {
   const double least = correlation.eigenvalues().minCoeff();
   if (!(least > kSingular))
     throw std::domain_error(error_message(
-        kWhere, "phi", "must not be collinear: theta is not unique",
+        kWhere, "phi", "must not be collinear under the density that they fit: theta is not unique",
         std::string_view("a least eigenvalue of their correlations below " + shortest(kSingular))));
   return root.asDiagonal() * correlation.eigenvectors() *
          correlation.eigenvalues().cwiseInverse().asDiagonal() * correlation.eigenvectors().transpose() *
@@ -159,38 +182,32 @@ Fit<NumericDensity> fit_linear(double alpha, std::vector<LinearScore::Statistic>
   if (!(moments.weight() > 0))
     throw_domain_error(kWhere, "the weight of the data", "must be positive", moments.weight());
 
-  const Eigen::MatrixXd factor = whitening(moments.covariance());
-  Standardised problem{Tsallis(alpha), domain, {}};
-  for (index_t i = 0; i < static_cast<index_t>(size); ++i) {
-    problem.psi.push_back([phi, centre = moments.mean(), row = Eigen::VectorXd(factor.row(i)), i](double t) {
-      double sum = 0;
-      for (index_t k = 0; k <= i; ++k)
-        if (row[k] != 0) sum += row[k] * (phi[static_cast<std::size_t>(k)](t) - centre[k]);
-      return sum;
-    });
-  }
+  Standardised problem{Tsallis(alpha), domain, std::move(phi), moments.mean(),
+                       whitening(moments.covariance())};
+  problem.make_psi();
   Eigen::VectorXd from;
   if (start.empty()) {
     from = find_start(problem);
   } else {
     const Eigen::Map<const Eigen::VectorXd> theta(start.data(), static_cast<index_t>(size));
-    from = factor.transpose().triangularView<Eigen::Upper>().solve(theta);
+    from = problem.factor.transpose().triangularView<Eigen::Upper>().solve(theta);
     static_cast<void>(problem.at(from));  // throws what keeps it from being one
   }
   MinimizeOptions options;
-  options.max_iterations = 100;
+  options.max_iterations = 60;
   options.tolerance = 1e-10;
   const Minimum found = minimize_convex(problem, from, options);
   detail::check_converged(kWhere, found, 1e-8,
                           " (means of phi that no density of the family has move theta without end)");
 
-  NumericDensity p = predict(problem.omega, problem.score(found.x), domain);
+  const Eigen::VectorXd theta = problem.theta(found.x);
+  NumericDensity p = predict(problem.omega, FunctionScore(problem.combination(theta)), domain);
   const Eigen::MatrixXd inverse = checked_inverse(beta_covariance(p, 2 - alpha, problem.psi, problem.psi));
-  const Eigen::MatrixXd spread = factor.transpose() * inverse;
+  const Eigen::MatrixXd spread = problem.factor.transpose() * inverse;
   const Eigen::MatrixXd covariance = spread * covariance_or_nan(p, problem.psi) * spread.transpose();
   std::vector<std::string> names;
   for (std::size_t i = 0; i < size; ++i) names.push_back(indexed("theta", static_cast<index_t>(i)));
-  return {std::move(p), std::move(names), factor.transpose() * found.x, covariance / moments.weight(),
+  return {std::move(p), std::move(names), theta, covariance / moments.weight(),
           found.value,  moments.weight()};
 }
 

@@ -16,6 +16,7 @@
 namespace fenchel {
 namespace {
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr auto kWhere = "fit_sparse_integer_gaussian";
 
 /// The problem seen from the integer next to the mean in units of the standard deviation: u = (t - centre) /
@@ -46,7 +47,7 @@ struct Scaled {
         cross_omega(omega, f, Integers(), mode(p)).value + f(static_cast<double>(mode(p))) + top;
     return {conjugate - b.dot(moments), Eigen::Vector2d(first, second) - moments, hessian(b)};
   } catch (const std::domain_error&) {  // no distribution, or one on too many integers
-    return {std::numeric_limits<double>::infinity(), Eigen::Vector2d::Zero(), Eigen::Matrix2d::Zero()};
+    return {kInfinity, Eigen::Vector2d::Constant(kInfinity), Eigen::Matrix2d::Zero()};
   }
 };
 
@@ -75,6 +76,7 @@ Fit<SparseIntegerGaussian> fit_sparse_integer_gaussian(double alpha, const Count
   // integers count.
   const double sigma2 = std::pow(std::max(v, 1.0) / variance(BetaGaussian(alpha, 0, 1)), (alpha + 1) / 2);
   detail::checked_positive(kWhere, "sigma2", sigma2);
+  static_cast<void>(SparseIntegerGaussian(alpha, m, sigma2));  // throws where it is on too many integers
   const Eigen::Vector2d start(unit * m / sigma2, -unit * unit / (2 * sigma2));
 
   MinimizeOptions options;

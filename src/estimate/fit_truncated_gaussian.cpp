@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <numbers>
-#include <string>
 
 #include <boost/math/quadrature/gauss.hpp>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <string_view>
 
 #include "fenchel/core/compensated_sum.hpp"

@@ -17,6 +17,7 @@ namespace fenchel {
 /// data [SCD22, Section 3.2], by Newton's method: the loss is convex in theta, its Hessian is the generalized
 /// covariance of order 2 - alpha. Means agree to 1e-8 standard deviations of phi in the data. `moments` are
 /// those of the same phi. Without a start, theta = 0 is tried, then sums of phi that alone have a density.
+/// Where phi cancel over the data, as t and t^2 far from 0, their rounding bounds what can be reached.
 ///
 /// Throws std::invalid_argument where numbers of phi and theta differ, std::domain_error where the data
 /// weighs nothing, no density exists at the start, or the phi are collinear, and ConvergenceError where the

@@ -54,6 +54,16 @@ TEST(BetaCovariance, TheGaussian) {
   }
 }
 
+TEST(BetaCovariance, AModeAtTheEndOfAHalfLineIsSeen) {
+  for (const double rate : {1.0, 100.0}) {
+    const auto up = [rate](double t) { return -rate * t; };
+    const auto down = [rate](double t) { return rate * t; };
+    for (const NumericDensity& p :
+         {NumericDensity(up, {Interval(0, kInf)}, {0}), NumericDensity(down, {Interval(-kInf, 0)}, {0})})
+      EXPECT_NEAR(beta_covariance(p, 1, kIdentity, kIdentity) * rate * rate, 1, 1e-9) << rate;
+  }
+}
+
 TEST(BetaCovariance, RowsArePhiAndColumnsPsi) {
   const NumericDensity p = bump(1);
   const std::vector<std::function<double(double)>> phi{kIdentity, kSquare};

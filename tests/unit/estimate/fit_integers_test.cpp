@@ -243,6 +243,11 @@ TEST(FitSparseIntegerGaussian, NamesWhatItCannotFit) {
       "variance to say something about sigma2, got 1");
   EXPECT_EQ(message(1e6, CountHistogram::of(std::vector{0., 1., 20.})),
             "fenchel::fit_sparse_integer_gaussian: sigma2 must be positive and finite, got inf");
+  const std::string wide = message(1, CountHistogram::of(std::vector{0., 1e9}));
+  EXPECT_EQ(
+      wide.substr(0, wide.find(", got")),
+      "fenchel::sparse_integer_gaussian: sigma2 must leave at most 33554432 integers with a probability "
+      "above 1e-304");
 }
 
 }  // namespace

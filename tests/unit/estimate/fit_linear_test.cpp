@@ -29,22 +29,23 @@ PhiMoments moments_of(const Phi& phi, const std::vector<double>& values, double 
   return moments;
 }
 
-TEST(FitLinear, QuadraticIsTheClosedForm) {
+void expect_closed_form(double alpha, const std::vector<double>& values) {
   const Phi phi{first, square};
-  for (const std::vector<double>& values :
-       {std::vector{-1.0, 0.5, 0.25, 3.0}, std::vector{40.0, 40.5, 39.9}}) {
-    const PhiMoments moments = moments_of(phi, values);
-    const double mu = moments.mean()[0], variance_wanted = moments.covariance()(0, 0);
-    for (const double alpha : {0.8, 1.0, std::nextafter(1.0, 2.0), 1 + 1e-8, 4.0 / 3, 1.5, 2.0, 5.0}) {
-      const double sigma2 =
-          std::pow(variance_wanted / variance(BetaGaussian(alpha, 0, 1)), (alpha + 1) / 2);  // MATH.md 5.6
-      const auto fit = fit_linear(alpha, phi, Line(), moments);
-      EXPECT_NEAR(fit.parameters[0], mu / sigma2, 2e-7 * std::max(1.0, std::abs(mu)) / sigma2) << alpha;
-      EXPECT_NEAR(fit.parameters[1], -0.5 / sigma2, 1e-7 / sigma2) << alpha;
-      EXPECT_NEAR(mean(fit.distribution), mu, 1e-8) << alpha;
-      EXPECT_NEAR(variance(fit.distribution), variance_wanted, 1e-7) << alpha;
-    }
-  }
+  const PhiMoments moments = moments_of(phi, values);
+  const double mu = moments.mean()[0], spread = moments.covariance()(0, 0);
+  const double sigma2 =
+      std::pow(spread / variance(BetaGaussian(alpha, 0, 1)), (alpha + 1) / 2);  // MATH.md 5.6
+  const auto fit = fit_linear(alpha, phi, Line(), moments);
+  EXPECT_NEAR(fit.parameters[0], mu / sigma2, 2e-7 * std::max(1.0, std::abs(mu)) / sigma2) << alpha;
+  EXPECT_NEAR(fit.parameters[1], -0.5 / sigma2, 1e-7 / sigma2) << alpha;
+  EXPECT_NEAR(mean(fit.distribution), mu, 1e-8) << alpha;
+  EXPECT_NEAR(variance(fit.distribution), spread, 1e-7) << alpha;
+}
+
+TEST(FitLinear, QuadraticIsTheClosedForm) {
+  for (const double alpha : {0.8, 1.0, std::nextafter(1.0, 2.0), 1 + 1e-8, 4.0 / 3, 1.5, 2.0, 5.0})
+    expect_closed_form(alpha, {-1.0, 0.5, 0.25, 3.0});
+  expect_closed_form(1.5, {40, 40.5, 39.9});
 }
 
 TEST(FitLinear, OnAnIntervalSlopesAreExact) {
@@ -58,6 +59,20 @@ TEST(FitLinear, OnAnIntervalSlopesAreExact) {
   EXPECT_NEAR(1 / (1 - std::exp(-theta)) - 1 / theta, 0.55, 1e-9);
 }
 
+TEST(FitLinear, OnAHalfLineTheMeanIsThatOfAnExponential) {
+  const auto fit = fit_linear(1, {first}, Interval(0, kInf), moments_of({first}, {0.5, 1.5, 4}));
+  EXPECT_NEAR(fit.parameters[0], -0.5, 1e-9);
+  EXPECT_NEAR(fit.standard_errors()[0], 0.5 / std::sqrt(3), 1e-8);
+}
+
+TEST(FitLinear, NarrowDataInAWideIntervalIsFitted) {
+  const Phi phi{first, square};
+  const PhiMoments moments = moments_of(phi, {1e-3, 2e-3, 4e-3});
+  const auto fit = fit_linear(1.5, phi, Interval(0, 1), moments);
+  EXPECT_NEAR(mean(fit.distribution), moments.mean()[0], 1e-10);
+  EXPECT_NEAR(variance(fit.distribution), moments.covariance()(0, 0), 1e-12);
+}
+
 TEST(FitLinear, OneValueInsideOfAnIntervalIsFitted) {
   const auto fit = fit_linear(2, {first}, Interval(0, 1), moments_of({first}, {0.45}));
   EXPECT_NEAR(fit.parameters[0], 12 * (0.45 - 0.5), 1e-9);
@@ -68,7 +83,7 @@ TEST(FitLinear, AnyPhiHasTheMeansOfTheData) {
   const Phi phi{first, [](double t) { return std::abs(t); }, [](double t) { return std::cos(t); },
                 [](double t) { return t * t * t * t; }};
   const PhiMoments moments = moments_of(phi, {-1.1, -0.9, -0.4, -0.2, 0.1, 0.4, 0.7, 0.9, 1.2});
-  for (const double alpha : {1.0, 1.5, 2.0}) {
+  for (const double alpha : {1.0, 2.0}) {
     const auto fit = fit_linear(alpha, phi, Line(), moments);
     for (std::size_t i = 0; i < phi.size(); ++i)
       EXPECT_NEAR(expectation(fit.distribution, phi[i]), moments.mean()[static_cast<index_t>(i)], 1e-7)
@@ -143,7 +158,8 @@ TEST(FitLinear, NamesWhatItCannotFit) {
   EXPECT_EQ(message(phi, line, moments_of(phi, {0, 1}), {1, 1}).substr(0, 18), "fenchel::predict: ");
   const Phi collinear{first, [](double t) { return 2 * t + 1; }};
   EXPECT_EQ(message(collinear, unit, moments_of(collinear, {0.2, 0.7})),
-            "fenchel::fit_linear: phi must not be collinear: theta is not unique, got a least eigenvalue of "
+            "fenchel::fit_linear: phi must not be collinear under the density that they fit: theta is not "
+            "unique, got a least eigenvalue of "
             "their correlations below 1e-09");
 }
 
