@@ -1,5 +1,5 @@
 # The commands of this repository; the work itself is in CMakePresets.json and scripts/.
-.PHONY: help bootstrap run test build bench asan tidy format clean
+.PHONY: help bootstrap run test build bench asan fuzz tidy format clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -7,11 +7,12 @@ help: ## list these commands
 bootstrap:
 	@scripts/bootstrap
 
-run: build ## build, print a tour of the maps, draw it and every family into build/pictures, find bursts by attention
+run: build ## build, print a tour of the maps, draw it and every family into build/pictures, find bursts by attention, fit noise
 	@mkdir -p build/pictures
 	build/release/examples/tour build/pictures/tour.svg
 	build/release/examples/families build/pictures
 	build/release/examples/bursts
+	build/release/examples/heteroscedastic data/cancer.csv build/pictures/heteroscedastic.svg
 
 test: bootstrap ## build and run every test and check; the last line counts them
 	@scripts/test dev
@@ -25,6 +26,9 @@ bench: build ## run every benchmark
 
 asan: bootstrap ## run the tests under the address and undefined behaviour sanitizers
 	@scripts/test asan
+
+fuzz: ## run each fuzz target for a minute, or FUZZ_SECONDS; what fails stays in tests/fuzz/corpus
+	@scripts/fuzz
 
 tidy: bootstrap ## run clang-tidy over src and the headers that it includes
 	@scripts/tidy

@@ -88,6 +88,14 @@ BetaLaplace BetaLaplace::from_variance(double alpha, double mu, double variance)
   return {alpha, mu, b_of_spread(alpha, spread)};
 }
 
+BetaLaplace BetaLaplace::from_mean_deviation(double alpha, double mu, double deviation) {
+  constexpr auto kFrom = "beta_laplace::from_mean_deviation";
+  if (!(alpha > 0.5) || std::isinf(alpha))
+    throw_domain_error(kFrom, "alpha", "must be finite and above 1/2", alpha);
+  detail::checked_positive(kFrom, "deviation", deviation);
+  return {alpha, mu, b_of_spread(alpha, (2 * alpha - 1) * deviation)};
+}
+
 BetaLaplace BetaLaplace::from_half_width(double alpha, double mu, double half_width) {
   if (!(alpha > 1) || std::isinf(alpha))
     throw_domain_error("beta_laplace::from_half_width", "alpha", "must be finite and above 1", alpha);

@@ -30,6 +30,11 @@ double moment_share(int degree, double gamma, int n) {
   return (0.5 + gamma) * rest * 2 * (degree + 1) / (static_cast<double>(n + 1) * power);
 }
 
+double scale_of_half_width(int degree, double gamma, double half_width) {
+  const double scale = half_width / (degree + 1) / (0.5 + gamma) * half_width;  // no power may overflow
+  return degree == 1 ? scale : scale * half_width;
+}
+
 }  // namespace
 
 CappedShape::CappedShape(std::string_view where, int degree, double gamma, std::string_view name,
@@ -49,9 +54,13 @@ CappedShape::CappedShape(std::string_view where, int degree, double gamma, std::
 double CappedShape::scale_of_variance(std::string_view where, int degree, double gamma, double variance) {
   checked_nonnegative(where, "gamma", gamma);
   checked_positive(where, "variance", variance);
-  const double half_width = std::sqrt(variance / moment_share(degree, gamma, 2));
-  const double scale = half_width / (degree + 1) / (0.5 + gamma) * half_width;  // no power may overflow
-  return degree == 1 ? scale : scale * half_width;
+  return scale_of_half_width(degree, gamma, std::sqrt(variance / moment_share(degree, gamma, 2)));
+}
+
+double CappedShape::b_of_mean_deviation(std::string_view where, double gamma, double deviation) {
+  checked_nonnegative(where, "gamma", gamma);
+  checked_positive(where, "deviation", deviation);
+  return scale_of_half_width(1, gamma, deviation / moment_share(1, gamma, 1));
 }
 
 double CappedShape::threshold() const noexcept {

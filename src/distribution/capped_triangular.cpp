@@ -19,4 +19,10 @@ CappedTriangular CappedTriangular::from_variance(double gamma, double mu, double
       detail::CappedShape::scale_of_variance("capped_triangular::from_variance", kDegree, gamma, variance)};
 }
 
+CappedTriangular CappedTriangular::from_mean_deviation(double gamma, double mu, double deviation) {
+  return {
+      gamma, mu,
+      detail::CappedShape::b_of_mean_deviation("capped_triangular::from_mean_deviation", gamma, deviation)};
+}
+
 }  // namespace fenchel

@@ -39,6 +39,19 @@ double unit_mass_half_width(double bend, double gamma, double scale) {
   return least * increasing_root(excess, 0.5, 2, 1);  // 0.5: `least` is rounded
 }
 
+/// The scale at which E|y|^n = unit^n; half_width / unit is between `least`, that without gamma, and `most`,
+/// that for large gamma.
+double scale_of_moment(double bend, double gamma, int n, double unit, double least, double most) {
+  const double root = std::sqrt(gamma);
+  const auto excess = [&](double width) {  // in units; the slope is that at a fixed form
+    const double power = n == 1 ? width : width * width;
+    const double value = power * relative_moment(smooth_form(bend, root / unit / width), n);
+    return ValueAndSlope{value - 1, n * value / width};
+  };
+  const double width = unit * increasing_root(excess, least, most, least);
+  return 2 * smooth_form(bend, root / width).mass * width * width * (bend == 1 ? width : 1);
+}
+
 }  // namespace
 
 SmoothShape::SmoothShape(std::string_view where, double bend, double gamma, std::string_view name,
@@ -51,14 +64,14 @@ SmoothShape::SmoothShape(std::string_view where, double bend, double gamma, std:
 double SmoothShape::scale_of_variance(std::string_view where, double bend, double gamma, double variance) {
   checked_nonnegative(where, "gamma", gamma);
   checked_positive(where, "variance", variance);
-  const double root = std::sqrt(gamma), deviation = std::sqrt(variance);
-  const auto excess = [&](double width) {  // in units of the deviation; the slope is that at a fixed form
-    const double value = width * width * relative_moment(smooth_form(bend, root / deviation / width), 2);
-    return ValueAndSlope{value - 1, 2 * value / width};
-  };
   const double least = std::sqrt(bend == 1 ? 5 : 6), most = std::sqrt(bend == 1 ? 7 : 7.5);
-  const double width = deviation * increasing_root(excess, least, most, least);
-  return 2 * smooth_form(bend, root / width).mass * width * width * (bend == 1 ? width : 1);
+  return scale_of_moment(bend, gamma, 2, std::sqrt(variance), least, most);
+}
+
+double SmoothShape::b_of_mean_deviation(std::string_view where, double gamma, double deviation) {
+  checked_nonnegative(where, "gamma", gamma);
+  checked_positive(where, "deviation", deviation);
+  return scale_of_moment(0, gamma, 1, deviation, 3, 10. / 3);
 }
 
 double SmoothShape::depth(double y) const noexcept {

@@ -18,6 +18,12 @@ SmoothTriangular SmoothTriangular::from_variance(double gamma, double mu, double
           detail::SmoothShape::scale_of_variance("smooth_triangular::from_variance", kBend, gamma, variance)};
 }
 
+SmoothTriangular SmoothTriangular::from_mean_deviation(double gamma, double mu, double deviation) {
+  return {
+      gamma, mu,
+      detail::SmoothShape::b_of_mean_deviation("smooth_triangular::from_mean_deviation", gamma, deviation)};
+}
+
 double SmoothTriangular::threshold() const noexcept {
   const detail::SmoothForm& form = shape_.form();
   return -half_width() / b() * (1 - form.inverse * form.slope);

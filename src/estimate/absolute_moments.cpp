@@ -1,5 +1,6 @@
 #include "fenchel/estimate/absolute_moments.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -7,6 +8,7 @@
 #include "estimate/chunks.hpp"
 #include "estimate/sums.hpp"
 #include "fenchel/core/check.hpp"
+#include "fenchel/core/vector_math.hpp"
 #include "fenchel/estimate/byte_format.hpp"
 
 namespace fenchel {
@@ -14,13 +16,14 @@ namespace {
 
 constexpr std::string_view kWhere = "absolute_moments", kKind = "FABS";
 constexpr std::uint32_t kVersion = 1;
+constexpr double kSplitError = 1e-9;  // the parts and the whole are summed in different orders
 constexpr double kMax = std::numeric_limits<double>::max();
 
-void raise(const std::vector<double>& distances, double power, std::vector<double>& out) {
-  for (std::size_t i = 0; i < distances.size(); ++i)
-    out[i] = power == 1   ? distances[i]
-             : power == 2 ? distances[i] * distances[i]
-                          : std::pow(distances[i], power);
+void raise(std::span<const double> x, double power, std::span<double> out) {
+  if (power == 1)
+    std::copy(x.begin(), x.end(), out.begin());
+  else
+    vector_pow(x, power, out);
 }
 
 }  // namespace
@@ -49,15 +52,11 @@ void AbsoluteMoments::update(Rows<const double> rows, PerRow weights) {
     const auto n = static_cast<std::size_t>(chunk.rows);
     distances.resize(n);
     terms.resize(n);
-    double below = 0, above = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      distances[i] = std::abs(x[i] - centre_);
-      below += x[i] < centre_ ? w[i] : 0.0;
-      above += x[i] > centre_ ? w[i] : 0.0;
-    }
+    detail::distances(x, centre_, chunk.rows, distances.data());
     next.weight_ += detail::sum(w, chunk.rows);
-    next.below_ += below;
-    next.above_ += above;
+    const detail::Sides sides = detail::side_weights(x, w, centre_, chunk.rows);
+    next.below_ += sides.below;
+    next.above_ += sides.above;
     for (std::size_t k = 0; k < powers_.size(); ++k) {
       raise(distances, powers_[k], terms);
       next.sums_[k] += detail::weighted_sum(terms.data(), w, chunk.rows);
@@ -112,8 +111,9 @@ AbsoluteMoments AbsoluteMoments::from_bytes(std::span<const std::byte> bytes) {
   }
   reader.require(std::abs(centre) <= kMax, "must hold a finite centre");
   reader.require(weight.high >= 0 && weight.high <= kMax, "must hold a weight that is finite");
-  reader.require(below.high >= 0 && below.high <= kMax && above.high >= 0 && above.high <= kMax,
-                 "must hold weights that are finite");
+  const double whole = (1 + kSplitError) * weight.high;
+  reader.require(below.high >= 0 && below.high <= whole && above.high >= 0 && above.high <= whole,
+                 "must hold parts of the weight");
   AbsoluteMoments read(centre, std::move(powers));
   read.weight_ = weight;
   read.below_ = below;

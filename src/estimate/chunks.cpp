@@ -19,8 +19,7 @@ void check_from(std::string_view where, Rows<const double> rows, PerRow weights,
       if (const double x = rows.row(i)[j]; !(x >= -kMax && x <= kMax))
         throw BadEntry(where, "value", "must be finite", i, j, x);
     }
-    if (!(weights[i] >= 0 && weights[i] <= kMax))
-      throw BadEntry(where, "weight", "must be finite and not negative", i, kWeightColumn, weights[i]);
+    check_weight(where, weights[i], i);
   }
 }
 
@@ -47,6 +46,10 @@ void check_shape(std::string_view where, Rows<const double> rows, index_t column
     throw_invalid_argument(where, "weights", "must have one entry for each row", weights.size());
 }
 
+void throw_weight(std::string_view where, double weight, index_t row) {
+  throw BadEntry(where, "weight", "must be finite and not negative", row, kWeightColumn, weight);
+}
+
 void check_entries(std::string_view where, Rows<const double> rows, index_t columns, PerRow weights) {
   check_shape(where, rows, columns, weights);
   check_from(where, rows, weights, 0);
@@ -57,9 +60,14 @@ void fill(std::string_view where, Rows<const double> rows, PerRow weights, index
   bool good = true;
   for (index_t j = 0; j < rows.cols; ++j)
     good &= copy_finite(rows.row(begin) + j, rows.stride, count, chunk.values.data() + j * chunk.capacity);
-  for (index_t i = 0; i < count; ++i) chunk.weights[static_cast<std::size_t>(i)] = weights[begin + i];
-  good &= copy_finite(chunk.weights.data(), 1, count, chunk.weights.data());
-  const double least = extremes(chunk.weights.data(), count).minimum;
+  double* w = chunk.weights.data();
+  if (weights.per_row()) {
+    for (index_t i = 0; i < count; ++i) w[i] = weights[begin + i];
+  } else {
+    std::fill_n(w, count, weights[0]);
+  }
+  good &= copy_finite(w, 1, count, w);
+  const double least = extremes(w, count).minimum;
   if (!good || least < 0) check_from(where, rows, weights, begin);
   chunk.rows = count;
   if (least == 0) drop_weightless(rows.cols, chunk);

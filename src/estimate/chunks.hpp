@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,11 @@ struct Chunk {
 /// Throws std::invalid_argument unless the rows have that many columns and there is a weight for each.
 void check_shape(std::string_view where, Rows<const double> rows, index_t columns, PerRow weights);
 
+[[noreturn]] void throw_weight(std::string_view where, double weight, index_t row);
+inline void check_weight(std::string_view where, double weight, index_t row) {
+  if (!(weight >= 0 && weight <= std::numeric_limits<double>::max())) throw_weight(where, weight, row);
+}
+
 /// check_shape, and throws BadEntry as fill does.
 void check_entries(std::string_view where, Rows<const double> rows, index_t columns, PerRow weights);
 
@@ -29,13 +35,13 @@ void check_entries(std::string_view where, Rows<const double> rows, index_t colu
 void fill(std::string_view where, Rows<const double> rows, PerRow weights, index_t begin, index_t count,
           Chunk& chunk);
 
-/// Calls add(chunk) for all rows, in chunks that fit the first cache.
+/// Calls add(chunk) for all rows, in chunks that fit the second cache.
 template <class Add>
 void for_each_chunk(std::string_view where, Rows<const double> rows, index_t columns, PerRow weights,
                     const Add& add) {
   check_shape(where, rows, columns, weights);
   Chunk chunk;
-  chunk.capacity = std::min(rows.rows, std::max<index_t>(128, 1024 / columns));
+  chunk.capacity = std::min(rows.rows, std::max<index_t>(512, 4096 / columns));
   chunk.values.resize(static_cast<std::size_t>(chunk.capacity * columns));
   chunk.weights.resize(static_cast<std::size_t>(chunk.capacity));
   for (index_t begin = 0; begin < rows.rows; begin += chunk.capacity) {

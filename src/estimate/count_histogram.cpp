@@ -32,16 +32,20 @@ CountHistogram CountHistogram::of(std::span<const double> values, std::span<cons
 }
 
 void CountHistogram::update(Rows<const double> rows, PerRow weights) {
-  detail::check_entries(kWhere, rows, 1, weights);
+  detail::check_shape(kWhere, rows, 1, weights);
   std::vector<index_t> keys;
   std::vector<double> key_weights;
+  keys.reserve(static_cast<std::size_t>(rows.rows));
+  key_weights.reserve(static_cast<std::size_t>(rows.rows));
   for (index_t i = 0; i < rows.rows; ++i) {
-    const double value = rows.row(i)[0];
-    if (!(std::abs(value) <= static_cast<double>(kLargest) && value == std::trunc(value)))
+    const double value = rows.row(i)[0], weight = weights[i];
+    const auto key = std::abs(value) <= double{kLargest} ? static_cast<index_t>(value) : index_t{0};
+    if (static_cast<double>(key) != value)
       throw BadEntry(kWhere, "value", "must be an integer of absolute value at most 2^53", i, 0, value);
-    if (weights[i] > 0) {
-      keys.push_back(static_cast<index_t>(value));
-      key_weights.push_back(weights[i]);
+    detail::check_weight(kWhere, weight, i);
+    if (weight > 0) {
+      keys.push_back(key);
+      key_weights.push_back(weight);
     }
   }
   CountHistogram batch;

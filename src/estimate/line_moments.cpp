@@ -34,7 +34,7 @@ void LineMoments::update(Rows<const double> rows, PerRow weights) {
     const double *x = chunk.column(0), *w = chunk.weights.data();
     const detail::Extremes range = detail::extremes(x, chunk.rows);
     const double weight = detail::sum(w, chunk.rows);
-    const double centre = detail::rounded_mean(x, w, weight, range, chunk.rows);
+    const double centre = detail::rounded_mean(x, w, weight, chunk.rows);
     const detail::PowerSums sums = detail::power_sums(x, w, centre, chunk.rows);
     LineMoments part;
     part.weight_ = detail::checked_finite(kWhere, "weight", weight);

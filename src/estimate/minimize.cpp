@@ -18,12 +18,16 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // How much a value may rise by rounding: without it a search that is at the minimum cannot end there.
 constexpr double kValueSlack = 8 * std::numeric_limits<double>::epsilon();
 
+double largest(const Eigen::VectorXd& gradient) {
+  return gradient.size() == 0 ? 0 : gradient.cwiseAbs().maxCoeff();
+}
+
 struct Point {
   Eigen::VectorXd x;
   double value;
   Eigen::VectorXd gradient;
 
-  double residual() const { return gradient.size() == 0 ? 0 : gradient.cwiseAbs().maxCoeff(); }
+  double residual() const { return largest(gradient); }
   bool is_finite() const { return std::isfinite(value) && gradient.allFinite(); }
   double slack() const { return kValueSlack * std::abs(value); }
 };
@@ -135,30 +139,34 @@ Minimum minimize_convex(FunctionRef<SecondOrder(const Eigen::VectorXd&)> f, cons
     if (const auto status = verdict(options, iteration, at))
       return report(std::move(at), iteration, evaluations, *status);
     const double size = local.hessian.diagonal().cwiseAbs().maxCoeff();
-    double ridge = 0, step = 1;
-    for (bool found = false; !found;) {
-      const Eigen::MatrixXd regular =
-          local.hessian + ridge * Eigen::MatrixXd::Identity(start.size(), start.size());
-      const Eigen::LDLT<Eigen::MatrixXd> factor(regular);
+    bool found = false;
+    // Where the Hessian is singular next to a kink of the gradient, only a large ridge makes steps short
+    // enough.
+    for (const double ridge : {0.0, 1e-12, 1e-8, 1e-4, 1.0, 1e4}) {
+      const double shift = ridge * (size > 0 ? size : 1);
+      const Eigen::LDLT<Eigen::MatrixXd> factor(
+          local.hessian + shift * Eigen::MatrixXd::Identity(start.size(), start.size()));
       const Eigen::VectorXd direction = factor.solve(-at.gradient);
       const double slope = direction.dot(at.gradient);
-      const double next_ridge = ridge == 0 ? 1e-12 * (size > 0 ? size : 1) : 10 * ridge;
-      if (!(slope < 0) || !factor.isPositive() || !direction.allFinite()) {
-        ridge = next_ridge;
-        if (!std::isfinite(ridge))
-          return report(std::move(at), iteration, evaluations, MinimizeStatus::stalled);
-        continue;
-      }
-      for (step = 1; step > 1e-14 && !found; step /= 4) {
+      if (!(slope < 0) || !factor.isPositive() || !direction.allFinite()) continue;
+      for (double step = 1; step > 1e-7 && !found; step /= 4) {
+        const Eigen::VectorXd x = at.x + step * direction;
+        if (x == at.x) break;
         ++evaluations;
-        SecondOrder next = f(at.x + step * direction);
-        found = next.gradient.allFinite() && next.value <= at.value + at.slack() + 1e-4 * step * slope;
+        SecondOrder next = f(x);
+        const double rise = next.value - at.value, promise = step * slope;
+        // Where values no longer tell, as they are integrals or rounded: of a convex function a smaller
+        // gradient is progress, too.
+        found = std::isfinite(next.value) && next.gradient.allFinite() &&
+                ((rise <= 1e-4 * promise && -promise > at.slack()) ||
+                 largest(next.gradient) <= at.residual() / 2);
         if (!found) continue;
-        at = {at.x + step * direction, next.value, next.gradient};
+        at = {x, next.value, next.gradient};
         local = std::move(next);
       }
-      if (!found) return report(std::move(at), iteration, evaluations, MinimizeStatus::stalled);
+      if (found) break;
     }
+    if (!found) return report(std::move(at), iteration, evaluations, MinimizeStatus::stalled);
   }
 }
 

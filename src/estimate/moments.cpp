@@ -45,12 +45,8 @@ void Moments::update(Rows<const double> rows, PerRow weights) {
     for (index_t i = 0; i < dimension(); ++i) {
       const auto at = static_cast<std::size_t>(i);
       const double* x = chunk.column(i);
-      const double centre = detail::rounded_mean(x, w, weight, detail::extremes(x, n), n);
-      double* d = centred.data() + i * chunk.capacity;
-      for (index_t r = 0; r < n; ++r) {
-        d[r] = x[r] - centre;
-        weighted[static_cast<std::size_t>(r)] = w[r] * d[r];
-      }
+      const double centre = detail::rounded_mean(x, w, weight, n);
+      detail::centre_column(x, w, centre, n, centred.data() + i * chunk.capacity, weighted.data());
       // The mean is off the centre by some ulp; the scatter is about the mean.
       const double first = detail::sum(weighted.data(), n);
       off[at] = first / part.weight_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 #include "core/lanes.hpp"
@@ -49,19 +50,19 @@ FENCHEL_CLONES bool copy_finite(const double* x, index_t stride, index_t n, doub
 }
 
 FENCHEL_CLONES Extremes extremes(const double* x, index_t n) noexcept {
-  double low[kParts], high[kParts];
-  std::fill(low, low + kParts, x[0]);
-  std::fill(high, high + kParts, x[0]);
-  const auto see = [&](index_t i, index_t j) FENCHEL_INLINE_LAMBDA {
-    low[j] = x[i + j] < low[j] ? x[i + j] : low[j];
-    high[j] = x[i + j] > high[j] ? x[i + j] : high[j];
-  };
+  using Values = Lanes<double>;
+  Extremes range{x[0], x[0]};
+  Values low = x[0] - Values{}, high = low;
   index_t i = 0;
-  for (; i + kParts <= n; i += kParts) {
-    for (index_t j = 0; j < kParts; ++j) see(i, j);
+  for (; i + kLanes<double> <= n; i += kLanes<double>) {
+    const Values next = load(x + i);
+    low = next < low ? next : low;
+    high = next > high ? next : high;
   }
-  for (index_t j = 0; i + j < n; ++j) see(i, j);
-  return {*std::min_element(low, low + kParts), *std::max_element(high, high + kParts)};
+  for (; i < n; ++i) range = {std::min(range.minimum, x[i]), std::max(range.maximum, x[i])};
+  for (index_t k = 0; k < kLanes<double>; ++k)
+    range = {std::min(range.minimum, low[k]), std::max(range.maximum, high[k])};
+  return range;
 }
 
 FENCHEL_CLONES double sum(const double* x, index_t n) noexcept {
@@ -93,11 +94,38 @@ FENCHEL_CLONES PowerSums power_sums(const double* x, const double* w, double cen
   return {total(first), total(second), total(third), total(fourth)};
 }
 
-double rounded_mean(const double* x, const double* w, double weight, const Extremes& within,
-                    index_t n) noexcept {
-  // About the least value: what is subtracted is exact where the values lie close together.
-  const double mean = within.minimum + centred_sum(x, w, within.minimum, n) / weight;
-  return mean >= within.minimum && mean <= within.maximum ? mean : within.maximum;
+double rounded_mean(const double* x, const double* w, double weight, index_t n) noexcept {
+  return x[0] + centred_sum(x, w, x[0], n) / weight;
+}
+
+FENCHEL_CLONES void centre_column(const double* x, const double* w, double centre, index_t n, double* centred,
+                                  double* weighted) noexcept {
+  for (index_t i = 0; i < n; ++i) {
+    centred[i] = x[i] - centre;
+    weighted[i] = w[i] * centred[i];
+  }
+}
+
+FENCHEL_CLONES void distances(const double* x, double centre, index_t n, double* out) noexcept {
+  for (index_t i = 0; i < n; ++i) out[i] = std::abs(x[i] - centre);
+}
+
+FENCHEL_CLONES Sides side_weights(const double* x, const double* w, double centre, index_t n) noexcept {
+  using Values = Lanes<double>;
+  // Lanes, because GCC 12 gets the plain loop over `x < centre ? w : 0` wrong where it masks the load of w.
+  Values below{}, above{};
+  for (index_t i = 0; i < n; i += kLanes<double>) {
+    const index_t count = std::min(n - i, kLanes<double>);
+    const Values value = load_some(x + i, count, centre), weight = load_some(w + i, count, 0.0);
+    below += value < centre ? weight : Values{};
+    above += value > centre ? weight : Values{};
+  }
+  Sides sides{};
+  for (index_t k = 0; k < kLanes<double>; ++k) {
+    sides.below += below[k];
+    sides.above += above[k];
+  }
+  return sides;
 }
 
 }  // namespace fenchel::detail

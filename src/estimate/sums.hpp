@@ -2,7 +2,7 @@
 
 #include "fenchel/core/index.hpp"
 
-/// Plain vector loops over the few hundred rows of a chunk: each sum errs by some 1e-15 of the sum of the
+/// Plain vector loops over the few thousand rows of a chunk: each sum errs by some 1e-15 of the sum of the
 /// absolute terms.
 namespace fenchel::detail {
 
@@ -26,8 +26,19 @@ struct PowerSums {
 };
 [[nodiscard]] PowerSums power_sums(const double* x, const double* w, double centre, index_t n) noexcept;
 
-/// A double close to the weighted mean and within the extremes; `weight` is the sum of w > 0.
-[[nodiscard]] double rounded_mean(const double* x, const double* w, double weight, const Extremes& within,
-                                  index_t n) noexcept;
+/// A double close to the weighted mean, and equal to x if all x are the same; `weight` is the sum of w > 0.
+/// About x[0], so that what is subtracted is exact where the values lie close together.
+[[nodiscard]] double rounded_mean(const double* x, const double* w, double weight, index_t n) noexcept;
+
+/// x - centre, and w (x - centre).
+void centre_column(const double* x, const double* w, double centre, index_t n, double* centred,
+                   double* weighted) noexcept;
+/// |x - centre|.
+void distances(const double* x, double centre, index_t n, double* out) noexcept;
+/// The sums of w over x < centre, and over x > centre.
+struct Sides {
+  double below, above;
+};
+[[nodiscard]] Sides side_weights(const double* x, const double* w, double centre, index_t n) noexcept;
 
 }  // namespace fenchel::detail

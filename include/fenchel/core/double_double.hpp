@@ -24,6 +24,12 @@ struct DoubleDouble {
     *this = quick_two_sum(next, rest + smaller);
     return *this;
   }
+  constexpr DoubleDouble& operator+=(double x) noexcept {
+    const auto [sum, lost] = two_sum(high, x);
+    if (!is_finite(sum)) return *this = DoubleDouble(sum);
+    *this = quick_two_sum(sum, lost + low);
+    return *this;
+  }
   constexpr DoubleDouble& operator-=(const DoubleDouble& other) noexcept { return *this += -other; }
   /// No rounded product is added to anything, so the compiler has none to contract: what is left of the
   /// product of the high parts is the same with and without -ffp-contract.

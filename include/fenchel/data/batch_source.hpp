@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,8 +15,9 @@ namespace fenchel {
 /// source, and last until the next read into this batch.
 struct Batch {
   Rows<const double> rows;
-  std::span<const double> weights;  ///< empty: every row weighs 1
-  std::vector<double> storage;      ///< for the rows, kept between reads
+  std::span<const double> weights;      ///< empty: every row weighs 1
+  std::vector<double> storage;          ///< for the rows, kept between reads
+  std::shared_ptr<const void> owner{};  ///< of rows that lie elsewhere, where the batch must hold them
 
   /// For functions of rows and weights.
   [[nodiscard]] PerRow row_weights() const noexcept {

@@ -27,6 +27,8 @@ class FENCHEL_EXPORT BetaLaplace {
   [[nodiscard]] static BetaLaplace triangular(double mu, double b) { return {2, mu, b}; }
   /// The member with this variance; it exists for finite alpha > 2/3.
   [[nodiscard]] static BetaLaplace from_variance(double alpha, double mu, double variance);
+  /// The member with this E|t - mu|; it exists for finite alpha.
+  [[nodiscard]] static BetaLaplace from_mean_deviation(double alpha, double mu, double deviation);
   /// The member with support mu +- half_width; it exists for finite alpha > 1.
   [[nodiscard]] static BetaLaplace from_half_width(double alpha, double mu, double half_width);
 

@@ -27,6 +27,8 @@ class FENCHEL_EXPORT CappedShape {
   /// The s at which the variance is as given.
   [[nodiscard]] static double scale_of_variance(std::string_view where, int degree, double gamma,
                                                 double variance);
+  /// The s of degree 1 at which E|y| is as given.
+  [[nodiscard]] static double b_of_mean_deviation(std::string_view where, double gamma, double deviation);
 
   [[nodiscard]] int degree() const noexcept { return degree_; }
   [[nodiscard]] double scale() const noexcept { return scale_; }

@@ -24,8 +24,9 @@ class FENCHEL_EXPORT CappedTriangular {
   /// and peak and threshold do not overflow.
   CappedTriangular(double gamma, double mu, double b);
 
-  /// The member with this variance.
+  /// The member with this variance, or with this E|t - mu|.
   [[nodiscard]] static CappedTriangular from_variance(double gamma, double mu, double variance);
+  [[nodiscard]] static CappedTriangular from_mean_deviation(double gamma, double mu, double deviation);
 
   [[nodiscard]] double gamma() const noexcept { return shape_.gamma(); }
   [[nodiscard]] double mu() const noexcept { return mu_; }

@@ -32,6 +32,8 @@ class FENCHEL_EXPORT SmoothShape {
   /// The scale at which the variance is as given.
   [[nodiscard]] static double scale_of_variance(std::string_view where, double bend, double gamma,
                                                 double variance);
+  /// The b at which E|y| is as given.
+  [[nodiscard]] static double b_of_mean_deviation(std::string_view where, double gamma, double deviation);
 
   [[nodiscard]] double gamma() const noexcept { return gamma_; }
   [[nodiscard]] double scale() const noexcept { return scale_; }

@@ -56,7 +56,8 @@ struct SecondOrder {
 };
 
 /// The minimum of a convex function by Newton's method: a ridge keeps the step a descent where the Hessian is
-/// singular, and backtracking keeps it where the value is finite and falls. As minimize otherwise.
+/// singular, and backtracking keeps it where the value is finite and falls, or the residual halves. As
+/// minimize otherwise.
 [[nodiscard]] FENCHEL_EXPORT Minimum minimize_convex(FunctionRef<SecondOrder(const Eigen::VectorXd& x)> f,
                                                      const Eigen::VectorXd& start,
                                                      const MinimizeOptions& options = {});

@@ -126,6 +126,7 @@ TEST(BetaLaplace, DeviationAndOrderDerivativeAreTheirDefinitions) {
 TEST(BetaLaplace, OtherConstructors) {
   for (const double alpha : {0.8, 1.0, 1.5, 2.0, 5.0}) {
     EXPECT_NEAR(variance(BetaLaplace::from_variance(alpha, 0, 0.3)), 0.3, 1e-14);
+    EXPECT_NEAR(absolute_moment(BetaLaplace::from_mean_deviation(alpha, 0, 0.3), 1), 0.3, 1e-14);
     if (alpha > 1) {
       EXPECT_NEAR(BetaLaplace::from_half_width(alpha, 0, 2.5).half_width(), 2.5, 1e-14);
     }
@@ -158,6 +159,10 @@ TEST(BetaLaplace, BadParametersAreNamed) {
             "fenchel::beta_laplace: spread must be positive and finite, got 0");
   EXPECT_EQ(message([] { (void)BetaLaplace::from_variance(0.6, 0, 1); }),
             "fenchel::beta_laplace::from_variance: alpha must be finite and above 2/3, got 0.6");
+  EXPECT_EQ(message([] { (void)BetaLaplace::from_mean_deviation(0.5, 0, 1); }),
+            "fenchel::beta_laplace::from_mean_deviation: alpha must be finite and above 1/2, got 0.5");
+  EXPECT_EQ(message([] { (void)BetaLaplace::from_mean_deviation(2, 0, 0); }),
+            "fenchel::beta_laplace::from_mean_deviation: deviation must be positive and finite, got 0");
   EXPECT_EQ(message([] { (void)BetaLaplace::from_half_width(1, 0, 1); }),
             "fenchel::beta_laplace::from_half_width: alpha must be finite and above 1, got 1");
   EXPECT_EQ(message([&] { (void)escort(p, 0.5); }),

@@ -215,6 +215,24 @@ TYPED_TEST(Capped, FromVariance) {
   }
 }
 
+TEST(CappedDensity, FromMeanDeviation) {
+  for (const double gamma : {0.0, 1e-8, 0.3, 1.0, 1e8, 1e200}) {
+    for (const double deviation : {1e-12, 0.44, 3e7}) {
+      const auto p = CappedTriangular::from_mean_deviation(gamma, 0.5, deviation);
+      EXPECT_NEAR(absolute_moment(p, 1) / deviation, 1, 1e-14) << gamma;
+      EXPECT_EQ(mean(p), 0.5);
+    }
+  }
+  const auto message = [](double gamma, double deviation) {
+    return message_of<std::domain_error>(
+        [&] { static_cast<void>(CappedTriangular::from_mean_deviation(gamma, 0, deviation)); });
+  };
+  EXPECT_EQ(message(1, 0),
+            "fenchel::capped_triangular::from_mean_deviation: deviation must be positive and finite, got 0");
+  EXPECT_EQ(message(-1, 1),
+            "fenchel::capped_triangular::from_mean_deviation: gamma must be finite and not negative, got -1");
+}
+
 TEST(CappedDensity, FromVarianceWhereTheCubeOfTheWidthOverflows) {
   const CappedParabola p(1e100, 0, 1e250);
   EXPECT_NEAR(CappedParabola::from_variance(1e100, 0, variance(p)).sigma2() / 1e250, 1, 1e-13);

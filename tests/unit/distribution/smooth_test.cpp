@@ -235,6 +235,22 @@ TYPED_TEST(Smooth, FromVariance) {
   }
 }
 
+TEST(SmoothTriangular, FromMeanDeviation) {
+  for (const double gamma : kGammas) {
+    for (const double wanted : {1e-6, 0.4, 1e5})
+      expect_relative(absolute_moment(SmoothTriangular::from_mean_deviation(gamma, 1, wanted), 1), wanted,
+                      1e-13);
+  }
+  const auto message = [](double gamma, double deviation) {
+    return message_of<std::domain_error>(
+        [&] { static_cast<void>(SmoothTriangular::from_mean_deviation(gamma, 0, deviation)); });
+  };
+  EXPECT_EQ(message(1, 0),
+            "fenchel::smooth_triangular::from_mean_deviation: deviation must be positive and finite, got 0");
+  EXPECT_EQ(message(-1, 1),
+            "fenchel::smooth_triangular::from_mean_deviation: gamma must be finite and not negative, got -1");
+}
+
 TYPED_TEST(Smooth, EntropyOfOrderTwoIsTheMeanDensity) {
   for (const double gamma : kGammas) {
     const TypeParam p(gamma, 1, 2);

@@ -1,0 +1,124 @@
+#include "data/csv_row.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "data/decimal.hpp"
+#include "fenchel/core/error.hpp"
+
+namespace fenchel::detail {
+namespace {
+
+constexpr const char* kBlankLine = "a line must not be blank";
+constexpr std::size_t kShown = 40;  // characters of a bad field in a message
+
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+/// Reads the field at p into `text` and returns where it ends: at a separator or at the end of the line.
+const char* read_text(const char* p, const char* end, char separator, index_t field, std::string& text) {
+  const auto skip_blanks = [&] {
+    while (p != end && *p != separator && is_blank(*p)) ++p;
+  };
+  skip_blanks();
+  if (p == end || *p != '"') {
+    const char* const stop = std::find(p, end, separator);
+    const char* last = stop;
+    while (last != p && is_blank(last[-1])) --last;
+    text.assign(p, last);
+    return stop;
+  }
+  text.clear();
+  while (true) {
+    const char* const quote = std::find(++p, end, '"');
+    if (quote == end) throw CsvFault{field, "a quote must be closed on its line"};
+    text.append(p, quote);
+    p = quote + 1;
+    if (p == end || *p != '"') break;
+    text += '"';
+  }
+  skip_blanks();
+  if (p != end && *p != separator)
+    throw CsvFault{field,
+                   std::string("expected '") + separator + "' after a quoted field, got " + shown({p, end})};
+  return p;
+}
+
+bool is_missing(std::string_view text) {
+  constexpr std::array<std::string_view, 4> kMissing = {"", "na", "nan", "null"};
+  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
+  return std::any_of(kMissing.begin(), kMissing.end(), [&](std::string_view word) {
+    return std::equal(text.begin(), text.end(), word.begin(), word.end(), same);
+  });
+}
+
+double number_of(std::string_view text, index_t field) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (rest != end || error == std::errc::invalid_argument)
+    throw CsvFault{field, "expected a number, got " + shown(text)};
+  if (error != std::errc()) throw CsvFault{field, "must be in the range of double, got " + shown(text)};
+  if (!std::isfinite(value)) throw CsvFault{field, "must be finite, got " + shown(text)};
+  return value;
+}
+
+}  // namespace
+
+std::string shown(std::string_view text) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string result = "'";
+  for (const char c : text.substr(0, kShown)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= ' ' && byte < 127)
+      result += c;
+    else
+      result.append("\\x") += {kHex[byte / 16], kHex[byte % 16]};
+  }
+  return result.append(text.size() > kShown ? "...'" : "'");
+}
+
+std::vector<std::string> csv_fields(std::string_view line, char separator) {
+  if (line.empty()) throw CsvFault{1, kBlankLine};
+  std::vector<std::string> fields;
+  const char *p = line.data(), *const end = p + line.size();
+  for (std::string text;; ++p) {
+    p = read_text(p, end, separator, static_cast<index_t>(fields.size()) + 1, text);
+    fields.push_back(text);
+    if (p == end) return fields;
+  }
+}
+
+bool CsvRow::read(std::string_view line, double* row) const {
+  if (line.empty()) throw CsvFault{1, kBlankLine};
+  const auto count = static_cast<index_t>(places.size());
+  const char *p = line.data(), *const end = p + line.size();
+  bool complete = true;
+  std::string text;
+  for (index_t field = 1;; ++field, ++p) {
+    const index_t place = places[static_cast<std::size_t>(field - 1)];
+    double value = 0;
+    const char* const stop = place == kSkipped ? nullptr : read_decimal(p, end, value);
+    if (stop != nullptr && (stop == end || *stop == separator) && std::isfinite(value)) {
+      p = stop;
+    } else {
+      p = read_text(p, end, separator, field, text);
+      if (place != kSkipped && is_missing(text)) {
+        if (!skip_missing) throw CsvFault{field, "a value is missing"};
+        complete = false;
+      } else if (place != kSkipped) {
+        value = number_of(text, field);
+      }
+    }
+    if (place != kSkipped) row[place] = value;
+    if (p == end && field == count) return complete;
+    if (p == end || field == count) {
+      const auto got = static_cast<index_t>(csv_fields(line, separator).size());
+      throw CsvFault{std::min(count, got) + 1,
+                     "expected " + shortest(count) + " fields, got " + shortest(got)};
+    }
+  }
+}
+
+}  // namespace fenchel::detail

@@ -1,0 +1,79 @@
+#include "data/file_bytes.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "fenchel/data/data_error.hpp"
+
+namespace fenchel::detail {
+namespace {
+
+#ifdef MAP_POPULATE
+constexpr int kMapFlags = MAP_PRIVATE | MAP_POPULATE;
+#else
+constexpr int kMapFlags = MAP_PRIVATE;
+#endif
+
+}  // namespace
+
+FileBytes::FileBytes(std::string name, std::span<const char> memory)
+    : name_(std::move(name)), memory_(memory), size_(static_cast<index_t>(memory.size())) {}
+
+FileBytes::FileBytes(std::string path) : name_(std::move(path)) {
+  // Without O_NONBLOCK the open of a pipe waits for its writer.
+  descriptor_ = ::open(name_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor_ < 0) refuse_errno("cannot be opened");
+  try {
+    struct stat status {};
+    if (::fstat(descriptor_, &status) != 0) refuse_errno("cannot be read");
+    if (S_ISDIR(status.st_mode)) refuse("is a directory");
+    if (!S_ISREG(status.st_mode)) refuse("is not a regular file");
+    size_ = static_cast<index_t>(status.st_size);
+    changed_seconds_ = status.st_mtim.tv_sec;
+    changed_nanoseconds_ = status.st_mtim.tv_nsec;
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
+}
+
+FileBytes::~FileBytes() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+FileWindow FileBytes::window(index_t begin, index_t end) const {
+  if (begin == end) return {};
+  if (descriptor_ < 0)
+    return {memory_.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)), nullptr};
+  static const index_t page = ::sysconf(_SC_PAGESIZE);
+  const index_t start = begin / page * page;
+  const auto length = static_cast<std::size_t>(end - start);
+  void* const mapped = ::mmap(nullptr, length, PROT_READ, kMapFlags, descriptor_, start);
+  if (mapped == MAP_FAILED) refuse_errno("cannot be read");
+  std::shared_ptr<const void> owner(mapped, [length](void* address) { ::munmap(address, length); });
+
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0) refuse_errno("cannot be read");
+  if (status.st_size != size_ || status.st_mtim.tv_sec != changed_seconds_ ||
+      status.st_mtim.tv_nsec != changed_nanoseconds_)
+    refuse("changed while it was read");
+  return {{static_cast<const char*>(mapped) + (begin - start), static_cast<std::size_t>(end - begin)},
+          std::move(owner)};
+}
+
+void FileBytes::refuse(std::string_view complaint) const {
+  throw DataError(name_ + ": " + std::string(complaint));
+}
+
+void FileBytes::refuse_errno(std::string_view complaint) const {
+  const int error = errno;
+  refuse(std::string(complaint) + ": " + std::generic_category().message(error));
+}
+
+}  // namespace fenchel::detail

@@ -1,0 +1,174 @@
+#include "fenchel/data/npy_source.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+
+#include "data/file_bytes.hpp"
+#include "data/npy_header.hpp"
+#include "data/npy_values.hpp"
+#include "fenchel/core/error.hpp"
+#include "fenchel/data/data_error.hpp"
+
+namespace fenchel {
+namespace detail {
+
+struct NpyTable {
+  std::unique_ptr<const FileBytes> file;
+  NpyHeader header;
+  NpyType type;
+  std::vector<index_t> columns;  ///< the values, then the weight
+  bool weighted;
+  bool whole;  ///< all columns in their order, and no weight
+  index_t batch_rows;
+
+  [[nodiscard]] std::string place(index_t row, index_t column) const {
+    return file->name() + ": row " + shortest(row) + ", column " + shortest(column);
+  }
+  [[nodiscard]] bool in_rows() const { return !header.fortran_order || header.columns == 1; }
+  [[nodiscard]] FileWindow window(index_t first_value, index_t values) const {
+    const index_t begin = header.begin + first_value * type.size;
+    return file->window(begin, begin + values * type.size);
+  }
+  /// Reads rows into the storage of a batch, and behind them the weights.
+  void copy(index_t first, index_t rows, Batch& batch) const;
+  [[noreturn]] void refuse(index_t row, index_t column) const {
+    throw DataError(place(row, column) + ": " + std::string(type.constraint));
+  }
+};
+
+void NpyTable::copy(index_t first, index_t rows, Batch& batch) const {
+  const auto width = static_cast<index_t>(columns.size()), values = width - weighted;
+  batch.storage.resize(std::max(batch.storage.size(), static_cast<std::size_t>(rows * width)));
+  double *const storage = batch.storage.data(), *const weights = storage + rows * values;
+  const FileWindow lines = in_rows() ? window(first * header.columns, rows * header.columns) : FileWindow{};
+  index_t bad_row = rows, bad_column = 0;
+  for (index_t j = 0; j < width; ++j) {
+    const index_t column = columns[static_cast<std::size_t>(j)];
+    const FileWindow line = in_rows() ? FileWindow{} : window(column * header.rows + first, rows);
+    const char* const from = in_rows() ? lines.bytes.data() + column * type.size : line.bytes.data();
+    const index_t step = in_rows() ? header.columns * type.size : type.size;
+    const index_t good = j == values ? type.read(from, step, rows, weights, 1)
+                                     : type.read(from, step, rows, storage + j, values);
+    if (good < bad_row) {
+      bad_row = good;
+      bad_column = column;
+    }
+  }
+  if (bad_row != rows) refuse(first + bad_row, bad_column);
+  batch.rows = {storage, rows, values};
+  batch.weights =
+      weighted ? std::span<const double>(weights, static_cast<std::size_t>(rows)) : std::span<const double>();
+  batch.owner.reset();
+}
+
+}  // namespace detail
+
+namespace {
+
+constexpr const char* kNativeDouble = std::endian::native == std::endian::little ? "<f8" : ">f8";
+
+constexpr index_t kMaxColumns = index_t{1}
+                                << 20;  // so that a header of a few bytes cannot ask for all memory
+
+/// Throws DataError unless the file holds the array that its header tells of, and nothing else.
+void check_size(const detail::FileBytes& file, const detail::NpyHeader& header, index_t value_size) {
+  if (value_size == 0)
+    file.refuse("must hold doubles, floats, integers or booleans, got the type '" + header.type + "'");
+  if (header.columns < 1 || header.columns > kMaxColumns)
+    file.refuse("must have between 1 and " + shortest(kMaxColumns) + " columns, got " +
+                shortest(header.columns));
+  const index_t row_size = header.columns * value_size, bytes = file.size() - header.begin;
+  if (header.rows != bytes / row_size || bytes % row_size != 0)
+    file.refuse("must have " + shortest(header.rows) + " rows of " + shortest(row_size) +
+                " bytes behind its header, got " + shortest(bytes) + " bytes");
+}
+
+/// The columns to read, the weight last.
+std::vector<index_t> selected(const NpyOptions& options, index_t count) {
+  std::vector<index_t> columns = options.columns;
+  if (columns.empty()) {
+    for (index_t j = 0; j < count; ++j) {
+      if (j != options.weight) columns.push_back(j);
+    }
+  }
+  if (columns.empty()) throw_invalid_argument("npy_source", "columns", "must be more than the weight", count);
+  if (options.weight) columns.push_back(*options.weight);
+  std::vector<index_t> sorted = columns;
+  std::sort(sorted.begin(), sorted.end());
+  for (const index_t end : {sorted.front(), sorted.back()}) {
+    if (end < 0 || end >= count)
+      throw_invalid_argument("npy_source", "columns and weight", "must be in [0, " + shortest(count) + ")",
+                             end);
+  }
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end())
+    throw_invalid_argument("npy_source", "columns and weight", "must be different",
+                           shortest(*twice) + " twice");
+  return columns;
+}
+
+bool is_aligned(const void* address) { return std::bit_cast<std::uintptr_t>(address) % alignof(double) == 0; }
+
+}  // namespace
+
+NpySource::NpySource(std::string path, const NpyOptions& options)
+    : NpySource(std::make_unique<const detail::FileBytes>(std::move(path)), options) {}
+
+NpySource NpySource::in_memory(std::span<const char> bytes, std::string name, const NpyOptions& options) {
+  return {std::make_unique<const detail::FileBytes>(std::move(name), bytes), options};
+}
+
+NpySource::~NpySource() = default;
+
+NpySource::NpySource(std::unique_ptr<const detail::FileBytes> file, const NpyOptions& options) {
+  if (options.batch_bytes < 1)
+    throw_invalid_argument("npy_source", "batch_bytes", "must be positive", options.batch_bytes);
+  const detail::NpyHeader header = detail::read_npy_header(*file);
+  const detail::NpyType type = detail::npy_type(header.type);
+  check_size(*file, header, type.size);
+  std::vector<index_t> columns = selected(options, header.columns);
+  std::vector<index_t> all(static_cast<std::size_t>(header.columns));
+  std::iota(all.begin(), all.end(), index_t{0});
+  const bool weighted = options.weight.has_value(), whole = !weighted && columns == all;
+  const index_t batch_rows = std::clamp<index_t>(options.batch_bytes / (header.columns * type.size), 1,
+                                                 std::max<index_t>(1, header.rows));
+  const auto count = static_cast<std::ptrdiff_t>(columns.size()) - weighted;
+  std::transform(columns.begin(), columns.begin() + count, std::back_inserter(names_),
+                 [](index_t column) { return shortest(column); });
+  table_ = std::make_unique<const detail::NpyTable>(
+      detail::NpyTable{std::move(file), header, type, std::move(columns), weighted, whole, batch_rows});
+}
+
+index_t NpySource::batches() const noexcept {
+  return table_->header.rows / table_->batch_rows + (table_->header.rows % table_->batch_rows != 0);
+}
+
+void NpySource::read(index_t i, Batch& batch) const {
+  const detail::NpyTable& table = *table_;
+  const index_t columns = table.header.columns;
+  const index_t first = i * table.batch_rows, rows = std::min(table.batch_rows, table.header.rows - first);
+  if (table.in_rows()) {
+    detail::FileWindow window = table.window(first * columns, rows * columns);
+    if (table.whole && table.header.type == kNativeDouble && is_aligned(window.bytes.data())) {
+      const auto* const values = reinterpret_cast<const double*>(window.bytes.data());
+      const index_t bad = detail::first_not_finite(values, rows * columns);
+      if (bad != rows * columns) table.refuse(first + bad / columns, bad % columns);
+      batch.rows = {values, rows, columns};
+      batch.weights = {};
+      batch.owner = std::move(window.owner);
+      return;
+    }
+  }
+  table.copy(first, rows, batch);
+}
+
+std::string NpySource::place(index_t batch, index_t row, index_t column) const {
+  const std::vector<index_t>& columns = table_->columns;
+  return table_->place(batch * table_->batch_rows + row,
+                       column == kWeightColumn ? columns.back() : columns[static_cast<std::size_t>(column)]);
+}
+
+}  // namespace fenchel

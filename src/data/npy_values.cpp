@@ -1,0 +1,92 @@
+#include "data/npy_values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+namespace fenchel::detail {
+namespace {
+
+template <class T, std::endian order>
+T load(const char* from) {
+  std::array<char, sizeof(T)> bytes;
+  std::memcpy(bytes.data(), from, sizeof(T));
+  if constexpr (order != std::endian::native) std::reverse(bytes.begin(), bytes.end());
+  return std::bit_cast<T>(bytes);
+}
+
+/// Whether double holds it.
+template <class T>
+bool usable(T value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::isfinite(value);
+  } else if constexpr (sizeof(T) == 8) {
+    constexpr T kLargest = T{1} << 53;
+    return value <= kLargest && (std::is_unsigned_v<T> || value >= T{0} - kLargest);
+  } else {
+    return true;
+  }
+}
+
+template <class T, std::endian order>
+index_t read_values(const char* from, index_t step, index_t count, double* to, index_t to_step) {
+  for (index_t k = 0; k < count; ++k) {
+    const T value = load<T, order>(from + k * step);
+    if (!usable(value)) return k;
+    to[k * to_step] = static_cast<double>(value);
+  }
+  return count;
+}
+
+index_t read_booleans(const char* from, index_t step, index_t count, double* to, index_t to_step) {
+  for (index_t k = 0; k < count; ++k) to[k * to_step] = from[k * step] != 0;
+  return count;
+}
+
+template <std::endian order>
+NpyType numbers(std::string_view type) {
+  constexpr std::string_view kFinite = "must be finite", kExact = "must be in [-2^53, 2^53]";
+  if (type == "f8") return {8, read_values<double, order>, kFinite};
+  if (type == "f4") return {4, read_values<float, order>, kFinite};
+  if (type == "i8") return {8, read_values<std::int64_t, order>, kExact};
+  if (type == "u8") return {8, read_values<std::uint64_t, order>, kExact};
+  if (type == "i4") return {4, read_values<std::int32_t, order>};
+  if (type == "u4") return {4, read_values<std::uint32_t, order>};
+  if (type == "i2") return {2, read_values<std::int16_t, order>};
+  if (type == "u2") return {2, read_values<std::uint16_t, order>};
+  return {};
+}
+
+}  // namespace
+
+NpyType npy_type(std::string_view type) {
+  if (type == "|i1") return {1, read_values<std::int8_t, std::endian::native>};
+  if (type == "|u1") return {1, read_values<std::uint8_t, std::endian::native>};
+  if (type == "|b1") return {1, read_booleans};
+  if (type.starts_with('<')) return numbers<std::endian::little>(type.substr(1));
+  if (type.starts_with('>')) return numbers<std::endian::big>(type.substr(1));
+  return {};
+}
+
+index_t first_not_finite(const double* values, index_t count) noexcept {
+  constexpr index_t kBlock = 16;
+  constexpr std::uint64_t kExponent = 0x7ff0000000000000;
+  index_t k = 0;
+  for (; k + kBlock <= count; k += kBlock) {
+    std::uint64_t largest = 0;
+    for (index_t j = 0; j < kBlock; ++j) {
+      const double x = values[k + j];
+      const double excess = x - x;  // 0, or NaN where x is not finite
+      largest |= std::bit_cast<std::uint64_t>(excess) & kExponent;
+    }
+    if (largest != 0) break;
+  }
+  while (k < count && std::isfinite(values[k])) ++k;
+  return k;
+}
+
+}  // namespace fenchel::detail

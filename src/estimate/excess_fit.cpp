@@ -1,0 +1,107 @@
+#include "estimate/excess_fit.hpp"
+
+#include <boost/math/quadrature/gauss.hpp>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+
+#include <Eigen/Cholesky>
+
+#include "estimate/converged.hpp"
+#include "fenchel/core/error.hpp"
+#include "fenchel/estimate/line_moments.hpp"
+#include "fenchel/estimate/objective.hpp"
+
+namespace fenchel::detail {
+namespace {
+
+/// Integrals over the support.
+struct Integrals {
+  double square = 0;        ///< int e^2
+  Eigen::VectorXd pull;     ///< int e de
+  Eigen::MatrixXd hessian;  ///< int de de^T
+  Eigen::MatrixXd scatter;  ///< int e de de^T
+
+  /// By 60 Gauss nodes on either side of mu.
+  Integrals(const ExcessModel& p, index_t parameters)
+      : pull(Eigen::VectorXd::Zero(parameters)),
+        hessian(Eigen::MatrixXd::Zero(parameters, parameters)),
+        scatter(hessian) {
+    constexpr int kPanels = 4;
+    using Rule = boost::math::quadrature::gauss<double, 30>;
+    const double half = p.half_width / kPanels;
+    Eigen::VectorXd derivative(parameters);
+    for (int panel = 0; panel < kPanels; ++panel) {
+      const double middle = p.mu - p.half_width + (2 * panel + 1) * half;
+      for (std::size_t k = 0; k < Rule::abscissa().size(); ++k) {
+        for (const double x : {-Rule::abscissa()[k], Rule::abscissa()[k]}) {
+          const double e = p.excess(middle + half * x, derivative), weight = half * Rule::weights()[k];
+          square += weight * e * e;
+          pull += weight * e * derivative;
+          hessian += weight * derivative * derivative.transpose();
+          scatter += weight * e * derivative * derivative.transpose();
+        }
+      }
+    }
+  }
+};
+
+}  // namespace
+
+ExcessFit fit_excess(std::string_view where, const Data& data,
+                     FunctionRef<ExcessModel(const Eigen::VectorXd& x)> model, const Eigen::VectorXd& start) {
+  const LineMoments moments = collect(data, LineMoments());
+  if (!(moments.weight() > 0))
+    throw_domain_error(where, "the weight of the data", "must be positive", moments.weight());
+  const double mean = moments.mean(), deviation = std::sqrt(moments.variance());
+  if (!(deviation > 0))
+    throw_domain_error(where, "the standard deviation of the data", "must be positive", deviation);
+
+  const index_t size = start.size();
+  const Eigen::LLT<Eigen::MatrixXd> unit(Integrals(model(start), size).hessian);
+  const auto parameters = [&](const Eigen::VectorXd& u) -> Eigen::VectorXd {
+    return start + unit.matrixU().solve(u);
+  };
+  // The loss less 1/2; the derivatives of int p^2 / 2 are int p de.
+  const auto loss = [&](const Eigen::VectorXd& u, Eigen::VectorXd& gradient) {
+    std::optional<ExcessModel> p;
+    try {
+      p = model(parameters(u));
+    } catch (const std::domain_error&) {
+      return std::numeric_limits<double>::infinity();
+    }
+    const BatchLoss add = [&](const Eigen::VectorXd&, Rows<const double> rows, PerRow weights,
+                              ObjectiveSum& sum) {
+      Eigen::VectorXd derivative(size), pull = Eigen::VectorXd::Zero(size);
+      double weight = 0, value = 0;
+      for (index_t i = 0; i < rows.rows; ++i) {
+        if (weights[i] == 0) continue;
+        value -= weights[i] * p->excess((rows[i][0] - mean) / deviation, derivative);
+        pull -= weights[i] * derivative;
+        weight += weights[i];
+      }
+      sum.add(weight, value, pull);
+    };
+    const ObjectiveSum observed = mean_loss(data, add, u);
+    const Integrals expected(*p, size);
+    gradient = unit.matrixL().solve(expected.pull + observed.gradient());
+    return expected.square / 2 + observed.value();
+  };
+  MinimizeOptions options;
+  options.tolerance = 1e-10;
+  const Minimum found = minimize(loss, Eigen::VectorXd::Zero(size), options);
+  check_converged(where, found, 1e-7, "");
+
+  const Eigen::VectorXd x = parameters(found.x);
+  const Integrals at(model(x), size);
+  const Eigen::MatrixXd inverse = at.hessian.llt().solve(Eigen::MatrixXd::Identity(size, size));
+  return {mean,
+          deviation,
+          x,
+          inverse * (at.scatter - at.pull * at.pull.transpose()) * inverse / moments.weight(),
+          0.5 + found.value / deviation,
+          moments.weight()};
+}
+
+}  // namespace fenchel::detail

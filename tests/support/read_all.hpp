@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fenchel/data/batch_source.hpp"
+#include "fenchel/data/data_error.hpp"
+
+namespace fenchel::testing {
+
+/// What a source holds: rows and their weights, or the first error alone.
+struct Table {
+  std::vector<std::vector<double>> rows;
+  std::vector<double> weights;
+  std::string error;
+
+  bool operator==(const Table&) const = default;
+};
+
+inline Table read_all(const BatchSource& source) {
+  Table table;
+  Batch batch;
+  try {
+    for (index_t i = 0; i < source.batches(); ++i) {
+      source.read(i, batch);
+      for (index_t r = 0; r < batch.rows.rows; ++r)
+        table.rows.emplace_back(batch.rows[r].begin(), batch.rows[r].end());
+      table.weights.insert(table.weights.end(), batch.weights.begin(), batch.weights.end());
+    }
+  } catch (const DataError& error) {
+    table = {{}, {}, error.what()};
+  }
+  return table;
+}
+
+}  // namespace fenchel::testing

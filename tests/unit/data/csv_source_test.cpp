@@ -1,0 +1,233 @@
+#include "fenchel/data/csv_source.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+#include <string_view>
+
+#include "data/decimal.hpp"
+#include "fenchel/data/data_error.hpp"
+#include "support/messages.hpp"
+#include "support/read_all.hpp"
+
+namespace fenchel {
+namespace {
+
+using testing::message_of;
+using testing::read_all;
+using testing::Table;
+using Values = std::vector<std::vector<double>>;
+
+/// What a text holds; the same for batches of every size.
+Table table_of(std::string_view text, CsvOptions options = {}) {
+  const Table table = read_all(CsvSource::in_memory(text, "data.csv", options));
+  for (const index_t bytes : {1, 2, 3, 5, 8, 13, 64}) {
+    options.batch_bytes = bytes;
+    EXPECT_EQ(read_all(CsvSource::in_memory(text, "data.csv", options)), table)
+        << text << " in batches of " << bytes;
+  }
+  return table;
+}
+
+std::string error_of(std::string_view text, const CsvOptions& options = {}) {
+  const std::string error =
+      message_of<DataError>([&] { (void)CsvSource::in_memory(text, "data.csv", options).batches(); });
+  return error == "(no error)" ? table_of(text, options).error : error;
+}
+
+std::string option_error(std::string_view text, const CsvOptions& options) {
+  return message_of<std::invalid_argument>(
+      [&] { (void)CsvSource::in_memory(text, "data.csv", options).batches(); });
+}
+
+TEST(CsvSource, ReadsLines) {
+  const Values values = {{1, -2.5}, {3e2, 0.25}};
+  for (const std::string_view text :
+       {"x,y\n1,-2.5\n3e2,.25\n", "x,y\n1,-2.5\n3e2,.25", "x,y\r\n1,-2.5\r\n3e2,.25\r\n",
+        "x,y\n1,-2.5\r\n3e2,.25\n\n\r\n", "\xEF\xBB\xBFx,y\n1,-2.5\n3e2,.25\n",
+        "\"x\",\"y\"\n\"1\",\"-2.5\"\n 3e2 ,\t\".25\" \n"}) {
+    const Table table = table_of(text);
+    EXPECT_EQ(table.rows, values) << text << table.error;
+    EXPECT_TRUE(table.weights.empty());
+    EXPECT_EQ(CsvSource::in_memory(text, "data.csv").names()[1], "y");
+  }
+  EXPECT_EQ(table_of("x\n"), Table());
+  EXPECT_EQ(CsvSource::in_memory(std::string_view("x"), "data.csv").batches(), 0);
+  EXPECT_EQ(table_of("x\n7").rows, (Values{{7}}));
+}
+
+TEST(CsvSource, QuotesHoldSeparatorsAndQuotes) {
+  const std::string_view text = "\"a \"\"b\"\"\",\"c,d\",e\n1,2,\"x,\"\"\"\n";
+  const CsvSource source = CsvSource::in_memory(text, "data.csv");
+  EXPECT_EQ(source.names()[0], "a \"b\"");
+  EXPECT_EQ(source.names()[1], "c,d");
+  EXPECT_EQ(table_of(text, {.columns = {"c,d", "a \"b\""}}).rows, (Values{{2, 1}}));
+  EXPECT_EQ(error_of(text), "data.csv:2:3: expected a number, got 'x,\"'");
+  EXPECT_EQ(error_of("x\n\"1\n2\"\n"), "data.csv:2:1: a quote must be closed on its line");
+  EXPECT_EQ(error_of("x,\"y\n1,2\n"), "data.csv:1:2: a quote must be closed on its line");
+  EXPECT_EQ(error_of("x,y\n\"1\"2,3\n"), "data.csv:2:1: expected ',' after a quoted field, got '2,3'");
+}
+
+TEST(CsvSource, SelectsColumnsInOrder) {
+  const std::string_view text = "name;x;y;w\nann;1;2;0.5\nbob;3;4;2\n";
+  const CsvOptions options = {.columns = {"y", "x"}, .weight = "w", .separator = ';'};
+  const Table table = table_of(text, options);
+  EXPECT_EQ(table.rows, (Values{{2, 1}, {4, 3}}));
+  EXPECT_EQ(table.weights, (std::vector<double>{0.5, 2}));
+  EXPECT_EQ(table_of("x,w\n1,5\n", {.weight = "w"}).rows, (Values{{1}}));
+  EXPECT_EQ(table_of("1\t2\n3\t4\n", {.columns = {"1"}, .separator = '\t', .header = false}).rows,
+            (Values{{2}, {4}}));
+  EXPECT_EQ(table_of("a\tb\n\t2\n", {.columns = {"b"}, .separator = '\t'}).rows, (Values{{2}}));
+}
+
+TEST(CsvSource, NamesColumnsThatAreNotThere) {
+  EXPECT_EQ(error_of("x,y\n", {.columns = {"z"}}), "data.csv: has no column 'z'; its columns are 'x', 'y'");
+  EXPECT_EQ(error_of("x,y\n", {.weight = "w"}), "data.csv: has no column 'w'; its columns are 'x', 'y'");
+  EXPECT_EQ(error_of("w\n", {.weight = "w"}), "data.csv: has no column besides the weight");
+  EXPECT_EQ(error_of("x,y, x\n"), "data.csv:1:3: column 'x' appears twice");
+  EXPECT_EQ(
+      error_of("0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20\n", {.columns = {"x"}}),
+      "data.csv: has no column 'x'; its columns are '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '10', "
+      "'11', '12', '13', '14', '15', '16', '17', '18', '19', ...");
+}
+
+TEST(CsvSource, RefusesOptionsThatMeanNothing) {
+  EXPECT_EQ(option_error("x,y\n", {.columns = {"x", "x"}}),
+            "fenchel::csv_source: columns and weight must be different, got 'x' twice");
+  EXPECT_EQ(option_error("x,y\n", {.columns = {"x", "y"}, .weight = "y"}),
+            "fenchel::csv_source: columns and weight must be different, got 'y' twice");
+  EXPECT_EQ(option_error("x\n", {.separator = '.'}),
+            "fenchel::csv_source: separator must be a tab or punctuation other than \" + - ., got '.'");
+  EXPECT_EQ(option_error("x\n", {.separator = '\n'}),
+            "fenchel::csv_source: separator must be a tab or punctuation other than \" + - ., got '\\x0a'");
+  EXPECT_EQ(option_error("x\n", {.batch_bytes = 0}),
+            "fenchel::csv_source: batch_bytes must be positive, got 0");
+}
+
+TEST(CsvSource, NamesLineAndField) {
+  EXPECT_EQ(error_of("x,y\n1,2\n3,abc\n"), "data.csv:3:2: expected a number, got 'abc'");
+  EXPECT_EQ(error_of("1,2\n3,4x\n", {.header = false}), "data.csv:2:2: expected a number, got '4x'");
+  EXPECT_EQ(error_of("x\n+1\n"), "data.csv:2:1: expected a number, got '+1'");
+  EXPECT_EQ(error_of("x\n0x10\n"), "data.csv:2:1: expected a number, got '0x10'");
+  EXPECT_EQ(error_of("x\n1 2\n"), "data.csv:2:1: expected a number, got '1 2'");
+  EXPECT_EQ(error_of("x\n1\r2\n"), "data.csv:2:1: expected a number, got '1\\x0d2'");
+  EXPECT_EQ(error_of("x\n1e\n"), "data.csv:2:1: expected a number, got '1e'");
+  EXPECT_EQ(error_of("x\n" + std::string(41, 'a')),
+            "data.csv:2:1: expected a number, got '" + std::string(40, 'a') + "...'");
+  EXPECT_EQ(error_of("x\n-inf\n"), "data.csv:2:1: must be finite, got '-inf'");
+  EXPECT_EQ(error_of("x\n1e999\n"), "data.csv:2:1: must be in the range of double, got '1e999'");
+  EXPECT_EQ(error_of("x\n1e-999\n"), "data.csv:2:1: must be in the range of double, got '1e-999'");
+  EXPECT_EQ(error_of("x,y\n1,2\n3\n"), "data.csv:3:2: expected 2 fields, got 1");
+  EXPECT_EQ(error_of("x,y\n1,2,,\n"), "data.csv:2:3: expected 2 fields, got 4");
+  EXPECT_EQ(error_of("x\n1\n\n2\n"), "data.csv:3:1: a line must not be blank");
+  EXPECT_EQ(error_of("\nx\n1\n"), "data.csv:1:1: a line must not be blank");
+  EXPECT_EQ(error_of(""), "data.csv: is empty");
+  EXPECT_EQ(error_of("\xEF\xBB\xBF\n\r\n"), "data.csv: is empty");
+}
+
+TEST(CsvSource, MissingValuesAreRefusedOrLeftOut) {
+  const std::string_view text = "x,y\n1,2\nNA,3\n4,nan\nNaN,\n5,null\n\"\", \n6,7\n";
+  EXPECT_EQ(error_of(text), "data.csv:3:1: a value is missing");
+  EXPECT_EQ(error_of("x,y\n1,\n"), "data.csv:2:2: a value is missing");
+  EXPECT_EQ(table_of(text, {.skip_missing = true}).rows, (Values{{1, 2}, {6, 7}}));
+  EXPECT_EQ(table_of(text, {.columns = {"y"}, .skip_missing = true}).rows, (Values{{2}, {3}, {7}}));
+  EXPECT_EQ(table_of(text, {.columns = {"y"}, .weight = "x", .skip_missing = true}).weights,
+            (std::vector<double>{1, 6}));
+  EXPECT_EQ(error_of("x,y\nNA,b\n", {.skip_missing = true}), "data.csv:2:2: expected a number, got 'b'");
+}
+
+TEST(CsvSource, KnowsThePlaceOfAnEntry) {
+  const std::string_view text = "a,x,y,w\n,1,1,1\n,NA,2,2\n,3,3,3\n,4,4,4\n";
+  for (const index_t bytes : {1, 7, 100}) {
+    const CsvSource source = CsvSource::in_memory(
+        text, "data.csv", {.columns = {"y", "x"}, .weight = "w", .skip_missing = true, .batch_bytes = bytes});
+    Batch batch;
+    for (index_t i = 0; i < source.batches(); ++i) {
+      source.read(i, batch);
+      for (index_t r = 0; r < batch.rows.rows; ++r) {
+        const std::string line = "data.csv:" + std::to_string(static_cast<int>(batch.rows[r][0]) + 1);
+        EXPECT_EQ(source.place(i, r, 0), line + ":3");
+        EXPECT_EQ(source.place(i, r, 1), line + ":2");
+        EXPECT_EQ(source.place(i, r, kWeightColumn), line + ":4");
+      }
+    }
+  }
+}
+
+TEST(CsvSource, LinesMayBeLongerThanBatches) {
+  std::string text = "x";
+  for (int j = 1; j < 300; ++j) text += ",x" + std::to_string(j);
+  std::vector<double> row(300);
+  for (int line = 0; line < 3; ++line) {
+    text += '\n';
+    for (std::size_t j = 0; j < row.size(); ++j)
+      text += (j == 0 ? "" : ",") + std::to_string(row[j] = static_cast<double>(j));
+  }
+  EXPECT_EQ(table_of(text).rows, (Values{row, row, row}));
+}
+
+/// The same end and the same bits as std::from_chars.
+void expect_same_decimal(std::string_view text) {
+  const char *const begin = text.data(), *const end = begin + text.size();
+  double expected = 0, value = 0;
+  const auto [rest, error] = std::from_chars(begin, end, expected);
+  const char* const stop = detail::read_decimal(begin, end, value);
+  EXPECT_EQ(stop, error == std::errc() ? rest : nullptr) << text;
+  if (error != std::errc()) return;
+  EXPECT_EQ(std::bit_cast<std::uint64_t>(value), std::bit_cast<std::uint64_t>(expected)) << text;
+}
+
+TEST(CsvDecimal, IsThatOfFromChars) {
+  for (const std::string_view text : {"",
+                                      "-",
+                                      ".",
+                                      "-.",
+                                      "5.",
+                                      "-.5",
+                                      "0",
+                                      "-0",
+                                      "00",
+                                      "1e",
+                                      "1e+",
+                                      "1e5",
+                                      "1e-5",
+                                      "1.5E3x",
+                                      "9007199254740992",
+                                      "9007199254740993",
+                                      "0.9007199254740993",
+                                      "9999999999999999999",
+                                      "99999999999999999999",
+                                      "18446744073709551616",
+                                      "0.0000000000000000000001",
+                                      "123456789012345678901234567890",
+                                      "1.7976931348623159e308",
+                                      "5e-324",
+                                      "inf",
+                                      "nan",
+                                      "--1"})
+    expect_same_decimal(text);
+  std::mt19937_64 random(1);
+  constexpr std::string_view kLetters = "0123456789012345678901234567890123456789..-eE+x";
+  std::array<char, 40> buffer;
+  for (int k = 0; k < 200000; ++k) {
+    std::string text(random() % 24, ' ');
+    for (char& c : text) c = kLetters[random() % kLetters.size()];
+    expect_same_decimal(text);
+    const double value = std::bit_cast<double>(random());
+    const auto format = k % 2 == 0 ? std::chars_format::general : std::chars_format::fixed;
+    const double near = static_cast<double>(random() % 100000000000) / (k % 3 == 0 ? 1000 : 7919.0);
+    expect_same_decimal(
+        {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr});
+    expect_same_decimal(
+        {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), near, format).ptr});
+  }
+}
+
+}  // namespace
+}  // namespace fenchel
