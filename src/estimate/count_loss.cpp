@@ -21,7 +21,7 @@ constexpr std::size_t kFirstWindow = 16, kGrowth = 4, kMostIntegers = std::size_
 
 /// log t! - t log t + t for an integer t >= 1, to 1e-15: Stirling's series from 16 on.
 double stirling_rest(double t, double log_t) {
-  static const auto kSmall = [] {
+  static const auto small = [] {
     std::array<double, 16> rest{};
     double log_factorial = 0;
     for (std::size_t k = 1; k < rest.size(); ++k) {
@@ -31,7 +31,7 @@ double stirling_rest(double t, double log_t) {
     }
     return rest;
   }();
-  if (t < static_cast<double>(kSmall.size())) return kSmall[static_cast<std::size_t>(t)];
+  if (t < static_cast<double>(small.size())) return small[static_cast<std::size_t>(t)];
   const double r = 1 / t, r2 = r * r;
   return 0.5 * (log_t + std::log(2 * std::numbers::pi)) +
          r * (1.0 / 12 - r2 * (1.0 / 360 - r2 * (1.0 / 1260 - r2 * (1.0 / 1680 - r2 / 1188))));
