@@ -1,11 +1,10 @@
 #include "fenchel/estimate/fit_beta_gaussian.hpp"
 
 #include <cmath>
-#include <limits>
 
 #include "estimate/elliptical_errors.hpp"
 #include "estimate/location_fit.hpp"
-#include "fenchel/core/check.hpp"
+#include "fenchel/core/error.hpp"
 
 namespace fenchel {
 namespace {

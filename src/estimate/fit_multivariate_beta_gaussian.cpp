@@ -2,7 +2,11 @@
 
 #include <cmath>
 #include <limits>
+#include <span>
 #include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "estimate/elliptical_errors.hpp"
 #include "estimate/location_fit.hpp"

@@ -1,5 +1,7 @@
 #include "estimate/location_fit.hpp"
 
+#include <limits>
+
 #include "fenchel/core/check.hpp"
 
 namespace fenchel::detail {

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <Eigen/Core>
 #include <string_view>
-#include <utility>
 
 #include "fenchel/distribution/generic.hpp"
 #include "fenchel/estimate/absolute_moments.hpp"
@@ -17,7 +17,8 @@ namespace fenchel::detail {
 void check_weight(std::string_view where, double weight);
 /// Throws std::domain_error unless the data has a mean and a positive variance.
 void check_moments(std::string_view where, const LineMoments& moments);
-/// Throws std::domain_error unless the moments have E|t - centre| alone, positive, about a median.
+/// Throws std::invalid_argument unless the first moment is E|t - centre|, std::domain_error unless it is
+/// positive and finite and the centre a median.
 void check_deviation(std::string_view where, const AbsoluteMoments& moments);
 
 /// About the weighted median.

@@ -300,6 +300,13 @@ TEST(FitMoments, SayWhatCannotBeFittedAboutAMedian) {
             "fenchel::fit_beta_laplace: the weight of the rows must be positive and finite, got 0");
   EXPECT_EQ(refusal([&] { return fit_beta_laplace(2, AbsoluteMoments::of(1, values)); }),
             "fenchel::fit_beta_laplace: centre of the moments must be a median of the rows, got 1");
+  EXPECT_EQ(message_of<std::invalid_argument>([&] {
+              static_cast<void>(fit_beta_laplace(2, AbsoluteMoments::of(kSomeMedian, values, {}, {2, 1})));
+            }),
+            "fenchel::fit_beta_laplace: powers of the moments must begin with 1, got others");
+  const RowsSource nothing = source_of({});
+  EXPECT_EQ(refusal([&] { return fit_beta_laplace(2, Data{nothing}); }),
+            "fenchel::weighted_quantile: weight must be positive and finite, got 0");
   EXPECT_EQ(refusal([&] { return fit_capped_triangular(-1, Data{good}); }),
             "fenchel::fit_capped_triangular: gamma must be finite and not negative, got -1");
   EXPECT_EQ(refusal([&] { return fit_capped_triangular(1, Data{one}); }),
