@@ -1,11 +1,11 @@
 #include "fenchel/estimate/classification.hpp"
 
 #include <cmath>
-#include <limits>
+#include <functional>
 
+#include "estimate/fit_checks.hpp"
 #include "estimate/standardization.hpp"
 #include "fenchel/backend/fenchel_young.hpp"
-#include "fenchel/core/check.hpp"
 #include "fenchel/data/data_error.hpp"
 #include "fenchel/estimate/objective.hpp"
 
@@ -41,7 +41,7 @@ detail::TargetCheck label_check(const ClassificationOptions& options) {
       ++column;
     }
     if (!(std::abs(sum - 1) <= cpu::kTargetSumTolerance))
-      throw BadEntry(kWhere, "sum of labels", "must be 1", row, 0, sum);
+      throw BadEntry(kWhere, "the sum of labels", "must be 1", row, 0, sum);
   };
 }
 
@@ -60,21 +60,19 @@ class StandardProblem {
     return Eigen::VectorXd::Zero(options_.classes * (size() + 1));
   }
 
-  double objective(const Eigen::VectorXd& x, Eigen::VectorXd& gradient) const {
-    const ObjectiveSum mean = mean_loss(data_, loss_, x);
+  double operator()(const Eigen::VectorXd& x, Eigen::VectorXd& gradient) const {
+    const ObjectiveSum mean = mean_loss(data_, std::bind_front(&StandardProblem::add, this), x);
     gradient = mean.gradient();
     matrix(gradient).leftCols(size()) += options_.penalty * matrix(x).leftCols(size());
-    const double value = mean.value() + penalty(x);
-    return std::isnan(value) ? std::numeric_limits<double>::infinity() : value;
+    return mean.value() + penalty(x);
   }
 
   [[nodiscard]] ClassificationFit fit(const Minimum& minimum) const {
     const auto parameters = matrix(minimum.x);
     const Eigen::MatrixXd coefficients =
         parameters.leftCols(size()) * features_.inverse_deviation.asDiagonal();
-    const auto names = data_.source.names();
     return {options_.alpha,
-            {names.begin() + targets_, names.end()},
+            features_.names,
             coefficients,
             parameters.col(size()) - coefficients * features_.mean,
             minimum.value - penalty(minimum.x),
@@ -152,8 +150,6 @@ class StandardProblem {
   const ClassificationOptions& options_;
   index_t targets_;
   detail::Standardization features_;
-  BatchLoss loss_ = [this](const Eigen::VectorXd& x, Rows<const double> rows, PerRow weights,
-                           ObjectiveSum& sum) { add(x, rows, weights, sum); };
 };
 
 }  // namespace
@@ -161,12 +157,11 @@ class StandardProblem {
 ClassificationFit fit_classification(const Data& data, const ClassificationOptions& options) {
   check(options);
   const StandardProblem problem(data, options);
-  return problem.fit(
-      minimize([&](const Eigen::VectorXd& x, Eigen::VectorXd& g) { return problem.objective(x, g); },
-               problem.start(), options.minimize));
+  return problem.fit(minimize(problem, problem.start(), options.minimize));
 }
 
 SparseCategorical predict(const ClassificationFit& fit, std::span<const double> features) {
+  detail::check_features("predict", static_cast<index_t>(features.size()), fit.coefficients.cols());
   std::vector<double> p(static_cast<std::size_t>(fit.intercepts.size()));
   probabilities(fit, {features.data(), 1, static_cast<index_t>(features.size())},
                 {p.data(), 1, fit.intercepts.size()});
@@ -174,9 +169,7 @@ SparseCategorical predict(const ClassificationFit& fit, std::span<const double> 
 }
 
 void probabilities(const ClassificationFit& fit, Rows<const double> features, Rows<double> p) {
-  const index_t size = fit.coefficients.cols();
-  if (features.cols != size)
-    throw_invalid_argument("predict", "features", "must number " + shortest(size), features.cols);
+  detail::check_features("probabilities", features.cols, fit.coefficients.cols());
   if (p.rows != features.rows || p.cols != fit.intercepts.size())
     throw_invalid_argument("probabilities", "p", "must have a row for each row and a column for each class",
                            shortest(p.rows) + " x " + shortest(p.cols));

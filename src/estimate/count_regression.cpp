@@ -8,8 +8,8 @@
 #include <Eigen/Eigenvalues>
 
 #include "estimate/count_loss.hpp"
+#include "estimate/fit_checks.hpp"
 #include "estimate/standardization.hpp"
-#include "fenchel/core/check.hpp"
 #include "fenchel/data/data_error.hpp"
 #include "fenchel/estimate/objective.hpp"
 
@@ -17,7 +17,6 @@ namespace fenchel {
 namespace {
 
 constexpr const char* kWhere = "fit_count_regression";
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kLeastShare = 1e-12;  // of the Hessian's eigenvalues in the largest: below, it is singular
 constexpr double kLargestCount = 0x1p52;
@@ -27,19 +26,6 @@ void check_count(index_t row, std::span<const double> targets) {
   if (!(y >= 0 && y <= kLargestCount && y == std::floor(y)))
     throw BadEntry(kWhere, "count", "must be a natural number up to 2^52", row, 0, y);
 }
-
-/// Sums over rows, as Statistics.
-struct Sums {
-  using Add = std::function<void(Rows<const double>, PerRow, ObjectiveSum&)>;
-
-  ObjectiveSum sum;
-  const Add* add;
-
-  void update(Rows<const double> rows, PerRow weights) { (*add)(rows, weights, sum); }
-  void merge(const Sums& other) { sum.merge(other.sum); }
-  [[nodiscard]] Bytes to_bytes() const { return sum.to_bytes(); }
-  void merge_bytes(std::span<const std::byte> bytes) { sum.merge_bytes(bytes); }
-};
 
 /// The problem for standardised features; parameters are the coefficients, then the intercept.
 class StandardProblem {
@@ -54,20 +40,19 @@ class StandardProblem {
 
   [[nodiscard]] Eigen::VectorXd start() const {
     if (!(features_.target_mean > 0))
-      throw_domain_error(kWhere, "mean count", "must be positive", features_.target_mean);
+      throw_domain_error(kWhere, "the mean count", "must be positive", features_.target_mean);
     Eigen::VectorXd x = Eigen::VectorXd::Zero(size() + 1);
     x[size()] = std::log(features_.target_mean);
     return x;
   }
 
   /// Over the mean count, of whose order its gradient and Hessian are: so no count is too large to converge.
-  double objective(const Eigen::VectorXd& x, Eigen::VectorXd& gradient) const {
-    const ObjectiveSum mean = mean_loss(data_, loss_, x);
+  double operator()(const Eigen::VectorXd& x, Eigen::VectorXd& gradient) const {
+    const ObjectiveSum mean = mean_loss(data_, std::bind_front(&StandardProblem::add_losses, this), x);
     gradient = mean.gradient();
     gradient.head(size()) += options_.penalty * x.head(size());
     gradient /= unit_;
-    const double value = (mean.value() + penalty(x)) / unit_;
-    return std::isnan(value) ? kInfinity : value;
+    return (mean.value() + penalty(x)) / unit_;
   }
 
   [[nodiscard]] CountRegressionFit fit(const Minimum& minimum) const {
@@ -77,9 +62,8 @@ class StandardProblem {
     raw.topLeftCorner(size(), size()) = features_.inverse_deviation.asDiagonal();
     raw.row(size()).head(size()) = -features_.mean.cwiseProduct(features_.inverse_deviation).transpose();
     const Eigen::VectorXd parameters = raw * x;
-    const auto names = data_.source.names();
     return {options_.alpha,
-            {names.begin() + 1, names.end()},
+            features_.names,
             parameters.head(size()),
             parameters[size()],
             raw * covariance(x) * raw.transpose(),
@@ -136,12 +120,11 @@ class StandardProblem {
 
   /// H^-1 C H^-1 / weight.
   [[nodiscard]] Eigen::MatrixXd covariance(const Eigen::VectorXd& x) const {
-    const Sums::Add add = [&](Rows<const double> rows, PerRow weights, ObjectiveSum& sum) {
+    const auto add = [&](Rows<const double> rows, PerRow weights, ObjectiveSum& sum) {
       add_spreads(x, rows, weights, sum);
     };
-    const Eigen::MatrixXd both = collect(data_, Sums{ObjectiveSum(2 * x.size() * x.size()), &add})
-                                     .sum.gradient()
-                                     .reshaped(x.size(), 2 * x.size());
+    const Eigen::MatrixXd both =
+        detail::collect_sums(data_, 2 * x.size() * x.size(), add).gradient().reshaped(x.size(), 2 * x.size());
     Eigen::MatrixXd hessian = both.leftCols(x.size());
     hessian.diagonal().head(size()).array() += options_.penalty;
     if (!both.allFinite()) return Eigen::MatrixXd::Constant(x.size(), x.size(), kNaN);
@@ -158,13 +141,10 @@ class StandardProblem {
   const CountRegressionOptions& options_;
   detail::Standardization features_;
   double unit_;
-  BatchLoss loss_ = [this](const Eigen::VectorXd& x, Rows<const double> rows, PerRow weights,
-                           ObjectiveSum& sum) { add_losses(x, rows, weights, sum); };
 };
 
 void check(const CountRegressionOptions& options) {
-  if (!(options.alpha >= 1 && std::isfinite(options.alpha)))
-    throw_domain_error(kWhere, "alpha", "must be finite and at least 1", options.alpha);
+  detail::check_alpha_from_one(kWhere, options.alpha);
   detail::checked_nonnegative(kWhere, "penalty", options.penalty);
 }
 
@@ -173,16 +153,12 @@ void check(const CountRegressionOptions& options) {
 CountRegressionFit fit_count_regression(const Data& data, const CountRegressionOptions& options) {
   check(options);
   const StandardProblem problem(data, options);
-  return problem.fit(
-      minimize([&](const Eigen::VectorXd& x, Eigen::VectorXd& g) { return problem.objective(x, g); },
-               problem.start(), options.minimize));
+  return problem.fit(minimize(problem, problem.start(), options.minimize));
 }
 
 SparsePoisson predict(const CountRegressionFit& fit, std::span<const double> features) {
   const index_t size = fit.coefficients.size();
-  if (static_cast<index_t>(features.size()) != size)
-    throw_invalid_argument("predict", "features", "must number " + shortest(size),
-                           static_cast<index_t>(features.size()));
+  detail::check_features("predict", static_cast<index_t>(features.size()), size);
   const Eigen::Map<const Eigen::VectorXd> x(features.data(), size);
   return {fit.alpha, std::exp(fit.coefficients.dot(x) + fit.intercept)};
 }

@@ -9,7 +9,7 @@
 #include <Eigen/Cholesky>
 
 #include "estimate/converged.hpp"
-#include "fenchel/core/error.hpp"
+#include "estimate/location_fit.hpp"
 #include "fenchel/estimate/line_moments.hpp"
 #include "fenchel/estimate/objective.hpp"
 
@@ -52,11 +52,8 @@ struct Integrals {
 ExcessFit fit_excess(std::string_view where, const Data& data,
                      FunctionRef<ExcessModel(const Eigen::VectorXd& x)> model, const Eigen::VectorXd& start) {
   const LineMoments moments = collect(data, LineMoments());
-  if (!(moments.weight() > 0))
-    throw_domain_error(where, "the weight of the data", "must be positive", moments.weight());
+  check_moments(where, moments);
   const double mean = moments.mean(), deviation = std::sqrt(moments.variance());
-  if (!(deviation > 0))
-    throw_domain_error(where, "the standard deviation of the data", "must be positive", deviation);
 
   const index_t size = start.size();
   const Eigen::LLT<Eigen::MatrixXd> unit(Integrals(model(start), size).hessian);

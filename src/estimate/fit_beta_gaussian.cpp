@@ -35,7 +35,7 @@ Fit<BetaGaussian> fit_beta_gaussian(const LineMoments& moments) {
   const double variance = moments.variance(), weight = moments.weight();
   const double fourth = moments.central_moment(4), log_variance = std::log(variance);
   if (!std::isnormal(fourth))
-    throw_domain_error(kWhere, "fourth central moment",
+    throw_domain_error(kWhere, "the fourth central moment",
                        "must be in the range of doubles (choose another unit)", fourth);
   const double am1 =
       detail::am1_of_kurtosis(1, fourth / variance / variance / 3, log_variance, std::abs(log_variance));

@@ -9,6 +9,7 @@
 #include <Eigen/Eigenvalues>
 
 #include "estimate/converged.hpp"
+#include "estimate/fit_checks.hpp"
 #include "fenchel/data/data_error.hpp"
 #include "fenchel/distribution/beta_covariance.hpp"
 #include "fenchel/estimate/minimize.hpp"
@@ -179,8 +180,7 @@ Fit<NumericDensity> fit_linear(double alpha, std::vector<LinearScore::Statistic>
   if (!(domain.lower() < domain.upper()))
     throw_domain_error(kWhere, "domain.upper()", "must be above lower = " + shortest(domain.lower()),
                        domain.upper());
-  if (!(moments.weight() > 0))
-    throw_domain_error(kWhere, "the weight of the data", "must be positive", moments.weight());
+  detail::check_total_weight(kWhere, moments.weight());
 
   Standardised problem{Tsallis(alpha), domain, std::move(phi), moments.mean(),
                        whitening(moments.covariance())};

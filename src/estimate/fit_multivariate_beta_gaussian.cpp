@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "estimate/elliptical_errors.hpp"
-#include "estimate/location_fit.hpp"
+#include "estimate/fit_checks.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/estimate/radial_moments.hpp"
 #include "score/semidefinite_factor.hpp"
@@ -20,17 +20,13 @@ namespace {
 constexpr auto kWhere = "fit_multivariate_beta_gaussian";
 using Names = std::span<const std::string>;
 
-std::string column(Names names, index_t i) {
-  return "column " + (names.empty() ? shortest(i) : names[static_cast<std::size_t>(i)]);
-}
-
 /// log det of the covariance; throws std::domain_error, naming a column, unless it is regular.
 double checked_log_det(const Moments& moments, const Eigen::MatrixXd& covariance, Names names) {
-  detail::check_weight(kWhere, moments.weight());
+  detail::check_total_weight(kWhere, moments.weight());
   const index_t n = moments.dimension();
   for (index_t i = 0; i < n; ++i) {
     if (!(covariance(i, i) > 0 && covariance(i, i) <= std::numeric_limits<double>::max()))
-      throw_domain_error(kWhere, "the variance of " + column(names, i),
+      throw_domain_error(kWhere, "the variance of " + detail::column_name(names, i),
                          "must be positive and finite (leave a constant column out)", covariance(i, i));
   }
   const auto factor_of = [&](index_t size) {
@@ -40,7 +36,7 @@ double checked_log_det(const Moments& moments, const Eigen::MatrixXd& covariance
   if (whole.factor.cols() == n) return whole.log_det;
   index_t size = 2;
   while (size < n && factor_of(size).factor.cols() == size) ++size;
-  throw std::domain_error(error_message(kWhere, column(names, size - 1),
+  throw std::domain_error(error_message(kWhere, detail::column_name(names, size - 1),
                                         "must not be a linear combination of those before it (leave it out, "
                                         "or give more rows than columns)",
                                         "a singular covariance"));

@@ -1,11 +1,10 @@
 #pragma once
 
 #include <cstddef>
-#include <limits>
 #include <string_view>
 
+#include "estimate/fit_checks.hpp"
 #include "fenchel/core/compensated_sum.hpp"
-#include "fenchel/core/error.hpp"
 #include "fenchel/estimate/count_histogram.hpp"
 #include "fenchel/loss/integers.hpp"
 
@@ -24,10 +23,8 @@ double mean_cross_omega(const P& p, const CountHistogram& counts) {
 }
 
 inline void check_integer_fit(std::string_view where, double alpha, const CountHistogram& counts) {
-  if (!(alpha >= 1)) throw_domain_error(where, "alpha", "must be at least 1", alpha);
-  if (alpha > std::numeric_limits<double>::max()) throw_domain_error(where, "alpha", "must be finite", alpha);
-  if (!(counts.weight() > 0))
-    throw_domain_error(where, "the weight of the data", "must be positive", counts.weight());
+  check_alpha_from_one(where, alpha);
+  check_total_weight(where, counts.weight());
 }
 
 }  // namespace fenchel::detail

@@ -7,7 +7,8 @@
 
 #include <Eigen/Cholesky>
 
-#include "fenchel/core/check.hpp"
+#include "estimate/fit_checks.hpp"
+#include "estimate/standardization.hpp"
 #include "fenchel/estimate/moments.hpp"
 #include "fenchel/estimate/objective.hpp"
 
@@ -18,10 +19,6 @@ namespace {
 // over its mean: below, they are rounding.
 constexpr double kLeastShare = 1e-12, kLeastSpread = 16 * std::numeric_limits<double>::epsilon();
 
-std::string column(const Data& data, index_t k) {
-  return "column '" + data.source.names()[static_cast<std::size_t>(k)] + "'";
-}
-
 /// Throws where the correlations of features are singular: its Cholesky factor, column after column.
 void check_correlations(std::string_view where, const Data& data, const Eigen::MatrixXd& correlation) {
   Eigen::MatrixXd factor = Eigen::MatrixXd::Zero(correlation.rows(), correlation.cols());
@@ -31,7 +28,7 @@ void check_correlations(std::string_view where, const Data& data, const Eigen::M
     const double share = correlation(k, k) - factor.row(k).head(k).squaredNorm();
     if (!(share > kLeastShare))
       throw std::domain_error(error_message(
-          where, column(data, k + 1),
+          where, detail::column_name(data.source.names(), k + 1),
           "must not be a linear combination of the features before it unless the penalty is positive",
           "a share of " + shortest(std::abs(share)) + " that they leave"));
     factor(k, k) = std::sqrt(share);
@@ -45,23 +42,22 @@ namespace detail {
 LeastSquares fit_least_squares(std::string_view where, const Data& data, double penalty) {
   checked_nonnegative(where, "penalty", penalty);
   if (data.source.columns() == 0)
-    throw_invalid_argument(where, "columns", "must hold the target", data.source.columns());
+    throw_invalid_argument(where, "columns", "must number at least 1", data.source.columns());
   const Moments moments = collect(data, Moments(data.source.columns()));
-  if (!(moments.weight() > 0)) throw_domain_error(where, "weight", "must be positive", moments.weight());
+  check_total_weight(where, moments.weight());
   const index_t features = data.source.columns() - 1;
   const Eigen::VectorXd mean = moments.mean();
   const Eigen::MatrixXd covariance = moments.covariance();
   Eigen::VectorXd deviation = covariance.diagonal().cwiseSqrt();
   for (index_t k = 0; k <= features; ++k) {
-    checked_finite(where, "deviation of " + column(data, k), deviation[k]);
+    const std::string column = column_name(data.source.names(), k);
+    checked_finite(where, "the variance of " + column, covariance(k, k));
     if (deviation[k] > kLeastSpread * std::abs(mean[k])) continue;
     if (k > 0 && penalty == 0)
-      throw_domain_error(where, column(data, k), "must vary unless the penalty is positive", mean[k]);
+      throw_domain_error(where, column, "must vary unless the penalty is positive", mean[k]);
     deviation[k] = 0;
   }
-  // 0 for constants, which makes their coefficients 0.
-  const Eigen::VectorXd inverse =
-      deviation.tail(features).unaryExpr([](double s) { return s > 0 ? 1 / s : 0; });
+  const Eigen::VectorXd inverse = inverse_or_zero(deviation.tail(features));
   Eigen::MatrixXd normal =
       inverse.asDiagonal() * covariance.bottomRightCorner(features, features) * inverse.asDiagonal();
   if (penalty == 0) check_correlations(where, data, normal);

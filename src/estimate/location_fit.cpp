@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "fenchel/core/check.hpp"
+#include "estimate/fit_checks.hpp"
 
 namespace fenchel::detail {
 namespace {
@@ -11,28 +11,24 @@ constexpr auto kSpread = "must be positive and finite (rows that are all equal a
 
 }  // namespace
 
-void check_weight(std::string_view where, double weight) {
-  checked_positive(where, "the weight of the rows", weight);
-}
-
 void check_moments(std::string_view where, const LineMoments& moments) {
-  check_weight(where, moments.weight());
+  check_total_weight(where, moments.weight());
   const double variance = moments.variance();
   if (!(variance > 0 && variance <= std::numeric_limits<double>::max()))
-    throw_domain_error(where, "variance", kSpread, variance);
+    throw_domain_error(where, "the variance", kSpread, variance);
 }
 
 void check_deviation(std::string_view where, const AbsoluteMoments& moments) {
   constexpr double kSlack = 1e-12;  // weights may be rounded
-  check_weight(where, moments.weight());
+  check_total_weight(where, moments.weight());
   const double most = (0.5 + kSlack) * moments.weight();
   if (moments.powers().empty() || moments.powers()[0] != 1)
-    throw_invalid_argument(where, "powers of the moments", "must begin with 1", "others");
+    throw_invalid_argument(where, "the powers of the moments", "must begin with 1", "others");
   if (moments.weight_below() > most || moments.weight_above() > most)
-    throw_domain_error(where, "centre of the moments", "must be a median of the rows", moments.centre());
+    throw_domain_error(where, "the centre of the moments", "must be a median of the rows", moments.centre());
   const double deviation = moments.moment(0);
   if (!(deviation > 0 && deviation <= std::numeric_limits<double>::max()))
-    throw_domain_error(where, "mean deviation", kSpread, deviation);
+    throw_domain_error(where, "the mean deviation", kSpread, deviation);
 }
 
 AbsoluteMoments deviation_of(const Data& data) {

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <string_view>
+
+#include <Eigen/Core>
 
 #include "fenchel/distribution/generic.hpp"
 #include "fenchel/estimate/absolute_moments.hpp"
@@ -13,8 +14,6 @@
 /// What the fits of families with one location and one scale share.
 namespace fenchel::detail {
 
-/// Throws std::domain_error unless there is data.
-void check_weight(std::string_view where, double weight);
 /// Throws std::domain_error unless the data has a mean and a positive variance.
 void check_moments(std::string_view where, const LineMoments& moments);
 /// Throws std::invalid_argument unless the first moment is E|t - centre|, std::domain_error unless it is

@@ -92,7 +92,7 @@ Minimum minimize(FunctionRef<double(const Eigen::VectorXd&, Eigen::VectorXd&)> f
     gradient.resize(x.size());
     try {
       const double value = f(x, gradient);
-      return gradient.allFinite() ? value : kInfinity;
+      return gradient.allFinite() && !std::isnan(value) ? value : kInfinity;
     } catch (...) {
       throw Thrown{std::current_exception()};
     }

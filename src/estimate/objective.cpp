@@ -9,20 +9,21 @@ namespace {
 constexpr std::string_view kKind = "FLOS";
 constexpr std::uint32_t kVersion = 1;
 
-/// An ObjectiveSum that knows what to add for a row: the Statistics of a loss at one point.
-class LossStatistics {
+/// An ObjectiveSum that knows what to add for rows.
+class BatchSums {
  public:
-  LossStatistics(const BatchLoss& loss, const Eigen::VectorXd& x) : loss_(&loss), x_(&x), sum_(x.size()) {}
+  using Add = FunctionRef<void(Rows<const double>, PerRow, ObjectiveSum&)>;
 
-  void update(Rows<const double> rows, PerRow weights) { (*loss_)(*x_, rows, weights, sum_); }
-  void merge(const LossStatistics& other) { sum_.merge(other.sum_); }
+  BatchSums(index_t size, Add add) : add_(add), sum_(size) {}
+
+  void update(Rows<const double> rows, PerRow weights) { add_(rows, weights, sum_); }
+  void merge(const BatchSums& other) { sum_.merge(other.sum_); }
   Bytes to_bytes() const { return sum_.to_bytes(); }
   void merge_bytes(std::span<const std::byte> bytes) { sum_.merge_bytes(bytes); }
   const ObjectiveSum& sum() const noexcept { return sum_; }
 
  private:
-  const BatchLoss* loss_;
-  const Eigen::VectorXd* x_;
+  Add add_;
   ObjectiveSum sum_;
 };
 
@@ -79,9 +80,16 @@ Eigen::VectorXd ObjectiveSum::gradient() const {
   return mean;
 }
 
+ObjectiveSum detail::collect_sums(const Data& data, index_t size,
+                                  FunctionRef<void(Rows<const double>, PerRow, ObjectiveSum&)> add) {
+  return collect(data, BatchSums(size, add)).sum();
+}
+
 ObjectiveSum mean_loss(const Data& data, const BatchLoss& loss, const Eigen::VectorXd& x) {
   const Eigen::VectorXd same = agreed(data.processes, x);
-  return collect(data, LossStatistics(loss, same)).sum();
+  return detail::collect_sums(
+      data, x.size(),
+      [&](Rows<const double> rows, PerRow weights, ObjectiveSum& sum) { loss(same, rows, weights, sum); });
 }
 
 }  // namespace fenchel

@@ -1,11 +1,13 @@
 #include "fenchel/estimate/regression.hpp"
 
-#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <utility>
 
+#include "estimate/fit_checks.hpp"
 #include "estimate/regression_loss.hpp"
-#include "fenchel/core/check.hpp"
+#include "estimate/standardization.hpp"
 #include "fenchel/core/philox.hpp"
 #include "fenchel/core/variates.hpp"
 #include "fenchel/estimate/least_squares.hpp"
@@ -22,10 +24,8 @@ constexpr double kLeastResidual = 64 * std::numeric_limits<double>::epsilon();
 constexpr double kMeanSpread = 0.5, kScaleSpread = 0.2;
 
 void check(const RegressionOptions& options) {
-  if (!(options.alpha >= 1 && std::isfinite(options.alpha)))
-    throw_domain_error(kWhere, "alpha", "must be finite and at least 1", options.alpha);
-  if (options.starts < 1)
-    throw_domain_error(kWhere, "starts", "must number at least 1", static_cast<double>(options.starts));
+  detail::check_alpha_from_one(kWhere, options.alpha);
+  if (options.starts < 1) throw_domain_error(kWhere, "starts", "must number at least 1", options.starts);
 }
 
 /// The problem for standardised features and y - mean(y) in a unit. Parameters are the coefficients and the
@@ -37,56 +37,42 @@ class StandardProblem {
         options_(options),
         line_(line),
         loss_(options.alpha),
-        features_(line.coefficients.size()),
+        size_(line.coefficients.size()),
         log_unit_((std::log(line.variance) - loss_.log_unit_variance()) / 2),
-        inverse_deviation_(
-            line.deviation.tail(features_).unaryExpr([](double s) { return s > 0 ? 1 / s : 0; })) {}
+        features_{detail::feature_names(data.source, 1), line.weight, line.mean[0], line.mean.tail(size_),
+                  detail::inverse_or_zero(line.deviation.tail(size_))} {}
 
   [[nodiscard]] Eigen::VectorXd start(int number) const {
-    Eigen::VectorXd x = Eigen::VectorXd::Zero(2 * features_ + 2);
-    x.head(features_) = line_.coefficients.cwiseProduct(line_.deviation.tail(features_)) / unit();
-    if (options_.link == ScaleLink::linear) x[2 * features_ + 1] = 1;
+    Eigen::VectorXd x = Eigen::VectorXd::Zero(2 * size_ + 2);
+    x.head(size_) = line_.coefficients.cwiseProduct(line_.deviation.tail(size_)) / unit();
+    if (options_.link == ScaleLink::linear) x[2 * size_ + 1] = 1;
     if (number == 0) return x;
     Philox random(options_.seed, static_cast<std::uint64_t>(number));
     for (index_t k = 0; k < x.size(); ++k)
-      x[k] += (k <= features_ ? kMeanSpread : kScaleSpread) * standard_normal(random) /
-              std::sqrt(static_cast<double>(features_ + 1));
+      x[k] += (k <= size_ ? kMeanSpread : kScaleSpread) * standard_normal(random) /
+              std::sqrt(static_cast<double>(size_ + 1));
     return x;
   }
 
   /// The mean loss and the penalty.
-  double objective(const Eigen::VectorXd& x, Eigen::VectorXd& gradient) const {
-    const ObjectiveSum mean = mean_loss(data_, batch_, x);
+  double operator()(const Eigen::VectorXd& x, Eigen::VectorXd& gradient) const {
+    const ObjectiveSum mean = mean_loss(data_, std::bind_front(&StandardProblem::add, this), x);
     gradient = mean.gradient();
-    for (const index_t first : {index_t{0}, features_ + 1})
-      gradient.segment(first, features_) += options_.penalty * x.segment(first, features_);
+    for (const index_t first : {index_t{0}, size_ + 1})
+      gradient.segment(first, size_) += options_.penalty * x.segment(first, size_);
     return mean.value() + penalty(x);
   }
 
   [[nodiscard]] double penalty(const Eigen::VectorXd& x) const {
-    return options_.penalty / 2 *
-           (x.head(features_).squaredNorm() + x.segment(features_ + 1, features_).squaredNorm());
+    return options_.penalty / 2 * (x.head(size_).squaredNorm() + x.segment(size_ + 1, size_).squaredNorm());
   }
 
   /// The loss, with or without the penalty, in the unit of y.
   [[nodiscard]] double in_unit_of_y(double loss) const { return loss_.in_smaller_unit(loss, log_unit_); }
 
-  [[nodiscard]] RegressionFit fit(const Minimum& minimum) const {
-    const Eigen::VectorXd& x = minimum.x;
-    const auto names = data_.source.names();
-    RegressionFit fit{options_.alpha,
-                      options_.link,
-                      {names.begin() + 1, names.end()},
-                      {},
-                      0,
-                      {},
-                      0,
-                      0,
-                      line_.weight,
-                      {},
-                      0};
-    fit.mean_coefficients = unit() * x.head(features_).cwiseProduct(inverse_deviation_);
-    fit.mean_intercept = line_.mean[0] + unit() * x[features_] - at_mean(fit.mean_coefficients);
+  [[nodiscard]] RegressionFit fit(const Minimum& best, std::vector<RegressionStart> starts,
+                                  std::size_t chosen) const {
+    const Eigen::VectorXd& x = best.x;
     const double log_scale = (2 + loss_.am1()) / 2 * log_unit_;
     const bool linear = options_.link == ScaleLink::linear;
     const double scale = linear ? std::exp(log_scale) : 1, shift = linear ? 0 : log_scale;
@@ -95,38 +81,48 @@ class StandardProblem {
                          "must be a double: it grows as the unit of y to the power (alpha + 1) / 2, take "
                          "another unit or a smaller alpha",
                          scale);
-    fit.scale_coefficients = scale * x.segment(features_ + 1, features_).cwiseProduct(inverse_deviation_);
-    fit.scale_intercept = scale * x[2 * features_ + 1] + shift - at_mean(fit.scale_coefficients);
-    fit.loss = in_unit_of_y(minimum.value - penalty(x));
-    return fit;
+    const Eigen::VectorXd mu = unit() * x.head(size_).cwiseProduct(features_.inverse_deviation);
+    const Eigen::VectorXd sigma =
+        scale * x.segment(size_ + 1, size_).cwiseProduct(features_.inverse_deviation);
+    return {options_.alpha,
+            options_.link,
+            features_.names,
+            mu,
+            features_.target_mean + unit() * x[size_] - mu.dot(features_.mean),
+            sigma,
+            scale * x[2 * size_ + 1] + shift - sigma.dot(features_.mean),
+            in_unit_of_y(best.value - penalty(x)),
+            features_.weight,
+            best.residual,
+            best.iterations,
+            best.status,
+            std::move(starts),
+            chosen};
   }
 
  private:
   [[nodiscard]] double unit() const noexcept { return std::exp(log_unit_); }
-  [[nodiscard]] double at_mean(const Eigen::VectorXd& w) const { return w.dot(line_.mean.tail(features_)); }
 
   void add(const Eigen::VectorXd& x, Rows<const double> rows, PerRow weights, ObjectiveSum& sum) const {
     const bool linear = options_.link == ScaleLink::linear;
-    const auto mu_weights = x.head(features_), sigma_weights = x.segment(features_ + 1, features_);
-    const double mu_intercept = x[features_], sigma_intercept = x[2 * features_ + 1], unit_of_y = unit();
+    const double unit_of_y = unit();
     double weight = 0, value = 0;
-    Eigen::VectorXd gradient = Eigen::VectorXd::Zero(x.size()), z(features_);
+    Eigen::VectorXd gradient = Eigen::VectorXd::Zero(x.size()), z(size_);
     for (index_t i = 0; i < rows.rows; ++i) {
       if (weights[i] == 0) continue;
-      const double* row = rows.row(i);
-      for (index_t k = 0; k < features_; ++k) z[k] = (row[k + 1] - line_.mean[k + 1]) * inverse_deviation_[k];
-      const double mu = mu_weights.dot(z) + mu_intercept;
-      const double s = sigma_weights.dot(z) + sigma_intercept;
-      const detail::RegressionTerm term =
-          loss_((row[0] - line_.mean[0]) / unit_of_y - mu, linear ? std::log(std::abs(s)) : s);
+      features_.apply(rows[i].subspan(1), z);
+      const double mu = x.head(size_).dot(z) + x[size_];
+      const double s = x.segment(size_ + 1, size_).dot(z) + x[2 * size_ + 1];
+      const detail::RegressionTerm term = loss_((rows.row(i)[0] - features_.target_mean) / unit_of_y - mu,
+                                                linear ? std::log(std::abs(s)) : s);
       const double mu_slope = weights[i] * term.mu;
       const double s_slope = weights[i] * (linear ? term.log_sigma / s : term.log_sigma);
       weight += weights[i];
       value += weights[i] * term.value;
-      gradient.head(features_) += mu_slope * z;
-      gradient[features_] += mu_slope;
-      gradient.segment(features_ + 1, features_) += s_slope * z;
-      gradient[2 * features_ + 1] += s_slope;
+      gradient.head(size_) += mu_slope * z;
+      gradient[size_] += mu_slope;
+      gradient.segment(size_ + 1, size_) += s_slope * z;
+      gradient[2 * size_ + 1] += s_slope;
     }
     sum.add(weight, value, gradient);
   }
@@ -135,11 +131,9 @@ class StandardProblem {
   const RegressionOptions& options_;
   const LeastSquares& line_;
   detail::RegressionLoss loss_;
-  index_t features_;
+  index_t size_;     // the number of features
   double log_unit_;  // of the unit in which sigma = 1 has the variance of the residuals
-  Eigen::VectorXd inverse_deviation_;
-  BatchLoss batch_ = [this](const Eigen::VectorXd& x, Rows<const double> rows, PerRow weights,
-                            ObjectiveSum& sum) { add(x, rows, weights, sum); };
+  detail::Standardization features_;
 };
 
 }  // namespace
@@ -149,20 +143,18 @@ RegressionFit fit_regression(const Data& data, const RegressionOptions& options)
   const LeastSquares line = detail::fit_least_squares(kWhere, data, options.penalty);
   const index_t parameters = 2 * (line.coefficients.size() + 1);
   if (line.weight < static_cast<double>(parameters))
-    throw_domain_error(kWhere, "weight of all rows",
+    throw_domain_error(kWhere, "the weight of all rows",
                        "must be at least the number of parameters, " + shortest(parameters), line.weight);
   const double residual = std::sqrt(line.variance);
   if (!(residual > kLeastResidual * std::hypot(line.mean[0], line.deviation[0])))
-    throw_domain_error(kWhere, "residual of least squares", "must be more than rounding", residual);
+    throw_domain_error(kWhere, "the residual of least squares", "must be more than rounding", residual);
 
   const StandardProblem problem(data, options, line);
   std::vector<RegressionStart> starts;
   std::size_t chosen = 0;
   Minimum best;
   for (int number = 0; number < options.starts; ++number) {
-    Minimum minimum =
-        minimize([&](const Eigen::VectorXd& x, Eigen::VectorXd& g) { return problem.objective(x, g); },
-                 problem.start(number), options.minimize);
+    Minimum minimum = minimize(problem, problem.start(number), options.minimize);
     starts.push_back({problem.in_unit_of_y(minimum.value), minimum.residual, minimum.iterations,
                       minimum.evaluations, minimum.status});
     const bool converged = minimum.status == MinimizeStatus::converged,
@@ -174,17 +166,11 @@ RegressionFit fit_regression(const Data& data, const RegressionOptions& options)
     }
     if (cancelled) break;
   }
-  RegressionFit fit = problem.fit(best);
-  fit.starts = std::move(starts);
-  fit.chosen = chosen;
-  return fit;
+  return problem.fit(best, std::move(starts), chosen);
 }
 
 BetaGaussian predict(const RegressionFit& fit, std::span<const double> features) {
-  if (static_cast<index_t>(features.size()) != fit.mean_coefficients.size())
-    throw_invalid_argument("predict", "features",
-                           "must number " + shortest(static_cast<index_t>(fit.mean_coefficients.size())),
-                           static_cast<index_t>(features.size()));
+  detail::check_features("predict", static_cast<index_t>(features.size()), fit.mean_coefficients.size());
   const Eigen::Map<const Eigen::VectorXd> x(features.data(), fit.mean_coefficients.size());
   const double s = fit.scale_coefficients.dot(x) + fit.scale_intercept;
   return {fit.alpha, fit.mean_coefficients.dot(x) + fit.mean_intercept,

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "estimate/chunks.hpp"
+#include "estimate/fit_checks.hpp"
 #include "estimate/weight_table.hpp"
-#include "fenchel/core/check.hpp"
 #include "fenchel/data/data_error.hpp"
 #include "fenchel/estimate/byte_format.hpp"
 
@@ -90,7 +90,8 @@ double weighted_quantile(const Data& data, double u) {
     if (wanted != wanted) {
       DoubleDouble total;
       for (const auto& [digit, weight] : table) total += weight;
-      wanted = u * detail::checked_positive(kWhere, "weight", total.value());
+      detail::check_total_weight(kWhere, total.value());
+      wanted = u * total.value();
     }
     auto at = table.begin();
     for (; std::next(at) != table.end() && (before + at->second).value() < wanted; ++at) before += at->second;

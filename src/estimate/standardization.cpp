@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fenchel/core/check.hpp"
+#include "estimate/fit_checks.hpp"
 #include "fenchel/core/double_double.hpp"
 #include "fenchel/data/data_error.hpp"
 #include "fenchel/estimate/byte_format.hpp"
@@ -94,27 +94,32 @@ class ColumnSums {
 
 }  // namespace
 
+std::vector<std::string> feature_names(const BatchSource& source, index_t targets) {
+  const auto names = source.names();
+  return {names.begin() + targets, names.end()};
+}
+
+Eigen::VectorXd inverse_or_zero(const Eigen::VectorXd& deviation) {
+  return deviation.unaryExpr([](double s) { return s > 0 ? 1 / s : 0; });
+}
+
 Standardization standardize(std::string_view where, const Data& data, index_t targets,
                             const TargetCheck& check, double penalty) {
   const index_t columns = data.source.columns(), features = columns - targets;
   if (features < 0)
     throw_invalid_argument(where, "columns", "must number at least " + shortest(targets), columns);
   const ColumnSums sums = collect(data, ColumnSums(where, targets, columns, check));
-  if (!(sums.weight() > 0))
-    throw_domain_error(where, "weight of all rows", "must be positive", sums.weight());
-  Standardization result{sums.weight(), sums.mean(0), Eigen::VectorXd(features), Eigen::VectorXd(features)};
+  check_total_weight(where, sums.weight());
+  Eigen::VectorXd mean(features), deviation(features);
   for (index_t k = 0; k < features; ++k) {
-    const std::string column = "column '" + data.source.names()[static_cast<std::size_t>(targets + k)] + "'";
-    const double mean = sums.mean(targets + k);
-    const double variance = checked_finite(where, "variance of " + column, sums.variance(targets + k));
-    const double spread = kLeastSpread * mean;
-    const bool varies = variance > spread * spread;
-    if (!varies && penalty == 0)
-      throw_domain_error(where, column, "must vary unless the penalty is positive", mean);
-    result.mean[k] = mean;
-    result.inverse_deviation[k] = varies ? 1 / std::sqrt(variance) : 0;
+    const std::string column = column_name(data.source.names(), targets + k);
+    mean[k] = sums.mean(targets + k);
+    deviation[k] = std::sqrt(checked_finite(where, "the variance of " + column, sums.variance(targets + k)));
+    if (deviation[k] > kLeastSpread * std::abs(mean[k])) continue;
+    if (penalty == 0) throw_domain_error(where, column, "must vary unless the penalty is positive", mean[k]);
+    deviation[k] = 0;
   }
-  return result;
+  return {feature_names(data.source, targets), sums.weight(), sums.mean(0), mean, inverse_or_zero(deviation)};
 }
 
 }  // namespace fenchel::detail

@@ -2,7 +2,9 @@
 
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <Eigen/Core>
 
@@ -13,6 +15,7 @@ namespace fenchel::detail {
 
 /// What makes the features of a table, the columns after its targets, of mean 0 and standard deviation 1.
 struct Standardization {
+  std::vector<std::string> names;     ///< of the features
   double weight;                      ///< of all rows
   double target_mean;                 ///< of the first column
   Eigen::VectorXd mean;               ///< of the features
@@ -24,6 +27,12 @@ struct Standardization {
       z[k] = (features[static_cast<std::size_t>(k)] - mean[k]) * inverse_deviation[k];
   }
 };
+
+/// The names of the columns after the targets.
+[[nodiscard]] std::vector<std::string> feature_names(const BatchSource& source, index_t targets);
+
+/// 1 / deviation, 0 for a constant.
+[[nodiscard]] Eigen::VectorXd inverse_or_zero(const Eigen::VectorXd& deviation);
 
 /// Throws BadEntry where the targets of a row cannot be used.
 using TargetCheck = std::function<void(index_t row, std::span<const double> targets)>;

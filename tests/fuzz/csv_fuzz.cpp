@@ -12,9 +12,9 @@ namespace {
 using fenchel::CsvOptions;
 using fenchel::CsvSource;
 using fenchel::index_t;
-using fenchel::testing::Table;
+using fenchel::testing::Contents;
 
-Table read(std::span<const char> text, const CsvOptions& options) {
+Contents read(std::span<const char> text, const CsvOptions& options) {
   try {
     const CsvSource source = CsvSource::in_memory(text, "data.csv", options);
     return fenchel::testing::read_all(source);
@@ -53,7 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     options.weight.push_back(options.header ? 'w' : '0');
   }
   const std::span text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  const Table whole = read(text, options);
+  const Contents whole = read(text, options);
   for (const index_t bytes : {1, 7}) {
     options.batch_bytes = bytes;
     if (read(text, options) != whole) std::abort();

@@ -12,9 +12,9 @@ namespace {
 
 using fenchel::NpyOptions;
 using fenchel::NpySource;
-using fenchel::testing::Table;
+using fenchel::testing::Contents;
 
-Table read(std::span<const char> bytes, const NpyOptions& options) {
+Contents read(std::span<const char> bytes, const NpyOptions& options) {
   try {
     const NpySource source = NpySource::in_memory(bytes, "data.npy", options);
     return fenchel::testing::read_all(source);
@@ -34,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if ((data[0] & 1) != 0) options.columns = {1, 0};
   if ((data[0] & 2) != 0) options.weight = 2;
   const std::span bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
-  const Table whole = read(bytes, options);
+  const Contents whole = read(bytes, options);
   const std::vector<char> aligned(bytes.begin(), bytes.end());
   if (read(aligned, options) != whole) std::abort();
   options.batch_bytes = 1;

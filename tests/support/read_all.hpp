@@ -9,16 +9,16 @@
 namespace fenchel::testing {
 
 /// What a source holds: rows and their weights, or the first error alone.
-struct Table {
+struct Contents {
   std::vector<std::vector<double>> rows;
   std::vector<double> weights;
   std::string error;
 
-  bool operator==(const Table&) const = default;
+  bool operator==(const Contents&) const = default;
 };
 
-inline Table read_all(const BatchSource& source) {
-  Table table;
+inline Contents read_all(const BatchSource& source) {
+  Contents table;
   Batch batch;
   try {
     for (index_t i = 0; i < source.batches(); ++i) {

@@ -42,8 +42,8 @@ struct Minimum {
 };
 
 /// A local minimum by L-BFGS with a strong Wolfe line search, for smooth functions: f(x, gradient) returns
-/// the value, +infinity where there is none, and writes the gradient. What f throws is passed on; nothing
-/// else is thrown but std::domain_error for options that mean nothing.
+/// the value, +infinity or NaN where there is none, and writes the gradient. What f throws is passed on;
+/// nothing else is thrown but std::domain_error for options that mean nothing.
 [[nodiscard]] FENCHEL_EXPORT Minimum
 minimize(FunctionRef<double(const Eigen::VectorXd& x, Eigen::VectorXd& gradient)> f,
          const Eigen::VectorXd& start, const MinimizeOptions& options = {});

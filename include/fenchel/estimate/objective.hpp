@@ -7,6 +7,7 @@
 
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/double_double.hpp"
+#include "fenchel/core/function_ref.hpp"
 #include "fenchel/estimate/collect.hpp"
 
 namespace fenchel {
@@ -31,6 +32,15 @@ class FENCHEL_EXPORT ObjectiveSum {
   DoubleDouble weight_, value_;
   std::vector<DoubleDouble> gradient_;
 };
+
+namespace detail {
+
+/// The means of a value and of `size` further numbers over all rows in all processes; `add` adds the sums
+/// over a batch.
+[[nodiscard]] ObjectiveSum collect_sums(const Data& data, index_t size,
+                                        FunctionRef<void(Rows<const double>, PerRow, ObjectiveSum&)> add);
+
+}  // namespace detail
 
 /// Adds the losses of the rows of a batch and their gradients at the parameters x to a sum; throws BadEntry.
 using BatchLoss =

@@ -56,12 +56,13 @@ struct RegressionFit {
   double mean_intercept;
   Eigen::VectorXd scale_coefficients;  ///< of sigma or of log sigma
   double scale_intercept;
-  double loss;    ///< the mean cross-Omega loss, without the penalty, in the units of the data
-  double weight;  ///< of all rows
+  double loss;      ///< the mean cross-Omega loss, without the penalty, in the units of the data
+  double weight;    ///< of all rows
+  double residual;  ///< this and the next two are those of the chosen start
+  int iterations;
+  MinimizeStatus status;
   std::vector<RegressionStart> starts;
   std::size_t chosen;  ///< the start that led here
-
-  [[nodiscard]] MinimizeStatus status() const noexcept { return starts[chosen].status; }
 };
 
 /// Columns: y, then the features. The first start is least squares with the constant sigma whose variance is

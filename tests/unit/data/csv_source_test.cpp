@@ -19,14 +19,14 @@
 namespace fenchel {
 namespace {
 
+using testing::Contents;
 using testing::message_of;
 using testing::read_all;
-using testing::Table;
 using Values = std::vector<std::vector<double>>;
 
 /// What a text holds; the same for batches of every size.
-Table table_of(std::string_view text, CsvOptions options = {}) {
-  const Table table = read_all(CsvSource::in_memory(text, "data.csv", options));
+Contents table_of(std::string_view text, CsvOptions options = {}) {
+  const Contents table = read_all(CsvSource::in_memory(text, "data.csv", options));
   for (const index_t bytes : {1, 2, 3, 5, 8, 13, 64}) {
     options.batch_bytes = bytes;
     EXPECT_EQ(read_all(CsvSource::in_memory(text, "data.csv", options)), table)
@@ -52,12 +52,12 @@ TEST(CsvSource, ReadsLines) {
        {"x,y\n1,-2.5\n3e2,.25\n", "x,y\n1,-2.5\n3e2,.25", "x,y\r\n1,-2.5\r\n3e2,.25\r\n",
         "x,y\n1,-2.5\r\n3e2,.25\n\n\r\n", "\xEF\xBB\xBFx,y\n1,-2.5\n3e2,.25\n",
         "\"x\",\"y\"\n\"1\",\"-2.5\"\n 3e2 ,\t\".25\" \n"}) {
-    const Table table = table_of(text);
+    const Contents table = table_of(text);
     EXPECT_EQ(table.rows, values) << text << table.error;
     EXPECT_TRUE(table.weights.empty());
     EXPECT_EQ(CsvSource::in_memory(text, "data.csv").names()[1], "y");
   }
-  EXPECT_EQ(table_of("x\n"), Table());
+  EXPECT_EQ(table_of("x\n"), Contents());
   EXPECT_EQ(CsvSource::in_memory(std::string_view("x"), "data.csv").batches(), 0);
   EXPECT_EQ(table_of("x\n7").rows, (Values{{7}}));
 }
@@ -77,7 +77,7 @@ TEST(CsvSource, QuotesHoldSeparatorsAndQuotes) {
 TEST(CsvSource, SelectsColumnsInOrder) {
   const std::string_view text = "name;x;y;w\nann;1;2;0.5\nbob;3;4;2\n";
   const CsvOptions options = {.columns = {"y", "x"}, .weight = "w", .separator = ';'};
-  const Table table = table_of(text, options);
+  const Contents table = table_of(text, options);
   EXPECT_EQ(table.rows, (Values{{2, 1}, {4, 3}}));
   EXPECT_EQ(table.weights, (std::vector<double>{0.5, 2}));
   EXPECT_EQ(table_of("x,w\n1,5\n", {.weight = "w"}).rows, (Values{{1}}));

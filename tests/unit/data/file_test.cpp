@@ -19,9 +19,9 @@
 namespace fenchel {
 namespace {
 
+using testing::Contents;
 using testing::message_of;
 using testing::read_all;
-using testing::Table;
 using testing::TemporaryFolder;
 using Values = std::vector<std::vector<double>>;
 
@@ -36,7 +36,7 @@ std::string many_lines() {
 TEST(FileBytes, MapsWindowsOfAFile) {
   const TemporaryFolder folder;
   const std::string text = many_lines(), path = folder.write("data.csv", text);
-  const Table whole = read_all(CsvSource::in_memory(text, "data.csv"));
+  const Contents whole = read_all(CsvSource::in_memory(text, "data.csv"));
   ASSERT_EQ(whole.rows.size(), kRows);
   for (const index_t bytes : {100, 4096, 5000, 70000, 1 << 20})
     EXPECT_EQ(read_all(CsvSource(path, {.batch_bytes = bytes})), whole) << bytes;
@@ -46,8 +46,8 @@ TEST(FileBytes, MapsWindowsOfAFile) {
 TEST(FileBytes, IsReadByThreadsAtOnce) {
   const TemporaryFolder folder;
   const CsvSource source(folder.write("data.csv", many_lines()), {.batch_bytes = 4096});
-  const Table whole = read_all(source);
-  Table tables[2];
+  const Contents whole = read_all(source);
+  Contents tables[2];
   std::thread first([&] { tables[0] = read_all(source); }), second([&] { tables[1] = read_all(source); });
   first.join();
   second.join();

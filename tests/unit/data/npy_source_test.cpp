@@ -15,11 +15,11 @@
 namespace fenchel {
 namespace {
 
+using testing::Contents;
 using testing::kInf;
 using testing::kNaN;
 using testing::message_of;
 using testing::read_all;
-using testing::Table;
 using Values = std::vector<std::vector<double>>;
 
 /// A file as NumPy writes it: the values begin at a multiple of 64.
@@ -51,8 +51,8 @@ std::string bytes_of(std::initializer_list<T> values, bool swap = false) {
 }
 
 /// What a file holds; the same for batches of every size.
-Table table_of(const std::string& text, NpyOptions options = {}) {
-  const Table table = read_all(NpySource::in_memory(text, "data.npy", options));
+Contents table_of(const std::string& text, NpyOptions options = {}) {
+  const Contents table = read_all(NpySource::in_memory(text, "data.npy", options));
   for (const index_t bytes : {1, 16, 40}) {
     options.batch_bytes = bytes;
     EXPECT_EQ(read_all(NpySource::in_memory(text, "data.npy", options)), table) << "in batches of " << bytes;

@@ -286,13 +286,17 @@ TEST(Classification, BadInputIsNamed) {
   EXPECT_EQ(message({2, {0.5, 0.5, 1.5, -0.5}}, {.labels = Labels::soft}),
             "row 1, column 1: label must not be negative, got -0.5");
   EXPECT_EQ(message({2, {0.5, 0.5, 0.5, 0.75}}, {.labels = Labels::soft}),
-            "row 1, column 0: sum of labels must be 1, got 1.25");
+            "row 1, column 0: the sum of labels must be 1, got 1.25");
   EXPECT_EQ(message(good, {.classes = 3, .labels = Labels::soft}),
             "fenchel::fit_classification: columns must number at least 3, got 2");
   const ClassificationFit result = fit(good, {.penalty = 1});
   EXPECT_EQ(message_of<std::invalid_argument>([&] { static_cast<void>(predict(result, {})); }),
             "fenchel::predict: features must number 1, got 0");
   std::vector<double> p(3);
+  EXPECT_EQ(message_of<std::invalid_argument>([&] {
+              probabilities(result, {good.values.data(), 1, 2}, {p.data(), 1, 2});
+            }),
+            "fenchel::probabilities: features must number 1, got 2");
   EXPECT_EQ(message_of<std::invalid_argument>([&] {
               probabilities(result, {good.values.data(), 1, 1}, {p.data(), 1, 3});
             }),

@@ -16,19 +16,17 @@
 #include "fenchel/estimate/line_moments.hpp"
 #include "fenchel/estimate/moments.hpp"
 #include "fenchel/estimate/selection.hpp"
+#include "support/column.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
 
 namespace fenchel {
 namespace {
 
+using testing::column;
 using testing::kInf;
 using testing::kNaN;
 using testing::message_of;
-
-Rows<const double> column(const std::vector<double>& x) {
-  return {x.data(), static_cast<index_t>(x.size()), 1};
-}
 
 std::vector<double> normal_sample(std::size_t n, double mean, unsigned seed) {
   std::mt19937_64 generator(seed);
@@ -166,7 +164,7 @@ TEST_F(CollectTest, QuantilesNeedDataAndAShare) {
             "fenchel::weighted_quantile: u must be in [0, 1], got 1.5");
   EXPECT_EQ(message_of<std::domain_error>(
                 [&] { static_cast<void>(weighted_median({RowsSource(column(values), nothing)})); }),
-            "fenchel::weighted_quantile: weight must be positive and finite, got 0");
+            "fenchel::weighted_quantile: the weight of all rows must be positive and finite, got 0");
   EXPECT_EQ(message_of<DataError>([&] { static_cast<void>(weighted_median({RowsSource(column(bad))})); }),
             "row 1, column 0: value must be finite, got nan");
 }

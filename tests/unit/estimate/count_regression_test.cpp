@@ -351,11 +351,12 @@ TEST(CountRegression, BadInputIsNamed) {
             "row 2, column 0: count must be a natural number up to 2^52, got 0.5");
   EXPECT_EQ(message({2, {1, 1, 2, kNaN}}), "row 1, column 1: feature must be finite, got nan");
   EXPECT_EQ(message({2, {1, 1, 2, 1e200}}),
-            "fenchel::fit_count_regression: variance of column '1' must be finite, got inf");
+            "fenchel::fit_count_regression: the variance of column '1' must be finite, got inf");
   EXPECT_EQ(message({2, {1, 1, 2, 2}, {1, -1}}), "row 1: weight must be finite and not negative, got -1");
   EXPECT_EQ(message({2, {1, 1, 2, 2}, {0, 0}}),
-            "fenchel::fit_count_regression: weight of all rows must be positive, got 0");
-  EXPECT_EQ(message({2, {0, 1, 0, 2}}), "fenchel::fit_count_regression: mean count must be positive, got 0");
+            "fenchel::fit_count_regression: the weight of all rows must be positive and finite, got 0");
+  EXPECT_EQ(message({2, {0, 1, 0, 2}}),
+            "fenchel::fit_count_regression: the mean count must be positive, got 0");
   EXPECT_EQ(message_of<std::invalid_argument>([&] { static_cast<void>(predict(fit(good), {})); }),
             "fenchel::predict: features must number 1, got 0");
 }

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <vector>
 
-#include "fenchel/data/rows_source.hpp"
 #include "fenchel/distribution/beta_gaussian.hpp"
 #include "fenchel/distribution/empirical.hpp"
 #include "fenchel/estimate/fit_location_scale.hpp"
@@ -11,16 +10,14 @@
 #include "fenchel/estimate/line_moments.hpp"
 #include "fenchel/loss/location_scale.hpp"
 #include "fenchel/loss/scaled_gaussian.hpp"
+#include "support/column.hpp"
 #include "support/messages.hpp"
 
 namespace fenchel {
 namespace {
 
 using testing::message_of;
-
-RowsSource source_of(const std::vector<double>& values, std::span<const double> weights = {}) {
-  return RowsSource(Rows<const double>(values.data(), static_cast<index_t>(values.size()), 1), weights);
-}
+using testing::source_of;
 
 /// A grid of quantiles.
 template <class P>
@@ -114,8 +111,10 @@ TEST(FitTruncatedGaussian, NamesWhatItCannotFit) {
       start_of(message(sharp)),
       "fenchel::fit_truncated_gaussian: kappa must be above 1: the data is more peaked than a Gaussian");
   EXPECT_EQ(message(one),
-            "fenchel::fit_truncated_gaussian: the standard deviation of the data must be positive, got 0");
-  EXPECT_EQ(message(none), "fenchel::fit_truncated_gaussian: the weight of the data must be positive, got 0");
+            "fenchel::fit_truncated_gaussian: the variance must be positive and finite (rows that are all "
+            "equal are a Dirac), got 0");
+  EXPECT_EQ(message(none),
+            "fenchel::fit_truncated_gaussian: the weight of all rows must be positive and finite, got 0");
   EXPECT_EQ(message_of<std::domain_error>([&] { (void)fit_truncated_gaussian(1, Data{flat}); }),
             "fenchel::truncated_gaussian: kappa must be > 1 and finite, got 1");
 }
@@ -169,7 +168,7 @@ TEST(FitLocationScale, NamesWhatItCannotFit) {
             "the loss "
             "one at every value");
   EXPECT_EQ(message(cube, half_square, none),
-            "fenchel::fit_location_scale: the weight of the data must be positive, got 0");
+            "fenchel::fit_location_scale: the weight of all rows must be positive and finite, got 0");
 }
 
 }  // namespace

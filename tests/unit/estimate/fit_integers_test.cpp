@@ -132,11 +132,11 @@ TEST(FitSparsePoisson, NamesWhatItCannotFit) {
   const auto message = [](double alpha, const CountHistogram& counts) {
     return message_of<std::domain_error>([&] { (void)fit_sparse_poisson(alpha, counts); });
   };
-  EXPECT_EQ(message(0.9, some), "fenchel::fit_sparse_poisson: alpha must be at least 1, got 0.9");
-  EXPECT_EQ(message(kNaN, some), "fenchel::fit_sparse_poisson: alpha must be at least 1, got nan");
-  EXPECT_EQ(message(kInf, some), "fenchel::fit_sparse_poisson: alpha must be finite, got inf");
+  EXPECT_EQ(message(0.9, some), "fenchel::fit_sparse_poisson: alpha must be finite and at least 1, got 0.9");
+  EXPECT_EQ(message(kNaN, some), "fenchel::fit_sparse_poisson: alpha must be finite and at least 1, got nan");
+  EXPECT_EQ(message(kInf, some), "fenchel::fit_sparse_poisson: alpha must be finite and at least 1, got inf");
   EXPECT_EQ(message(2, CountHistogram()),
-            "fenchel::fit_sparse_poisson: the weight of the data must be positive, got 0");
+            "fenchel::fit_sparse_poisson: the weight of all rows must be positive and finite, got 0");
   EXPECT_EQ(message(2, CountHistogram::of(std::vector{0., 0.})),
             "fenchel::fit_sparse_poisson: the mean must be positive, got 0");
   EXPECT_EQ(message(2, CountHistogram::of(std::vector{5., -2.})),
@@ -234,9 +234,10 @@ TEST(FitSparseIntegerGaussian, NamesWhatItCannotFit) {
     return message_of<std::domain_error>([&] { (void)fit_sparse_integer_gaussian(alpha, counts); });
   };
   EXPECT_EQ(message(kInf, counts_with_mean(1.5)),
-            "fenchel::fit_sparse_integer_gaussian: alpha must be finite, got inf");
-  EXPECT_EQ(message(2, CountHistogram()),
-            "fenchel::fit_sparse_integer_gaussian: the weight of the data must be positive, got 0");
+            "fenchel::fit_sparse_integer_gaussian: alpha must be finite and at least 1, got inf");
+  EXPECT_EQ(
+      message(2, CountHistogram()),
+      "fenchel::fit_sparse_integer_gaussian: the weight of all rows must be positive and finite, got 0");
   EXPECT_EQ(
       message(2, counts_with_mean(1.5)),
       "fenchel::fit_sparse_integer_gaussian: the largest less the least value must be at least 2 for the "

@@ -151,7 +151,7 @@ TEST(FitLinear, NamesWhatItCannotFit) {
   EXPECT_EQ(message_of<std::domain_error>([&] { (void)fit_linear(kInf, phi, unit, PhiMoments(phi)); }),
             "fenchel::fit_linear: alpha must be finite, got inf");
   EXPECT_EQ(message(phi, unit, PhiMoments(phi)),
-            "fenchel::fit_linear: the weight of the data must be positive, got 0");
+            "fenchel::fit_linear: the weight of all rows must be positive and finite, got 0");
   EXPECT_EQ(
       message({first}, line, moments_of({first}, {0, 1})),
       "fenchel::fit_linear: start must be given where theta = 0 and single phi have no density, got none");

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "fenchel/data/rows_source.hpp"
 #include "fenchel/distribution/empirical.hpp"
 #include "fenchel/estimate/fit_beta_gaussian.hpp"
 #include "fenchel/estimate/fit_beta_laplace.hpp"
@@ -17,6 +16,7 @@
 #include "fenchel/loss/quadratic.hpp"
 #include "fenchel/loss/sobolev.hpp"
 #include "fenchel/loss/total_variation.hpp"
+#include "support/column.hpp"
 #include "support/differences.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
@@ -25,16 +25,12 @@
 namespace fenchel {
 namespace {
 
-using testing::kInf, testing::message_of, testing::moments_with, testing::slope_of;
+using testing::kInf, testing::message_of, testing::moments_with, testing::slope_of, testing::source_of;
 
 constexpr double kGammas[] = {0, 0.01, 0.7, 30};
 
 std::vector<double> some_values() { return {0.3, -1.7, 2.2, 0.9, 0.85, -0.4, 3.1, 1.3, 0.1, -0.6, 1.9}; }
 constexpr double kSomeMedian = 0.85;
-
-RowsSource source_of(std::span<const double> values, std::span<const double> weights = {}) {
-  return RowsSource({values.data(), static_cast<index_t>(values.size()), 1}, weights);
-}
 
 /// The fit is where the mean loss of these values is least: its derivatives vanish, it grows on every side,
 /// and it is what the fit says.
@@ -268,24 +264,25 @@ TEST(FitMoments, SayWhatCannotBeFitted) {
   EXPECT_EQ(refusal([&] { return fit_beta_gaussian(1e6, good); }),
             "fenchel::beta_gaussian: sigma2 must be positive and finite, got inf");
   EXPECT_EQ(refusal([&] { return fit_beta_gaussian(2, none); }),
-            "fenchel::fit_beta_gaussian: the weight of the rows must be positive and finite, got 0");
+            "fenchel::fit_beta_gaussian: the weight of all rows must be positive and finite, got 0");
   EXPECT_EQ(refusal([&] { return fit_beta_gaussian(none); }),
-            "fenchel::fit_beta_gaussian: the weight of the rows must be positive and finite, got 0");
+            "fenchel::fit_beta_gaussian: the weight of all rows must be positive and finite, got 0");
   EXPECT_EQ(refusal([&] { return fit_beta_gaussian(2, one); }),
-            "fenchel::fit_beta_gaussian: variance" + equal);
-  EXPECT_EQ(refusal([&] { return fit_beta_gaussian(one); }), "fenchel::fit_beta_gaussian: variance" + equal);
+            "fenchel::fit_beta_gaussian: the variance" + equal);
+  EXPECT_EQ(refusal([&] { return fit_beta_gaussian(one); }),
+            "fenchel::fit_beta_gaussian: the variance" + equal);
   EXPECT_EQ(
       refusal([&] { return fit_beta_gaussian(moments_with(0, 1e-200, 3)); }),
-      "fenchel::fit_beta_gaussian: fourth central moment must be in the range of doubles (choose another "
+      "fenchel::fit_beta_gaussian: the fourth central moment must be in the range of doubles (choose another "
       "unit), got 0");
   EXPECT_EQ(refusal([&] { return fit_capped_parabola(-1, good); }),
             "fenchel::fit_capped_parabola: gamma must be finite and not negative, got -1");
   EXPECT_EQ(refusal([&] { return fit_capped_parabola(1, one); }),
-            "fenchel::fit_capped_parabola: variance" + equal);
+            "fenchel::fit_capped_parabola: the variance" + equal);
   EXPECT_EQ(refusal([&] { return fit_smooth_parabola(kInf, good); }),
             "fenchel::fit_smooth_parabola: gamma must be finite and not negative, got inf");
   EXPECT_EQ(refusal([&] { return fit_smooth_parabola(1, none); }),
-            "fenchel::fit_smooth_parabola: the weight of the rows must be positive and finite, got 0");
+            "fenchel::fit_smooth_parabola: the weight of all rows must be positive and finite, got 0");
 }
 
 TEST(FitMoments, SayWhatCannotBeFittedAboutAMedian) {
@@ -295,24 +292,24 @@ TEST(FitMoments, SayWhatCannotBeFittedAboutAMedian) {
   EXPECT_EQ(refusal([&] { return fit_beta_laplace(0.5, Data{good}); }),
             "fenchel::fit_beta_laplace: alpha must be above 1/2 and finite, got 0.5");
   EXPECT_EQ(refusal([&] { return fit_beta_laplace(2, Data{one}); }),
-            "fenchel::fit_beta_laplace: mean deviation" + equal);
+            "fenchel::fit_beta_laplace: the mean deviation" + equal);
   EXPECT_EQ(refusal([&] { return fit_beta_laplace(2, AbsoluteMoments(1)); }),
-            "fenchel::fit_beta_laplace: the weight of the rows must be positive and finite, got 0");
+            "fenchel::fit_beta_laplace: the weight of all rows must be positive and finite, got 0");
   EXPECT_EQ(refusal([&] { return fit_beta_laplace(2, AbsoluteMoments::of(1, values)); }),
-            "fenchel::fit_beta_laplace: centre of the moments must be a median of the rows, got 1");
+            "fenchel::fit_beta_laplace: the centre of the moments must be a median of the rows, got 1");
   EXPECT_EQ(message_of<std::invalid_argument>([&] {
               static_cast<void>(fit_beta_laplace(2, AbsoluteMoments::of(kSomeMedian, values, {}, {2, 1})));
             }),
-            "fenchel::fit_beta_laplace: powers of the moments must begin with 1, got others");
+            "fenchel::fit_beta_laplace: the powers of the moments must begin with 1, got others");
   const RowsSource nothing = source_of({});
   EXPECT_EQ(refusal([&] { return fit_beta_laplace(2, Data{nothing}); }),
-            "fenchel::weighted_quantile: weight must be positive and finite, got 0");
+            "fenchel::weighted_quantile: the weight of all rows must be positive and finite, got 0");
   EXPECT_EQ(refusal([&] { return fit_capped_triangular(-1, Data{good}); }),
             "fenchel::fit_capped_triangular: gamma must be finite and not negative, got -1");
   EXPECT_EQ(refusal([&] { return fit_capped_triangular(1, Data{one}); }),
-            "fenchel::fit_capped_triangular: mean deviation" + equal);
+            "fenchel::fit_capped_triangular: the mean deviation" + equal);
   EXPECT_EQ(refusal([&] { return fit_smooth_triangular(1, Data{one}); }),
-            "fenchel::fit_smooth_triangular: mean deviation" + equal);
+            "fenchel::fit_smooth_triangular: the mean deviation" + equal);
 }
 
 }  // namespace

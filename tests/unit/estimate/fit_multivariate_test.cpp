@@ -201,7 +201,7 @@ TEST(FitMultivariate, TheCovarianceIsThatOfTheLoss) {
   }
 }
 
-/// The setting of [SCD22, Figure 2]: two dimensions, isotropic and anisotropic; the family matches.
+/// The setting of [SCD22, Figure 4]: two dimensions, isotropic and anisotropic; the family matches.
 TEST(FitMultivariate, SamplesInThePlaneAreRecovered) {
   constexpr int kSamples = 25;
   const Vector mu = Eigen::Vector2d(0.5, -1);
@@ -261,7 +261,7 @@ TEST(FitMultivariate, SaysWhatCannotBeFitted) {
   EXPECT_EQ(refusal(0.6, good), where + "alpha must be above 3/5 and finite, got 0.6");
   EXPECT_EQ(refusal(kInf, good), where + "alpha must be above 3/5 and finite, got inf");
   EXPECT_EQ(refusal(2, good.leftCols(0)),
-            where + "the weight of the rows must be positive and finite, got 0");
+            where + "the weight of all rows must be positive and finite, got 0");
   Matrix constant = good;
   constant.row(1).setConstant(7);
   EXPECT_EQ(
@@ -279,11 +279,11 @@ TEST(FitMultivariate, SaysWhatCannotBeFitted) {
   const RowsSource source(rows_of(sum), {}, names), flat(rows_of(constant), {}, names);
   EXPECT_EQ(
       message_of<std::domain_error>([&] { static_cast<void>(fit_multivariate_beta_gaussian(Data{source})); }),
-      where + "column height" + collinear);
+      where + "column 'height'" + collinear);
   EXPECT_EQ(
       message_of<std::domain_error>([&] { static_cast<void>(fit_multivariate_beta_gaussian(Data{flat})); }),
       where +
-          "the variance of column width must be positive and finite (leave a constant column out), got 0");
+          "the variance of column 'width' must be positive and finite (leave a constant column out), got 0");
 }
 
 }  // namespace

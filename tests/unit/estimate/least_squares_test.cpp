@@ -117,13 +117,13 @@ TEST(LeastSquares, WhatItCannotFitIsNamed) {
   const RowsSource infinite(rows_of(table, 2)), overflowing(rows_of(wide, 2)), empty(rows_of(none, 2)),
       no_columns({nullptr, 3, 0});
   EXPECT_EQ(message_of<std::domain_error>([&] { static_cast<void>(fit_least_squares({empty})); }),
-            "fenchel::fit_least_squares: weight must be positive, got 0");
+            "fenchel::fit_least_squares: the weight of all rows must be positive and finite, got 0");
   EXPECT_EQ(message_of<std::domain_error>([&] { static_cast<void>(fit_least_squares({empty}, -1)); }),
             "fenchel::fit_least_squares: penalty must be finite and not negative, got -1");
   EXPECT_EQ(message_of<std::invalid_argument>([&] { static_cast<void>(fit_least_squares({no_columns})); }),
-            "fenchel::fit_least_squares: columns must hold the target, got 0");
+            "fenchel::fit_least_squares: columns must number at least 1, got 0");
   EXPECT_EQ(message_of<std::domain_error>([&] { static_cast<void>(fit_least_squares({overflowing})); }),
-            "fenchel::fit_least_squares: deviation of column '1' must be finite, got inf");
+            "fenchel::fit_least_squares: the variance of column '1' must be finite, got inf");
   EXPECT_EQ(message_of<DataError>([&] { static_cast<void>(fit_least_squares({infinite})); }),
             "row 2, column 0: value must be finite, got inf");
 }

@@ -67,15 +67,18 @@ TEST(Minimize, RoundingDoesNotStopIt) {
   EXPECT_LE((found.x - VectorXd::LinSpaced(10, 0, 9)).cwiseAbs().maxCoeff(), 1e-9);
 }
 
-TEST(Minimize, InfinityIsAWall) {
-  const auto f = [](const VectorXd& x, VectorXd& gradient) {  // x - log x, with its minimum at 1
-    gradient[0] = 1 - 1 / x[0];
-    return x[0] > 0 ? x[0] - std::log(x[0]) : std::numeric_limits<double>::infinity();
-  };
-  for (const double start : {1e-3, 0.5, 30.0}) {
-    const Minimum found = minimize(f, VectorXd::Constant(1, start));
-    EXPECT_EQ(found.status, MinimizeStatus::converged) << start;
-    EXPECT_NEAR(found.x[0], 1, 1e-8) << start;
+TEST(Minimize, InfinityAndNaNAreWalls) {
+  for (const double wall :
+       {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+    const auto f = [wall](const VectorXd& x, VectorXd& gradient) {  // x - log x, with its minimum at 1
+      gradient[0] = 1 - 1 / x[0];
+      return x[0] > 0 ? x[0] - std::log(x[0]) : wall;
+    };
+    for (const double start : {1e-3, 0.5, 30.0}) {
+      const Minimum found = minimize(f, VectorXd::Constant(1, start));
+      EXPECT_EQ(found.status, MinimizeStatus::converged) << start;
+      EXPECT_NEAR(found.x[0], 1, 1e-8) << start;
+    }
   }
 }
 

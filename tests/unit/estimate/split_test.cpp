@@ -12,11 +12,13 @@
 #include "fenchel/estimate/moments.hpp"
 #include "fenchel/estimate/phi_moments.hpp"
 #include "fenchel/estimate/radial_moments.hpp"
+#include "support/column.hpp"
 #include "support/quad.hpp"
 
 namespace fenchel {
 namespace {
 
+using testing::column;
 using testing::Quad;
 
 constexpr double kSplitError = 1e-13;
@@ -114,10 +116,6 @@ S in_pieces(const S& empty, Rows<const double> rows, std::span<const double> wei
     parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(k) + 1);
   }
   return parts[0];
-}
-
-Rows<const double> column(const std::vector<double>& x) {
-  return {x.data(), static_cast<index_t>(x.size()), 1};
 }
 
 TEST(Split, LineMomentsAreExactHoweverTheDataIsCut) {

@@ -16,19 +16,17 @@
 #include "fenchel/estimate/moments.hpp"
 #include "fenchel/estimate/phi_moments.hpp"
 #include "fenchel/estimate/radial_moments.hpp"
+#include "support/column.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
 
 namespace fenchel {
 namespace {
 
+using testing::column;
 using testing::kInf;
 using testing::kNaN;
 using testing::message_of;
-
-Rows<const double> column(const std::vector<double>& x) {
-  return {x.data(), static_cast<index_t>(x.size()), 1};
-}
 
 const std::vector<double> kValues{1, 2, 4, 9}, kWeights{1, 2, 0, 1};
 
