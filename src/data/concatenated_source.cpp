@@ -3,19 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "data/column_names.hpp"
 #include "fenchel/core/error.hpp"
 
 namespace fenchel {
-namespace {
-
-/// "(x, y)"
-std::string listed(std::span<const std::string> names) {
-  std::string list = "(";
-  for (const std::string& name : names) list.append(list.size() > 1 ? ", " : "").append(name);
-  return list.append(")");
-}
-
-}  // namespace
 
 ConcatenatedSource::ConcatenatedSource(std::vector<std::shared_ptr<const BatchSource>> sources)
     : sources_(std::move(sources)) {
@@ -26,8 +17,8 @@ ConcatenatedSource::ConcatenatedSource(std::vector<std::shared_ptr<const BatchSo
     const std::string what = indexed("sources", static_cast<index_t>(s));
     if (sources_[s] == nullptr) throw_invalid_argument(kWhere, what, "must not be null", "null");
     if (!std::ranges::equal(sources_[s]->names(), names()))
-      throw_invalid_argument(kWhere, what, "must have the columns " + listed(names()),
-                             listed(sources_[s]->names()));
+      throw_invalid_argument(kWhere, what, "must have the columns " + detail::listed(names()),
+                             detail::listed(sources_[s]->names()));
     ends_.push_back(end += sources_[s]->batches());
   }
 }

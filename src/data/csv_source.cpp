@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "data/column_names.hpp"
 #include "data/csv_row.hpp"
 #include "data/file_bytes.hpp"
 #include "fenchel/core/error.hpp"
@@ -15,7 +16,6 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr index_t kScan = index_t{1} << 16;  // bytes to look at together where lines are counted or ended
-constexpr std::size_t kListed = 20;          // columns in a message
 
 std::string_view text_of(const detail::FileWindow& window) {
   return {window.bytes.data(), window.bytes.size()};
@@ -46,13 +46,6 @@ index_t content_end(const detail::FileBytes& file, index_t begin) {
 
 std::string_view without_return(std::string_view line) {
   return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
-}
-
-std::string listed(const std::vector<std::string>& names) {
-  std::string list;
-  for (std::size_t j = 0; j < std::min(names.size(), kListed); ++j)
-    list.append(j == 0 ? "'" : ", '").append(names[j]).append("'");
-  return names.size() > kListed ? list.append(", ...") : list;
 }
 
 }  // namespace
@@ -133,7 +126,7 @@ void CsvSource::select(const std::vector<std::string>& header) {
   for (std::size_t j = 0; j < selected.size(); ++j) {
     const auto found = std::find(header.begin(), header.end(), selected[j]);
     if (found == header.end())
-      file_->refuse("has no column '" + selected[j] + "'; its columns are " + listed(header));
+      file_->refuse("has no column '" + selected[j] + "'; its columns are " + detail::listed(header));
     index_t& place = row_->places[static_cast<std::size_t>(found - header.begin())];
     if (place != detail::CsvRow::kSkipped)
       throw_invalid_argument("csv_source", "columns and weight", "must be different",

@@ -70,8 +70,8 @@ namespace {
 
 constexpr const char* kNativeDouble = std::endian::native == std::endian::little ? "<f8" : ">f8";
 
-constexpr index_t kMaxColumns = index_t{1}
-                                << 20;  // so that a header of a few bytes cannot ask for all memory
+// So that a header of a few bytes cannot ask for all memory.
+constexpr index_t kMaxColumns = index_t{1} << 20;
 
 /// Throws DataError unless the file holds the array that its header tells of, and nothing else.
 void check_size(const detail::FileBytes& file, const detail::NpyHeader& header, index_t value_size) {
@@ -150,9 +150,9 @@ void NpySource::read(index_t i, Batch& batch) const {
   const detail::NpyTable& table = *table_;
   const index_t columns = table.header.columns;
   const index_t first = i * table.batch_rows, rows = std::min(table.batch_rows, table.header.rows - first);
-  if (table.in_rows()) {
+  if (table.in_rows() && table.whole && table.header.type == kNativeDouble) {
     detail::FileWindow window = table.window(first * columns, rows * columns);
-    if (table.whole && table.header.type == kNativeDouble && is_aligned(window.bytes.data())) {
+    if (is_aligned(window.bytes.data())) {
       const auto* const values = reinterpret_cast<const double*>(window.bytes.data());
       const index_t bad = detail::first_not_finite(values, rows * columns);
       if (bad != rows * columns) table.refuse(first + bad / columns, bad % columns);

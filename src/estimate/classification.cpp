@@ -19,7 +19,7 @@ using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 void check(const ClassificationOptions& options) {
   detail::checked_positive(kWhere, "alpha", options.alpha);
   if (options.classes < 2)
-    throw_invalid_argument(kWhere, "classes", "must number at least 2", options.classes);
+    throw_domain_error(kWhere, "classes", "must number at least 2", static_cast<double>(options.classes));
   detail::checked_nonnegative(kWhere, "penalty", options.penalty);
 }
 

@@ -1,15 +1,18 @@
 #include "fenchel/estimate/minimize.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <exception>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include <LBFGS.h>
 #include <Eigen/Cholesky>
 
 #include "fenchel/core/check.hpp"
+#include "fenchel/core/index.hpp"
 
 namespace fenchel {
 namespace {
@@ -51,6 +54,46 @@ std::optional<MinimizeStatus> verdict(const MinimizeOptions& options, int iterat
 Minimum report(Point at, int iterations, int evaluations, MinimizeStatus status) {
   const double residual = at.residual();
   return {std::move(at.x), at.value, std::move(at.gradient), residual, iterations, evaluations, status};
+}
+
+// Where the Hessian is singular next to a kink of the gradient, only a large ridge makes steps short enough.
+constexpr std::array kRidges{0.0, 1e-12, 1e-8, 1e-4, 1.0, 1e4};
+
+/// Newton's direction with a ridge, relative to the Hessian's diagonal, if it is a descent.
+std::optional<Eigen::VectorXd> newton_direction(const SecondOrder& local, double ridge) {
+  const index_t size = local.gradient.size();
+  const double largest_entry = local.hessian.diagonal().cwiseAbs().maxCoeff();
+  const double shift = ridge * (largest_entry > 0 ? largest_entry : 1);
+  const Eigen::LDLT<Eigen::MatrixXd> factor(local.hessian + shift * Eigen::MatrixXd::Identity(size, size));
+  Eigen::VectorXd direction = factor.solve(-local.gradient);
+  if (!(direction.dot(local.gradient) < 0) || !factor.isPositive() || !direction.allFinite())
+    return std::nullopt;
+  return direction;
+}
+
+/// Whether the value falls as the slope promises. Where values no longer tell, as they are integrals or
+/// rounded: of a convex function a smaller gradient is progress, too.
+bool is_progress(const Point& at, const SecondOrder& next, double promise) {
+  return std::isfinite(next.value) && next.gradient.allFinite() &&
+         ((next.value - at.value <= 1e-4 * promise && -promise > at.slack()) ||
+          largest(next.gradient) <= at.residual() / 2);
+}
+
+/// Takes the longest step along a direction that is progress; false where there is none.
+bool advance(FunctionRef<SecondOrder(const Eigen::VectorXd&)> f, const Eigen::VectorXd& direction, Point& at,
+             SecondOrder& local, int& evaluations) {
+  const double slope = direction.dot(at.gradient);
+  for (double step = 1; step > 1e-7; step /= 4) {
+    const Eigen::VectorXd x = at.x + step * direction;
+    if (x == at.x) return false;
+    ++evaluations;
+    SecondOrder next = f(x);
+    if (!is_progress(at, next, step * slope)) continue;
+    at = {x, next.value, next.gradient};
+    local = std::move(next);
+    return true;
+  }
+  return false;
 }
 
 /// What f threw, on its way through a line search that throws errors of its own.
@@ -138,34 +181,10 @@ Minimum minimize_convex(FunctionRef<SecondOrder(const Eigen::VectorXd&)> f, cons
   for (int iteration = 0;; ++iteration) {
     if (const auto status = verdict(options, iteration, at))
       return report(std::move(at), iteration, evaluations, *status);
-    const double size = local.hessian.diagonal().cwiseAbs().maxCoeff();
-    bool found = false;
-    // Where the Hessian is singular next to a kink of the gradient, only a large ridge makes steps short
-    // enough.
-    for (const double ridge : {0.0, 1e-12, 1e-8, 1e-4, 1.0, 1e4}) {
-      const double shift = ridge * (size > 0 ? size : 1);
-      const Eigen::LDLT<Eigen::MatrixXd> factor(
-          local.hessian + shift * Eigen::MatrixXd::Identity(start.size(), start.size()));
-      const Eigen::VectorXd direction = factor.solve(-at.gradient);
-      const double slope = direction.dot(at.gradient);
-      if (!(slope < 0) || !factor.isPositive() || !direction.allFinite()) continue;
-      for (double step = 1; step > 1e-7 && !found; step /= 4) {
-        const Eigen::VectorXd x = at.x + step * direction;
-        if (x == at.x) break;
-        ++evaluations;
-        SecondOrder next = f(x);
-        const double rise = next.value - at.value, promise = step * slope;
-        // Where values no longer tell, as they are integrals or rounded: of a convex function a smaller
-        // gradient is progress, too.
-        found = std::isfinite(next.value) && next.gradient.allFinite() &&
-                ((rise <= 1e-4 * promise && -promise > at.slack()) ||
-                 largest(next.gradient) <= at.residual() / 2);
-        if (!found) continue;
-        at = {x, next.value, next.gradient};
-        local = std::move(next);
-      }
-      if (found) break;
-    }
+    const bool found = std::any_of(kRidges.begin(), kRidges.end(), [&](double ridge) {
+      const auto direction = newton_direction(local, ridge);
+      return direction && advance(f, *direction, at, local, evaluations);
+    });
     if (!found) return report(std::move(at), iteration, evaluations, MinimizeStatus::stalled);
   }
 }

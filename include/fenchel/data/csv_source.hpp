@@ -13,6 +13,8 @@ class FileBytes;
 struct CsvRow;
 }  // namespace detail
 
+/// Numbers are those of std::from_chars (no leading +), correctly rounded and finite; in columns that are not
+/// selected anything may stand. Missing is an empty field, NA, NaN or null in any case.
 struct CsvOptions {
   std::vector<std::string> columns = {};   ///< by name, in this order; empty: all but the weight
   std::string weight = {};                 ///< name of the column of weights; empty: none
@@ -26,9 +28,8 @@ struct CsvOptions {
 ///
 /// A row is a line, ended by LF or CRLF or the end of the file; blank lines may stand at the very end alone.
 /// Each line has as many fields as the first. A field may stand in quotes, with "" for a quote, and may have
-/// blanks around it, but no line break in it. Numbers are those of std::from_chars (no leading +), correctly
-/// rounded and finite; in columns that are not selected anything may stand. Missing is an empty field, NA,
-/// NaN or null in any case. A UTF-8 byte order mark is skipped. A message names FILE:LINE:FIELD, both from 1.
+/// blanks around it, but no line break in it. A UTF-8 byte order mark is skipped. A message names
+/// FILE:LINE:FIELD, both from 1.
 class FENCHEL_EXPORT CsvSource final : public BatchSource {
  public:
   /// Opens the file and reads its first line. Throws DataError where the file cannot be read or does not

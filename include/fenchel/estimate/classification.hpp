@@ -31,6 +31,10 @@ struct ClassificationOptions {
   MinimizeOptions minimize = {};
 };
 
+/// The rows of W add up to 0, as do the intercepts: the same vector added to all of them changes no
+/// prediction. Classes that a W separates have a loss of exactly 0 for alpha > 1, from a margin of 1 / (alpha
+/// - 1) on; for alpha <= 1 there is then no minimum without penalty, and the search ends where the gradient
+/// is within the tolerance, at large coefficients.
 struct ClassificationFit {
   double alpha;
   std::vector<std::string> names;  ///< of the features
@@ -43,14 +47,10 @@ struct ClassificationFit {
   MinimizeStatus status;
 };
 
-/// Columns: the labels, then the features, of which there may be none. The same vector added to all rows of W
-/// changes no prediction: of all minima this is one whose rows add up to 0, as do the intercepts. Classes
-/// that a W separates have a loss of exactly 0 for alpha > 1, from a margin of 1 / (alpha - 1) on; for alpha
-/// <= 1 the loss then has no minimum without penalty, and the search ends where the gradient is within the
-/// tolerance, at large coefficients. Throws std::domain_error for options that mean nothing and a feature
-/// that is constant unless the penalty is positive (its coefficients are 0 then); DataError for labels that
-/// are no class, or no probabilities that add up to one within cpu::kTargetSumTolerance (they are divided by
-/// their sum); Cancelled by data.progress.
+/// Columns: the labels, then the features, of which there may be none. Throws std::domain_error for options
+/// that mean nothing and a feature that is constant unless the penalty is positive (its coefficients are 0
+/// then); DataError for labels that are no class, or no probabilities that add up to one within
+/// cpu::kTargetSumTolerance (they are divided by their sum); Cancelled by data.progress.
 [[nodiscard]] FENCHEL_EXPORT ClassificationFit fit_classification(const Data& data,
                                                                   const ClassificationOptions& options = {});
 

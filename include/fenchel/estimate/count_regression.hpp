@@ -24,6 +24,8 @@ struct CountRegressionOptions {
   MinimizeOptions minimize = {};
 };
 
+/// Collinear features share their effect, least in squares. A mean that needs more than 2^20 integers counts
+/// as a loss of +infinity.
 struct CountRegressionFit {
   double alpha;
   std::vector<std::string> names;  ///< of the features
@@ -44,12 +46,10 @@ struct CountRegressionFit {
   [[nodiscard]] Eigen::VectorXd standard_errors() const { return covariance.diagonal().cwiseSqrt(); }
 };
 
-/// Columns: the count, then the features, of which there may be none. The search begins at the logarithm of
-/// the mean count. Collinear features share their effect, least in squares. Throws std::domain_error for
-/// options that mean nothing, counts that are all 0 (the intercept has no lower bound), and a feature that is
+/// Columns: the count, then the features, of which there may be none. Throws std::domain_error for options
+/// that mean nothing, counts that are all 0 (the intercept has no lower bound), and a feature that is
 /// constant unless the penalty is positive (its coefficient is 0 then); DataError for a count that is no
-/// natural number up to 2^52; Cancelled by data.progress. A mean that needs more than 2^20 integers counts as
-/// a loss of +infinity.
+/// natural number up to 2^52; Cancelled by data.progress.
 [[nodiscard]] FENCHEL_EXPORT CountRegressionFit
 fit_count_regression(const Data& data, const CountRegressionOptions& options = {});
 

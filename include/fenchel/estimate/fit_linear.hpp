@@ -15,9 +15,11 @@ namespace fenchel {
 
 /// The density exp_{2-alpha}(theta . phi - A) on the line or an interval under which phi has the means of the
 /// data [SCD22, Section 3.2], by Newton's method: the loss is convex in theta, its Hessian is the generalized
-/// covariance of order 2 - alpha. Means agree to 1e-8 standard deviations of phi in the data. `moments` are
-/// those of the same phi. Without a start, theta = 0 is tried, then sums of phi that alone have a density.
-/// Where phi cancel over the data, as t and t^2 far from 0, their rounding bounds what can be reached.
+/// covariance of order 2 - alpha. Means agree to 1e-8 standard deviations of phi in the data; where phi
+/// cancel, as t and t^2 far from 0, to their rounding.
+///
+/// `moments` are those of the same phi. The search begins at `start`, else at theta = 0 or the sum of all phi
+/// that alone have a density.
 ///
 /// Throws std::invalid_argument where numbers of phi and theta differ, std::domain_error where the data
 /// weighs nothing, no density exists at the start, or the phi are collinear, and ConvergenceError where the

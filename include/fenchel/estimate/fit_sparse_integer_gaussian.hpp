@@ -12,9 +12,11 @@ namespace fenchel {
 ///
 /// Throws std::domain_error unless 1 <= alpha < infinity, where all data lies on one integer or two
 /// neighbours (the variance is then the least for its mean, and sigma2 can be anything small), and where
-/// sigma2, which grows like the standard deviation to the power alpha + 1, overflows. ConvergenceError where
-/// the minimiser does not converge: for alpha far above 5, where a probability near 0 is its 1 / (alpha -
-/// 1)th power of the rounding of the score, so that moments jump between neighbouring parameters.
+/// sigma2, which grows like the standard deviation to the power alpha + 1, overflows.
+///
+/// ConvergenceError where the minimiser does not converge: for alpha far above 5, where a probability near 0
+/// is the 1 / (alpha - 1)th power of the rounding of the score, so that moments jump between neighbouring
+/// parameters.
 [[nodiscard]] FENCHEL_EXPORT Fit<SparseIntegerGaussian> fit_sparse_integer_gaussian(
     double alpha, const CountHistogram& counts);
 

@@ -12,16 +12,19 @@ namespace fenchel {
 /// of the data, which values very far off may spoil. With mu and sigma2 known the family is linear in kappa:
 /// fit_linear with one phi.
 ///
-/// Throw std::domain_error for data of no weight or no variance, and ConvergenceError where the minimiser
+/// Throws std::domain_error for data of no weight or no variance, and ConvergenceError where the minimiser
 /// does not converge.
 [[nodiscard]] FENCHEL_EXPORT Fit<TruncatedGaussian> fit_truncated_gaussian(double kappa, const Data& data);
 
+/// The kappa that can be estimated are those from 1 + kLeastKappaExcess to kMostKappa.
+inline constexpr double kLeastKappaExcess = 1e-5, kMostKappa = 1e8;
+
 /// kappa is estimated too. It decides about the shape alone, from the parabola (kappa infinite, kurtosis
 /// 15/7) to the Gaussian (kappa = 1, kurtosis 3), and near either end data says little about it: of 20000
-/// draws with kappa = 3 the standard error is 0.5, with kappa = 100 it is 300. Where data is flatter or more
-/// peaked than all of them the loss falls all the way to that end: then ConvergenceError, outside of
-/// 1 + kLeastKappaExcess <= kappa <= kMostKappa.
-inline constexpr double kLeastKappaExcess = 1e-5, kMostKappa = 1e8;
+/// draws with kappa = 3 the standard error is 0.5, with kappa = 100 it is 300.
+///
+/// Where data is flatter or more peaked than all of them the loss falls all the way to that end: then
+/// ConvergenceError.
 [[nodiscard]] FENCHEL_EXPORT Fit<TruncatedGaussian> fit_truncated_gaussian(const Data& data);
 
 }  // namespace fenchel

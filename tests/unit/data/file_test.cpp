@@ -137,9 +137,9 @@ TEST(ConcatenatedSource, NeedsTheSameColumns) {
   EXPECT_EQ(error_of({source({"x"}), nullptr}),
             "fenchel::concatenated_source: sources[1] must not be null, got null");
   EXPECT_EQ(error_of({source({"x", "y"}), source({"x", "z"})}),
-            "fenchel::concatenated_source: sources[1] must have the columns (x, y), got (x, z)");
+            "fenchel::concatenated_source: sources[1] must have the columns 'x', 'y', got 'x', 'z'");
   EXPECT_EQ(error_of({source({"x", "y"}), source({"x"})}),
-            "fenchel::concatenated_source: sources[1] must have the columns (x, y), got (x)");
+            "fenchel::concatenated_source: sources[1] must have the columns 'x', 'y', got 'x'");
 }
 
 }  // namespace

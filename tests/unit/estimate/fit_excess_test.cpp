@@ -78,6 +78,9 @@ TEST(FitTruncatedGaussian, RecoversParametersFromDraws) {
       EXPECT_LT(std::abs(two.parameters[i] - truth[i + 1]), 3 * two.standard_errors()[i])
           << kappa << ' ' << i;
     EXPECT_LT(two.standard_errors()[1], 0.01);
+    if (kappa == 3) {
+      EXPECT_NEAR(all.standard_errors()[0], 0.5, 0.1);
+    }
   }
 }
 

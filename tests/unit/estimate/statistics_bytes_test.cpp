@@ -131,7 +131,7 @@ TEST(StatisticsBytes, MustSayWhatAStatisticCanSay) {
   EXPECT_EQ(absolute({1}), "bytes must hold three numbers for each power, got other content");
   EXPECT_EQ(absolute({kNaN, 1, 0, 1, 0, 0, 0}), "bytes must hold a finite centre, got other content");
   EXPECT_EQ(absolute({0, -1, 0, 1, 0, 0, 0}), "bytes must hold a weight that is finite, got other content");
-  EXPECT_EQ(absolute({0, 1, 0, -1, 0, 0, 0}), "bytes must hold weights that are finite, got other content");
+  EXPECT_EQ(absolute({0, 1, 0, -1, 0, 0, 0}), "bytes must hold parts of the weight, got other content");
   EXPECT_EQ(absolute({0, 1, 0, 1, 0, 0, 0, 0, 1, 0}), "bytes must hold positive powers, got other content");
   EXPECT_EQ(absolute({0, 1, 0, 1, 0, 0, 0, 1, -1, 0}),
             "bytes must hold sums that are not negative, got other content");

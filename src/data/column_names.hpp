@@ -1,0 +1,19 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace fenchel::detail {
+
+/// "'x', 'y'": how a message lists columns, the first 20 of them.
+[[nodiscard]] inline std::string listed(std::span<const std::string> names) {
+  constexpr std::size_t kListed = 20;
+  std::string list;
+  for (const std::string& name : names.first(std::min(names.size(), kListed)))
+    list.append(list.empty() ? "'" : ", '").append(name).append("'");
+  return names.size() > kListed ? list.append(", ...") : list;
+}
+
+}  // namespace fenchel::detail
