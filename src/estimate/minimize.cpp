@@ -30,9 +30,9 @@ struct Point {
   double value;
   Eigen::VectorXd gradient;
 
-  double residual() const { return largest(gradient); }
-  bool is_finite() const { return std::isfinite(value) && gradient.allFinite(); }
-  double slack() const { return kValueSlack * std::abs(value); }
+  [[nodiscard]] double residual() const { return largest(gradient); }
+  [[nodiscard]] bool is_finite() const { return std::isfinite(value) && gradient.allFinite(); }
+  [[nodiscard]] double slack() const { return kValueSlack * std::abs(value); }
 };
 
 void check(const MinimizeOptions& options) {

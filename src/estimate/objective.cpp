@@ -18,9 +18,9 @@ class BatchSums {
 
   void update(Rows<const double> rows, PerRow weights) { add_(rows, weights, sum_); }
   void merge(const BatchSums& other) { sum_.merge(other.sum_); }
-  Bytes to_bytes() const { return sum_.to_bytes(); }
+  [[nodiscard]] Bytes to_bytes() const { return sum_.to_bytes(); }
   void merge_bytes(std::span<const std::byte> bytes) { sum_.merge_bytes(bytes); }
-  const ObjectiveSum& sum() const noexcept { return sum_; }
+  [[nodiscard]] const ObjectiveSum& sum() const noexcept { return sum_; }
 
  private:
   Add add_;

@@ -51,7 +51,7 @@ class DigitWeights {
   void merge(const DigitWeights& other) {
     for (const auto& [digit, weight] : other.table_) table_[digit] += weight;
   }
-  Bytes to_bytes() const {
+  [[nodiscard]] Bytes to_bytes() const {
     detail::ByteWriter writer(kKind, kVersion);
     for (const auto& [digit, weight] : table_) {
       writer.put(digit);
@@ -68,7 +68,7 @@ class DigitWeights {
       table_[static_cast<index_t>(digit)] += reader.double_double();
     }
   }
-  const detail::WeightTable& table() const noexcept { return table_; }
+  [[nodiscard]] const detail::WeightTable& table() const noexcept { return table_; }
 
  private:
   std::uint64_t prefix_;

@@ -130,7 +130,7 @@ Communicator::~Communicator() {
 
 Bytes Communicator::exchange(const Share& mine, FunctionRef<Bytes(std::span<const Bytes>)> merge) {
   // Lengths are int in MPI; what is too long becomes an error that all processes hear of.
-  const std::size_t limit = static_cast<std::size_t>(INT_MAX / size_);
+  const auto limit = static_cast<std::size_t>(INT_MAX / size_);
   Bytes message = mine.error ? encode(mine.error) : tagged(Kind::bytes, mine.bytes);
   if (message.size() > limit)
     message = tagged(Kind::other, "fenchel::mpi: a statistic must have fewer than " +

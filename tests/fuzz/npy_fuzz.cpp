@@ -2,30 +2,15 @@
 #include <cstdint>
 #include <cstdlib>
 #include <span>
-#include <stdexcept>
 #include <vector>
 
 #include "fenchel/data/npy_source.hpp"
 #include "support/read_all.hpp"
 
-namespace {
-
 using fenchel::NpyOptions;
 using fenchel::NpySource;
 using fenchel::testing::Contents;
-
-Contents read(std::span<const char> bytes, const NpyOptions& options) {
-  try {
-    const NpySource source = NpySource::in_memory(bytes, "data.npy", options);
-    return fenchel::testing::read_all(source);
-  } catch (const fenchel::DataError& error) {
-    return {{}, {}, error.what()};
-  } catch (const std::invalid_argument& error) {
-    return {{}, {}, error.what()};
-  }
-}
-
-}  // namespace
+using fenchel::testing::read_memory;
 
 /// The first byte says how to read the rest. Neither batches nor where the bytes lie change what is read.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -34,10 +19,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if ((data[0] & 1) != 0) options.columns = {1, 0};
   if ((data[0] & 2) != 0) options.weight = 2;
   const std::span bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
-  const Contents whole = read(bytes, options);
+  const Contents whole = read_memory<NpySource>(bytes, options);
   const std::vector<char> aligned(bytes.begin(), bytes.end());
-  if (read(aligned, options) != whole) std::abort();
+  if (read_memory<NpySource>(aligned, options) != whole) std::abort();
   options.batch_bytes = 1;
-  if (read(bytes, options) != whole) std::abort();
+  if (read_memory<NpySource>(bytes, options) != whole) std::abort();
   return 0;
 }

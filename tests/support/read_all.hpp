@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -31,6 +33,18 @@ inline Contents read_all(const BatchSource& source) {
     table = {{}, {}, error.what()};
   }
   return table;
+}
+
+/// The same of a file in memory, which may be none: then that is the error.
+template <class Source, class Options>
+Contents read_memory(std::span<const char> bytes, const Options& options) {
+  try {
+    return read_all(Source::in_memory(bytes, "data", options));
+  } catch (const DataError& error) {
+    return {{}, {}, error.what()};
+  } catch (const std::invalid_argument& error) {
+    return {{}, {}, error.what()};
+  }
 }
 
 }  // namespace fenchel::testing

@@ -1,5 +1,6 @@
 #pragma once
 
+// What keeps mpi.h from bringing its C++ bindings, in the names that Open MPI and MPICH ask for.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
