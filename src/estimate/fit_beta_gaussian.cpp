@@ -17,7 +17,7 @@ Eigen::MatrixXd one_by_one(double x) { return Eigen::MatrixXd::Constant(1, 1, x)
 
 Fit<BetaGaussian> fit_beta_gaussian(double alpha, const LineMoments& moments) {
   if (!(alpha > 1. / 3) || std::isinf(alpha))
-    throw_domain_error(kWhere, "alpha", "must be above 1/3 and finite", alpha);
+    throw_domain_error(kWhere, "alpha", "must be finite and above 1/3", alpha);
   detail::check_moments(kWhere, moments);
   const double variance = moments.variance(), weight = moments.weight();
   const auto p = BetaGaussian::from_variance(alpha, moments.mean(), variance);

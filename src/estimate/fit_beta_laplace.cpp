@@ -12,7 +12,7 @@ constexpr auto kWhere = "fit_beta_laplace";
 
 void check_alpha(double alpha) {
   if (!(alpha > 0.5) || std::isinf(alpha))
-    throw_domain_error(kWhere, "alpha", "must be above 1/2 and finite", alpha);
+    throw_domain_error(kWhere, "alpha", "must be finite and above 1/2", alpha);
 }
 
 }  // namespace

@@ -70,8 +70,8 @@ Fit<MultivariateBetaGaussian> make_fit(double alpha, bool with_alpha, const Mome
 Fit<MultivariateBetaGaussian> fit_multivariate_beta_gaussian(double alpha, const Moments& moments) {
   const index_t n = moments.dimension();
   if (!(2 + static_cast<double>(n + 2) * (alpha - 1) > 0) || std::isinf(alpha))
-    throw_domain_error(kWhere, "alpha",
-                       "must be above " + shortest(n) + "/" + shortest(n + 2) + " and finite", alpha);
+    throw_domain_error(kWhere, "alpha", "must be finite and above " + shortest(n) + "/" + shortest(n + 2),
+                       alpha);
   const Eigen::MatrixXd covariance = moments.covariance();
   return make_fit(alpha, false, moments, covariance, checked_log_det(moments, covariance, {}));
 }

@@ -23,7 +23,7 @@ Eigen::MatrixXd cholesky(const Eigen::VectorXd& mean, const Eigen::MatrixXd& cov
                            shortest(covariance.rows()) + " x " + shortest(covariance.cols()));
   for (const double m : mean) detail::checked_finite(kWhere, "mean", m);
   const Eigen::LLT<Eigen::MatrixXd> decomposition(covariance);
-  const Eigen::MatrixXd factor = decomposition.matrixL();
+  Eigen::MatrixXd factor = decomposition.matrixL();
   if (decomposition.info() != Eigen::Success || !covariance.allFinite() || !factor.allFinite() ||
       !(factor.diagonal().minCoeff() > 0))
     throw std::domain_error(

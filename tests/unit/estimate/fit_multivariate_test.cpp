@@ -258,8 +258,8 @@ std::string refusal(double alpha, const Matrix& draws) {
 TEST(FitMultivariate, SaysWhatCannotBeFitted) {
   const std::string where = "fenchel::fit_multivariate_beta_gaussian: ";
   const Matrix good = sample(MultivariateBetaGaussian(1, some_mean(3), some_scale(3)), 20, 5);
-  EXPECT_EQ(refusal(0.6, good), where + "alpha must be above 3/5 and finite, got 0.6");
-  EXPECT_EQ(refusal(kInf, good), where + "alpha must be above 3/5 and finite, got inf");
+  EXPECT_EQ(refusal(0.6, good), where + "alpha must be finite and above 3/5, got 0.6");
+  EXPECT_EQ(refusal(kInf, good), where + "alpha must be finite and above 3/5, got inf");
   EXPECT_EQ(refusal(2, good.leftCols(0)),
             where + "the weight of all rows must be positive and finite, got 0");
   Matrix constant = good;
