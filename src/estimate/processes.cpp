@@ -5,9 +5,9 @@ namespace {
 
 class OneProcess final : public Processes {
  public:
-  int rank() const noexcept override { return 0; }
-  int size() const noexcept override { return 1; }
-  Bytes exchange(const Share& mine, FunctionRef<Bytes(std::span<const Bytes>)> merge) override {
+  [[nodiscard]] int rank() const noexcept override { return 0; }
+  [[nodiscard]] int size() const noexcept override { return 1; }
+  [[nodiscard]] Bytes exchange(const Share& mine, FunctionRef<Bytes(std::span<const Bytes>)> merge) override {
     if (mine.error) std::rethrow_exception(mine.error);
     return merge({&mine.bytes, 1});
   }
