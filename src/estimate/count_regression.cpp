@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 
-#include <Eigen/Eigenvalues>
-
+#include "estimate/coefficient_errors.hpp"
 #include "estimate/count_loss.hpp"
 #include "estimate/fit_checks.hpp"
 #include "estimate/standardization.hpp"
@@ -17,8 +15,6 @@ namespace fenchel {
 namespace {
 
 constexpr const char* kWhere = "fit_count_regression";
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kLeastShare = 1e-12;  // of the Hessian's eigenvalues in the largest: below, it is singular
 constexpr double kLargestCount = 0x1p52;
 
 void check_count(index_t row, std::span<const double> targets) {
@@ -57,16 +53,16 @@ class StandardProblem {
 
   [[nodiscard]] CountRegressionFit fit(const Minimum& minimum) const {
     const Eigen::VectorXd& x = minimum.x;
-    // Raw parameters are this times standardised ones.
-    Eigen::MatrixXd raw = Eigen::MatrixXd::Identity(size() + 1, size() + 1);
-    raw.topLeftCorner(size(), size()) = features_.inverse_deviation.asDiagonal();
-    raw.row(size()).head(size()) = -features_.mean.cwiseProduct(features_.inverse_deviation).transpose();
-    const Eigen::VectorXd parameters = raw * x;
+    const Eigen::VectorXd parameters = features_.to_raw() * x;
+    const auto spread = [&](const Eigen::VectorXd& z) {
+      const auto [curvature, variance] = detail::CountLoss(options_.alpha).spread(x.dot(z));
+      return detail::Spread{curvature, variance};
+    };
     return {options_.alpha,
             features_.names,
             parameters.head(size()),
             parameters[size()],
-            raw * covariance(x) * raw.transpose(),
+            detail::coefficient_covariance(data_, features_, options_.penalty, spread),
             unit_ * minimum.value - penalty(x),
             features_.weight,
             minimum.residual,
@@ -79,62 +75,20 @@ class StandardProblem {
     return options_.penalty / 2 * x.head(size()).squaredNorm();
   }
 
-  /// Calls add(weight, theta, count, z), z the features and a one, for every row that counts.
-  template <class Add>
-  void for_each_row(const Eigen::VectorXd& x, Rows<const double> rows, PerRow weights, Add add) const {
-    Eigen::VectorXd z = Eigen::VectorXd::Ones(size() + 1);
-    for (index_t i = 0; i < rows.rows; ++i) {
-      if (weights[i] == 0) continue;
-      features_.apply(rows[i].subspan(1), z.head(size()));
-      add(weights[i], x.dot(z), rows.row(i)[0], z);
-    }
-  }
-
   void add_losses(const Eigen::VectorXd& x, Rows<const double> rows, PerRow weights,
                   ObjectiveSum& sum) const {
     detail::CountLoss loss(options_.alpha);
     double weight = 0, value = 0;
-    Eigen::VectorXd gradient = Eigen::VectorXd::Zero(x.size());
-    for_each_row(x, rows, weights, [&](double w, double theta, double count, const Eigen::VectorXd& z) {
-      const auto [term, slope] = loss(theta, count);
-      weight += w;
-      value += w * term;
-      gradient += (w * slope) * z;
-    });
+    Eigen::VectorXd gradient = Eigen::VectorXd::Zero(x.size()), z = Eigen::VectorXd::Ones(x.size());
+    for (index_t i = 0; i < rows.rows; ++i) {
+      if (weights[i] == 0) continue;
+      features_.apply(rows[i].subspan(1), z.head(size()));
+      const auto [term, slope] = loss(x.dot(z), rows.row(i)[0]);
+      weight += weights[i];
+      value += weights[i] * term;
+      gradient += (weights[i] * slope) * z;
+    }
     sum.add(weight, value, gradient);
-  }
-
-  void add_spreads(const Eigen::VectorXd& x, Rows<const double> rows, PerRow weights,
-                   ObjectiveSum& sum) const {
-    detail::CountLoss loss(options_.alpha);
-    double weight = 0;
-    Eigen::MatrixXd both = Eigen::MatrixXd::Zero(x.size(), 2 * x.size());
-    for_each_row(x, rows, weights, [&](double w, double theta, double, const Eigen::VectorXd& z) {
-      const auto [curvature, variance] = loss.spread(theta);
-      weight += w;
-      both.leftCols(x.size()) += (w * curvature * z) * z.transpose();
-      both.rightCols(x.size()) += (w * variance * z) * z.transpose();
-    });
-    sum.add(weight, 0, both.reshaped());
-  }
-
-  /// H^-1 C H^-1 / weight.
-  [[nodiscard]] Eigen::MatrixXd covariance(const Eigen::VectorXd& x) const {
-    const auto add = [&](Rows<const double> rows, PerRow weights, ObjectiveSum& sum) {
-      add_spreads(x, rows, weights, sum);
-    };
-    const Eigen::MatrixXd both =
-        detail::collect_sums(data_, 2 * x.size() * x.size(), add).gradient().reshaped(x.size(), 2 * x.size());
-    Eigen::MatrixXd hessian = both.leftCols(x.size());
-    hessian.diagonal().head(size()).array() += options_.penalty;
-    if (!both.allFinite()) return Eigen::MatrixXd::Constant(x.size(), x.size(), kNaN);
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(hessian);
-    const Eigen::VectorXd& values = solver.eigenvalues();
-    if (!(values[0] > kLeastShare * values[x.size() - 1]))
-      return Eigen::MatrixXd::Constant(x.size(), x.size(), kNaN);
-    const Eigen::MatrixXd inverse =
-        solver.eigenvectors() * values.cwiseInverse().asDiagonal() * solver.eigenvectors().transpose();
-    return inverse * both.rightCols(x.size()) * inverse / features_.weight;
   }
 
   const Data& data_;

@@ -84,6 +84,19 @@ class StandardProblem {
     const Eigen::VectorXd mu = unit() * x.head(size_).cwiseProduct(features_.inverse_deviation);
     const Eigen::VectorXd sigma =
         scale * x.segment(size_ + 1, size_).cwiseProduct(features_.inverse_deviation);
+    const auto spreads = [&](const Eigen::VectorXd& z) {
+      const double s = x.tail(size_ + 1).dot(z);
+      auto row = loss_.spreads(linear ? std::log(std::abs(s)) : s);
+      const double slope = linear ? 1 / s : 1;  // of log sigma
+      row.log_sigma = {row.log_sigma.curvature * slope * slope, row.log_sigma.variance * slope * slope};
+      return row;
+    };
+    const auto covariance = [&](detail::Spread detail::RegressionLoss::Spreads::*part, double factor) {
+      return Eigen::MatrixXd(
+          factor * factor *
+          detail::coefficient_covariance(data_, features_, options_.penalty,
+                                         [&](const Eigen::VectorXd& z) { return spreads(z).*part; }));
+    };
     return {options_.alpha,
             options_.link,
             features_.names,
@@ -91,6 +104,8 @@ class StandardProblem {
             features_.target_mean + unit() * x[size_] - mu.dot(features_.mean),
             sigma,
             scale * x[2 * size_ + 1] + shift - sigma.dot(features_.mean),
+            covariance(&detail::RegressionLoss::Spreads::mu, unit()),
+            covariance(&detail::RegressionLoss::Spreads::log_sigma, scale),
             in_unit_of_y(best.value - penalty(x)),
             features_.weight,
             best.residual,

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numbers>
 
+#include "estimate/coefficient_errors.hpp"
 #include "fenchel/core/gamma_ratio.hpp"
 
 namespace fenchel::detail {
@@ -14,7 +15,7 @@ struct RegressionTerm {
 };
 
 /// The cross-Omega loss of f = -(t - mu)^2 / (2 sigma^2) at an observation, Omega*(f) + (y - mu)^2 / (2
-/// sigma^2), for alpha >= 1 [SCD22, Section 6.4; MATH.md 5.2, 5.5, E3]. Omega* is a function of log sigma
+/// sigma^2), for alpha >= 1 [SCD22, Section 9.2; MATH.md 5.2, 5.5, E3]. Omega* is a function of log sigma
 /// alone.
 class RegressionLoss {
  public:
@@ -32,6 +33,18 @@ class RegressionLoss {
     const double precision = std::exp(-2 * log_sigma), square = residual * residual * precision;
     return {std::isfinite(square) ? conjugate + square / 2 : std::numeric_limits<double>::infinity(),
             -residual * precision, variance_factor - square};
+  }
+
+  /// The expected second derivatives in mu and log sigma and the variances of the first, for an observation
+  /// from the member: precision and 4 v / (alpha + 1), v precision and v^2 (kurtosis - 1), where its variance
+  /// is v sigma^2; mu and log sigma are uncorrelated.
+  struct Spreads {
+    Spread mu, log_sigma;
+  };
+  [[nodiscard]] Spreads spreads(double log_sigma) const noexcept {
+    const double v = std::exp(log_unit_variance() - 2 * am1_ / (2 + am1_) * log_sigma);
+    const double precision = std::exp(-2 * log_sigma), kurtosis = 3 * (2 + 3 * am1_) / (2 + 5 * am1_);
+    return {{precision, v * precision}, {4 * v / (2 + am1_), v * v * (kurtosis - 1)}};
   }
 
   /// log of the variance of the member with sigma = 1: log 2 e^z / (2 + 3 am1) at log_sigma = 0.

@@ -26,6 +26,14 @@ struct Standardization {
     for (index_t k = 0; k < z.size(); ++k)
       z[k] = (features[static_cast<std::size_t>(k)] - mean[k]) * inverse_deviation[k];
   }
+  /// What makes coefficients of raw features and, last, the intercept from those of standardised ones.
+  [[nodiscard]] Eigen::MatrixXd to_raw() const {
+    const index_t size = mean.size();
+    Eigen::MatrixXd raw = Eigen::MatrixXd::Identity(size + 1, size + 1);
+    raw.topLeftCorner(size, size) = inverse_deviation.asDiagonal();
+    raw.row(size).head(size) = -mean.cwiseProduct(inverse_deviation).transpose();
+    return raw;
+  }
 };
 
 /// The names of the columns after the targets.

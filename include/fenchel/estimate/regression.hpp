@@ -12,7 +12,7 @@
 #include "fenchel/estimate/collect.hpp"
 #include "fenchel/estimate/minimize.hpp"
 
-/// Heteroscedastic regression y ~ mu(x) + N_beta(0, sigma2(x)) [SCD22, Section 6.4; MATH.md 9]: mu is linear
+/// Heteroscedastic regression y ~ mu(x) + N_beta(0, sigma2(x)) [SCD22, Section 9.2; MATH.md 9]: mu is linear
 /// in the features x, sigma or its logarithm too, and the mean cross-Omega loss (MATH.md 5.5, E3) is
 /// minimised over both.
 namespace fenchel {
@@ -56,6 +56,9 @@ struct RegressionFit {
   double mean_intercept;
   Eigen::VectorXd scale_coefficients;  ///< of sigma or of log sigma
   double scale_intercept;
+  /// Of the estimators, for large samples of the fitted model, H^-1 C H^-1 / weight: of the mean's
+  /// coefficients and, last, intercept, and of the scale's, which are uncorrelated with them.
+  Eigen::MatrixXd mean_covariance, scale_covariance;
   double loss;      ///< the mean cross-Omega loss, without the penalty, in the units of the data
   double weight;    ///< of all rows
   double residual;  ///< this and the next two are those of the chosen start
@@ -63,6 +66,9 @@ struct RegressionFit {
   MinimizeStatus status;
   std::vector<RegressionStart> starts;
   std::size_t chosen;  ///< the start that led here
+
+  [[nodiscard]] Eigen::VectorXd mean_errors() const { return mean_covariance.diagonal().cwiseSqrt(); }
+  [[nodiscard]] Eigen::VectorXd scale_errors() const { return scale_covariance.diagonal().cwiseSqrt(); }
 };
 
 /// Columns: y, then the features. The first start is least squares with the constant sigma whose variance is

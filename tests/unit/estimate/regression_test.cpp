@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -98,15 +99,15 @@ Eigen::VectorXd parameters(const RegressionFit& fit) {
 const Eigen::VectorXd kTruth = (Eigen::VectorXd(6) << 2, -1, 0.5, 0.3, -0.2, 0.8).finished();
 
 /// y ~ N_beta(2 x1 - x2 + 1/2, sigma2), sigma or log sigma 0.3 x1 - 0.2 x2 + 0.8, x uniform in [-1, 1]^2.
-Table simulated(double alpha, ScaleLink link, index_t rows) {
-  Philox random(6);
-  RegressionFit truth{alpha,     link,
-                      {},        kTruth.head(2),
-                      kTruth[2], kTruth.segment(3, 2),
-                      kTruth[5], 0,
-                      0,         0,
-                      0,         MinimizeStatus::converged,
-                      {},        0};
+Table simulated(double alpha, ScaleLink link, index_t rows, std::uint64_t seed = 6) {
+  Philox random(seed);
+  RegressionFit truth{};
+  truth.alpha = alpha;
+  truth.link = link;
+  truth.mean_coefficients = kTruth.head(2);
+  truth.mean_intercept = kTruth[2];
+  truth.scale_coefficients = kTruth.segment(3, 2);
+  truth.scale_intercept = kTruth[5];
   Table table{3};
   for (index_t i = 0; i < rows; ++i) {
     const std::array x{2 * uniform01(random) - 1, 2 * uniform01(random) - 1};
@@ -135,6 +136,46 @@ TEST(Regression, RecoversWhatTheDataWereDrawnFrom) {
         EXPECT_NEAR(parameters(fit)[j], kTruth[j], 4 * error)
             << alpha << ' ' << static_cast<int>(link) << ' ' << j;
       }
+    }
+  }
+}
+
+TEST(Regression, StandardErrorsAreThoseOfRepeatedSamples) {
+  constexpr int kSamples = 50;
+  for (const double alpha : {1.0, 1.5, 2.0}) {
+    for (const ScaleLink link : kLinks) {
+      Eigen::ArrayXd square = Eigen::ArrayXd::Zero(kTruth.size());
+      for (int k = 0; k < kSamples; ++k) {
+        const Table table = simulated(alpha, link, 1000, 100 + static_cast<std::uint64_t>(k));
+        const RegressionFit fit = fitted(table, {.alpha = alpha, .link = link, .starts = 1});
+        Eigen::VectorXd errors(kTruth.size());
+        errors << fit.mean_errors(), fit.scale_errors();
+        square += ((parameters(fit) - kTruth).array() / errors.array()).square() / kSamples;
+      }
+      for (const double s : square) EXPECT_NEAR(s, 1, 3.5 * std::sqrt(2.0 / kSamples)) << alpha;
+    }
+  }
+}
+
+TEST(RegressionLoss, SpreadsAreMeansUnderTheMember) {
+  for (const double alpha : {1.0, 1 + 1e-8, 1.5, 2.0, 5.0}) {
+    const detail::RegressionLoss loss(alpha);
+    for (const double log_sigma : {-0.7, 0.0, 0.4}) {
+      const BetaGaussian p(alpha, 0, std::exp(2 * log_sigma));
+      const auto mean_of = [&](auto f) { return expectation(p, [&](double r) { return f(r); }); };
+      const auto [mu, scale] = loss.spreads(log_sigma);
+      constexpr double kStep = 1e-4;
+      EXPECT_NEAR(mu.curvature, std::exp(-2 * log_sigma), 1e-14 * mu.curvature);
+      EXPECT_NEAR(mu.variance, mean_of([&](double r) { return std::pow(loss(r, log_sigma).mu, 2); }),
+                  1e-9 * mu.variance);
+      EXPECT_NEAR(scale.curvature, mean_of([&](double r) {
+                    return (loss(r, log_sigma + kStep).log_sigma - loss(r, log_sigma - kStep).log_sigma) /
+                           (2 * kStep);
+                  }),
+                  1e-6 * scale.curvature);
+      EXPECT_NEAR(scale.variance,
+                  mean_of([&](double r) { return std::pow(loss(r, log_sigma).log_sigma, 2); }),
+                  1e-9 * scale.variance);
     }
   }
 }
