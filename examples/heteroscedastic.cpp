@@ -1,6 +1,6 @@
 // Deaths by breast cancer against the population of 301 counties: larger counties vary more. Regression with
 // beta-Gaussian noise whose scale depends on the population, fitted to the smaller counties, predicts the 30
-// largest [SCD22, Section 7.2; the data are of J. Rice, Mathematical Statistics and Data Analysis].
+// largest [SCD22, Section 9.2; the data are of J. Rice, Mathematical Statistics and Data Analysis].
 #include <Eigen/Core>
 #include <algorithm>
 #include <array>

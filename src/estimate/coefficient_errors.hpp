@@ -4,15 +4,10 @@
 
 #include <Eigen/Core>
 
+#include "estimate/spread.hpp"
 #include "estimate/standardization.hpp"
 
 namespace fenchel::detail {
-
-/// Of one row's loss as a function of the linear predictor: its expected second derivative and the variance
-/// of its first, under the fitted model.
-struct Spread {
-  double curvature, variance;
-};
 
 /// The covariance of the estimates of coefficients and, last, the intercept, for the features as they are in
 /// the table: H^-1 C H^-1 / weight, H the Hessian of the mean loss and the penalty, C the covariance of the

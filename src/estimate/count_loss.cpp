@@ -158,7 +158,7 @@ CountLoss::Value CountLoss::operator()(double theta, double count) {
   return {std::max(0.0, value.total()), mean.total() - distance};
 }
 
-CountLoss::Spread CountLoss::spread(double theta) {
+Spread CountLoss::spread(double theta) {
   if (am1_ == 0) return {std::exp(theta), std::exp(theta)};
   if (!predict(theta)) return {kInfinity, kInfinity};
   const auto variance_of_order = [this](double order) {

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "estimate/spread.hpp"
+
 namespace fenchel::detail {
 
 /// The Fenchel-Young losses of Omega_alpha, alpha in [1, infinity), for the scores t theta - log t! and one
@@ -18,11 +20,7 @@ class CountLoss {
 
   [[nodiscard]] Value operator()(double theta, double count);
 
-  /// d^2 loss / d theta^2, the generalized variance of order 2 - alpha (E11), and the variance of the
-  /// count.
-  struct Spread {
-    double curvature, variance;
-  };
+  /// d^2 loss / d theta^2, the generalized variance of order 2 - alpha (E11), and the variance of the count.
   [[nodiscard]] Spread spread(double theta);
 
  private:

@@ -55,8 +55,7 @@ class StandardProblem {
     const Eigen::VectorXd& x = minimum.x;
     const Eigen::VectorXd parameters = features_.to_raw() * x;
     const auto spread = [&](const Eigen::VectorXd& z) {
-      const auto [curvature, variance] = detail::CountLoss(options_.alpha).spread(x.dot(z));
-      return detail::Spread{curvature, variance};
+      return detail::CountLoss(options_.alpha).spread(x.dot(z));
     };
     return {options_.alpha,
             features_.names,

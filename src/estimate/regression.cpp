@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "estimate/coefficient_errors.hpp"
 #include "estimate/fit_checks.hpp"
 #include "estimate/regression_loss.hpp"
 #include "estimate/standardization.hpp"

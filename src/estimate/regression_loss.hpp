@@ -4,7 +4,7 @@
 #include <limits>
 #include <numbers>
 
-#include "estimate/coefficient_errors.hpp"
+#include "estimate/spread.hpp"
 #include "fenchel/core/gamma_ratio.hpp"
 
 namespace fenchel::detail {
