@@ -26,7 +26,7 @@ struct ClassificationOptions {
   double alpha = 1.5;  ///< positive and finite
   index_t classes = 2;
   Labels labels = Labels::index;
-  /// Times half the sum of squares of W for standardised features, is added to the mean loss.
+  /// Half of it times the sum of squares of W, for standardised features, is added to the mean loss.
   double penalty = 0;
   MinimizeOptions minimize = {};
 };

@@ -19,7 +19,7 @@ namespace fenchel {
 
 struct CountRegressionOptions {
   double alpha = 2;  ///< at least 1, finite
-  /// Times half the sum of squares of the coefficients of standardised features, is added to the mean loss.
+  /// Half of it times the sum of squares of the coefficients, of standardised features, is added to the loss.
   double penalty = 0;
   MinimizeOptions minimize = {};
 };

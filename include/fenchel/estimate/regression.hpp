@@ -25,8 +25,8 @@ enum class ScaleLink {
 struct RegressionOptions {
   double alpha = 2;  ///< at least 1, finite
   ScaleLink link = ScaleLink::linear;
-  /// Times half the sum of squares of all coefficients, not of intercepts, is added to the mean loss. Both
-  /// are for standardised features and a unit of y in which sigma = 1 at least squares.
+  /// Half of it times the sum of squares of all coefficients, not of intercepts, is added to the mean loss,
+  /// both for standardised features and a unit of y in which sigma = 1 at least squares.
   double penalty = 0;
   int starts = 4;
   std::uint64_t seed = 0;         ///< of all starts but the first
