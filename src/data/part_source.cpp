@@ -1,5 +1,7 @@
 #include "fenchel/data/part_source.hpp"
 
+#include <stdexcept>
+
 #include "fenchel/core/error.hpp"
 
 namespace fenchel {

@@ -32,7 +32,7 @@ Eigen::MatrixXd coefficient_covariance(const Data& data, const Standardization& 
   };
   const Eigen::MatrixXd both =
       collect_sums(data, 2 * parameters * parameters, add).gradient().reshaped(parameters, 2 * parameters);
-  const Eigen::MatrixXd unknown =
+  Eigen::MatrixXd unknown =
       Eigen::MatrixXd::Constant(parameters, parameters, std::numeric_limits<double>::quiet_NaN());
   if (!both.allFinite()) return unknown;
   Eigen::MatrixXd hessian = both.leftCols(parameters);

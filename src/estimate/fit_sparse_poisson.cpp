@@ -1,7 +1,6 @@
 #include "fenchel/estimate/fit_sparse_poisson.hpp"
 
 #include <cmath>
-#include <limits>
 
 #include "distribution/bounded_density.hpp"
 #include "estimate/integer_loss.hpp"

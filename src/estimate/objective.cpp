@@ -1,5 +1,9 @@
 #include "fenchel/estimate/objective.hpp"
 
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
 #include "fenchel/core/error.hpp"
 #include "fenchel/estimate/byte_format.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "estimate/chunks.hpp"
 #include "fenchel/core/error.hpp"

@@ -1,6 +1,7 @@
 #include "fenchel/estimate/radial_moments.hpp"
 
 #include <limits>
+#include <stdexcept>
 #include <utility>
 
 #include <Eigen/Cholesky>

@@ -1,7 +1,9 @@
 #include "fenchel/estimate/selection.hpp"
 
 #include <bit>
+#include <iterator>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "estimate/chunks.hpp"

@@ -6,7 +6,6 @@
 #include <bit>
 #include <charconv>
 #include <cstdint>
-#include <limits>
 #include <random>
 #include <string>
 #include <string_view>

@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "fenchel/core/philox.hpp"
