@@ -1,5 +1,7 @@
 #include "fenchel/estimate/objective.hpp"
 
+#include <algorithm>
+
 #include "fenchel/core/error.hpp"
 #include "fenchel/estimate/byte_format.hpp"
 
@@ -83,6 +85,27 @@ Eigen::VectorXd ObjectiveSum::gradient() const {
 ObjectiveSum detail::collect_sums(const Data& data, index_t size,
                                   FunctionRef<void(Rows<const double>, PerRow, ObjectiveSum&)> add) {
   return collect(data, BatchSums(size, add)).sum();
+}
+
+Minimum detail::minimize_together(Processes& processes,
+                                  FunctionRef<double(const Eigen::VectorXd&, Eigen::VectorXd&)> f,
+                                  const Eigen::VectorXd& start, const MinimizeOptions& options) {
+  if (processes.size() == 1) return minimize(f, start, options);
+  MinimizeOptions shared = options;
+  shared.callback = [&](const MinimizeStep& step) {
+    Processes::Share mine;
+    try {
+      if (!options.callback || options.callback(step)) mine.bytes.push_back(std::byte{1});
+    } catch (...) {
+      mine.error = std::current_exception();
+    }
+    const Bytes all = processes.exchange(mine, [](std::span<const Bytes> shares) {
+      return std::ranges::all_of(shares, [](const Bytes& share) { return !share.empty(); }) ? shares[0]
+                                                                                            : Bytes{};
+    });
+    return !all.empty();
+  };
+  return minimize(f, start, shared);
 }
 
 ObjectiveSum mean_loss(const Data& data, const BatchLoss& loss, const Eigen::VectorXd& x) {
