@@ -157,7 +157,7 @@ class StandardProblem {
 ClassificationFit fit_classification(const Data& data, const ClassificationOptions& options) {
   check(options);
   const StandardProblem problem(data, options);
-  return problem.fit(minimize(problem, problem.start(), options.minimize));
+  return problem.fit(detail::minimize_together(data.processes, problem, problem.start(), options.minimize));
 }
 
 SparseCategorical predict(const ClassificationFit& fit, std::span<const double> features) {

@@ -106,7 +106,7 @@ void check(const CountRegressionOptions& options) {
 CountRegressionFit fit_count_regression(const Data& data, const CountRegressionOptions& options) {
   check(options);
   const StandardProblem problem(data, options);
-  return problem.fit(minimize(problem, problem.start(), options.minimize));
+  return problem.fit(detail::minimize_together(data.processes, problem, problem.start(), options.minimize));
 }
 
 SparsePoisson predict(const CountRegressionFit& fit, std::span<const double> features) {

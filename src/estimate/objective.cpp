@@ -89,6 +89,27 @@ ObjectiveSum detail::collect_sums(const Data& data, index_t size,
   return collect(data, BatchSums(size, add)).sum();
 }
 
+Minimum detail::minimize_together(Processes& processes,
+                                  FunctionRef<double(const Eigen::VectorXd&, Eigen::VectorXd&)> f,
+                                  const Eigen::VectorXd& start, const MinimizeOptions& options) {
+  if (processes.size() == 1) return minimize(f, start, options);
+  MinimizeOptions shared = options;
+  shared.callback = [&](const MinimizeStep& step) {
+    Processes::Share mine;
+    try {
+      if (!options.callback || options.callback(step)) mine.bytes.push_back(std::byte{1});
+    } catch (...) {
+      mine.error = std::current_exception();
+    }
+    const Bytes all = processes.exchange(mine, [](std::span<const Bytes> shares) {
+      return std::ranges::all_of(shares, [](const Bytes& share) { return !share.empty(); }) ? shares[0]
+                                                                                            : Bytes{};
+    });
+    return !all.empty();
+  };
+  return minimize(f, start, shared);
+}
+
 ObjectiveSum mean_loss(const Data& data, const BatchLoss& loss, const Eigen::VectorXd& x) {
   const Eigen::VectorXd same = agreed(data.processes, x);
   return detail::collect_sums(

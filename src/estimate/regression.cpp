@@ -170,7 +170,8 @@ RegressionFit fit_regression(const Data& data, const RegressionOptions& options)
   std::size_t chosen = 0;
   Minimum best;
   for (int number = 0; number < options.starts; ++number) {
-    Minimum minimum = minimize(problem, problem.start(number), options.minimize);
+    Minimum minimum =
+        detail::minimize_together(data.processes, problem, problem.start(number), options.minimize);
     starts.push_back({problem.in_unit_of_y(minimum.value), minimum.residual, minimum.iterations,
                       minimum.evaluations, minimum.status});
     const bool converged = minimum.status == MinimizeStatus::converged,

@@ -176,6 +176,28 @@ TEST(Mpi, ACancelOfOneIsACancelOfAll) {
             "rank 0: fenchel::collect: cancelled");
 }
 
+TEST(Mpi, ACallbackOfOneEndsTheSearchOfAll) {
+  const SharedFile file("callback", some_lines());
+  const CsvSource source = file.open({"y", "u"});
+  const PartSource part(source, everybody->rank(), everybody->size());
+  const int last = everybody->size() - 1;
+  RegressionOptions options;
+  options.minimize.callback = [&](const MinimizeStep& step) {
+    return everybody->rank() != last || step.iteration < 2;
+  };
+  const RegressionFit fit = fit_regression(Data{part, *everybody}, options);
+  EXPECT_EQ(fit.status, MinimizeStatus::cancelled);
+  EXPECT_EQ(fit.iterations, 2);
+  options.minimize.callback = [&](const MinimizeStep&) -> bool {
+    if (everybody->rank() == last) throw std::domain_error("enough");
+    return true;
+  };
+  const std::string message = message_of<std::domain_error>([&] {
+    static_cast<void>(fit_regression(Data{part, *everybody}, options));
+  });
+  EXPECT_EQ(message, last == 0 ? "enough" : "rank " + shortest(index_t{last}) + ": enough");
+}
+
 TEST(Mpi, AMergeThatFailsFailsEverywhere) {
   const auto fails = [](std::span<const Bytes>) -> Bytes { throw std::domain_error("nothing to merge"); };
   EXPECT_EQ(message_of<std::domain_error>([&] { static_cast<void>(everybody->exchange({}, fails)); }),

@@ -9,6 +9,7 @@
 #include "fenchel/core/double_double.hpp"
 #include "fenchel/core/function_ref.hpp"
 #include "fenchel/estimate/collect.hpp"
+#include "fenchel/estimate/minimize.hpp"
 
 namespace fenchel {
 
@@ -39,6 +40,11 @@ namespace detail {
 /// over a batch.
 [[nodiscard]] ObjectiveSum collect_sums(const Data& data, index_t size,
                                         FunctionRef<void(Rows<const double>, PerRow, ObjectiveSum&)> add);
+
+/// minimize, in all processes alike: a callback that cancels or throws in one does so in all.
+[[nodiscard]] Minimum minimize_together(
+    Processes& processes, FunctionRef<double(const Eigen::VectorXd& x, Eigen::VectorXd& gradient)> f,
+    const Eigen::VectorXd& start, const MinimizeOptions& options);
 
 }  // namespace detail
 

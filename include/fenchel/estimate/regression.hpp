@@ -30,8 +30,7 @@ struct RegressionOptions {
   double penalty = 0;
   int starts = 4;
   std::uint64_t seed = 0;         ///< of all starts but the first
-  MinimizeOptions minimize = {};  ///< of each start; a callback that cancels, which must be alike in all
-                                  ///< processes, ends the search
+  MinimizeOptions minimize = {};  ///< of each start; a callback that cancels ends them all
 };
 
 /// How the search from one start ended. The loss has no least value: it falls without bound as mu passes
