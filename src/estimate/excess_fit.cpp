@@ -57,6 +57,9 @@ ExcessFit fit_excess(std::string_view where, const Data& data,
   const double mean = moments.mean(), deviation = std::sqrt(moments.variance());
   if (!(deviation > 0))
     throw_domain_error(where, "the standard deviation of the data", "must be positive", deviation);
+  if (!std::isnormal(moments.variance()))
+    throw_domain_error(where, "the variance of the data",
+                       "must be in the range of doubles (choose another unit)", moments.variance());
 
   const index_t size = start.size();
   const Eigen::LLT<Eigen::MatrixXd> unit(Integrals(model(start), size).hessian);

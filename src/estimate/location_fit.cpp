@@ -1,5 +1,6 @@
 #include "estimate/location_fit.hpp"
 
+#include <cmath>
 #include <limits>
 
 #include "fenchel/core/check.hpp"
@@ -8,6 +9,7 @@ namespace fenchel::detail {
 namespace {
 
 constexpr auto kSpread = "must be positive and finite (rows that are all equal are a Dirac)";
+constexpr auto kUnit = "must not be so small that its digits are lost (choose another unit)";
 
 }  // namespace
 
@@ -20,6 +22,7 @@ void check_moments(std::string_view where, const LineMoments& moments) {
   const double variance = moments.variance();
   if (!(variance > 0 && variance <= std::numeric_limits<double>::max()))
     throw_domain_error(where, "variance", kSpread, variance);
+  if (!std::isnormal(variance)) throw_domain_error(where, "variance", kUnit, variance);
 }
 
 void check_deviation(std::string_view where, const AbsoluteMoments& moments) {

@@ -102,6 +102,7 @@ Standardization standardize(std::string_view where, const Data& data, index_t ta
   const ColumnSums sums = collect(data, ColumnSums(where, targets, columns, check));
   if (!(sums.weight() > 0))
     throw_domain_error(where, "weight of all rows", "must be positive", sums.weight());
+  checked_finite(where, "weight of all rows", sums.weight());
   Standardization result{sums.weight(), sums.mean(0), Eigen::VectorXd(features), Eigen::VectorXd(features)};
   for (index_t k = 0; k < features; ++k) {
     const std::string column = "column '" + data.source.names()[static_cast<std::size_t>(targets + k)] + "'";

@@ -28,7 +28,8 @@ struct CsvOptions {
 /// Each line has as many fields as the first. A field may stand in quotes, with "" for a quote, and may have
 /// blanks around it, but no line break in it. Numbers are those of std::from_chars (no leading +), correctly
 /// rounded and finite; in columns that are not selected anything may stand. Missing is an empty field, NA,
-/// NaN or null in any case. A UTF-8 byte order mark is skipped. A message names FILE:LINE:FIELD, both from 1.
+/// NaN or null in any case. Names hold no control characters but tabs. A UTF-8 byte order mark is skipped. A
+/// message names FILE:LINE:FIELD, both from 1.
 class FENCHEL_EXPORT CsvSource final : public BatchSource {
  public:
   /// Opens the file and reads its first line. Throws DataError where the file cannot be read or does not
