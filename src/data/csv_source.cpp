@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "data/column_names.hpp"
@@ -30,6 +31,16 @@ void check(const CsvOptions& options) {
                            detail::shown({&c, 1}));
   if (options.batch_bytes < 1)
     throw_invalid_argument("csv_source", "batch_bytes", "must be positive", options.batch_bytes);
+}
+
+/// A file whose lines end with CR alone, or that holds no text, would otherwise be a header without rows.
+void check_names(const std::vector<std::string>& names) {
+  for (std::size_t j = 0; j < names.size(); ++j) {
+    if (std::any_of(names[j].begin(), names[j].end(), [](char c) { return c >= 0 && c < ' ' && c != '\t'; }))
+      throw detail::CsvFault{static_cast<index_t>(j) + 1,
+                             "a name must hold no control characters (lines end with LF or CRLF), got " +
+                                 detail::shown(names[j])};
+  }
 }
 
 /// Where the line breaks begin that end the file.
@@ -93,6 +104,7 @@ CsvSource::CsvSource(std::unique_ptr<const detail::FileBytes> file, CsvOptions o
     if (!options_.header) {
       for (std::size_t j = 0; j < header.size(); ++j) header[j] = shortest(static_cast<index_t>(j));
     }
+    check_names(header);
     select(header);
   } catch (const detail::CsvFault& fault) {
     throw DataError(place_at(begin_, fault.field) + ": " + fault.complaint);
@@ -123,11 +135,13 @@ void CsvSource::select(const std::vector<std::string>& header) {
   row_ = std::make_unique<detail::CsvRow>(
       detail::CsvRow{options_.separator, options_.skip_missing,
                      std::vector<index_t>(header.size(), detail::CsvRow::kSkipped)});
+  std::unordered_map<std::string_view, std::size_t> fields;
+  for (std::size_t j = 0; j < header.size(); ++j) fields.emplace(header[j], j);
   for (std::size_t j = 0; j < selected.size(); ++j) {
-    const auto found = std::find(header.begin(), header.end(), selected[j]);
-    if (found == header.end())
+    const auto found = fields.find(selected[j]);
+    if (found == fields.end())
       file_->refuse("has no column '" + selected[j] + "'; its columns are " + detail::listed(header));
-    index_t& place = row_->places[static_cast<std::size_t>(found - header.begin())];
+    index_t& place = row_->places[found->second];
     if (place != detail::CsvRow::kSkipped)
       throw_invalid_argument("csv_source", "columns and weight", "must be different",
                              "'" + selected[j] + "' twice");

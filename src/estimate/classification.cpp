@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 
+#include "estimate/collective.hpp"
 #include "estimate/fit_checks.hpp"
 #include "estimate/standardization.hpp"
 #include "fenchel/backend/fenchel_young.hpp"

@@ -4,7 +4,7 @@
 
 #include <Eigen/Eigenvalues>
 
-#include "fenchel/estimate/objective.hpp"
+#include "estimate/collective.hpp"
 
 namespace fenchel::detail {
 namespace {

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "estimate/coefficient_errors.hpp"
+#include "estimate/collective.hpp"
 #include "estimate/count_loss.hpp"
 #include "estimate/fit_checks.hpp"
 #include "estimate/standardization.hpp"

@@ -23,8 +23,8 @@ constexpr auto kWhere = "fit_linear";
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// psi = factor (phi - mean): its covariance in the data is the identity, by the method of Gram and Schmidt;
-/// what is a combination of others in the data is only scaled.
-Eigen::MatrixXd whitening(const Eigen::MatrixXd& covariance) {
+/// what is a combination of others in the data is only scaled, by its mean where its variance is 0.
+Eigen::MatrixXd whitening(const Eigen::VectorXd& mean, const Eigen::MatrixXd& covariance) {
   constexpr double kDependent = 1e-10;
   const index_t size = covariance.rows();
   Eigen::MatrixXd factor = Eigen::MatrixXd::Identity(size, size);
@@ -34,7 +34,9 @@ Eigen::MatrixXd whitening(const Eigen::MatrixXd& covariance) {
     const double left = (row * covariance).dot(row);
     const bool independent = left > kDependent * covariance(i, i);
     const double square = independent ? left : covariance(i, i);
-    factor.row(i) = (independent ? row : factor.row(i).eval()) / (square > 0 ? std::sqrt(square) : 1);
+    const double size_of_mean = mean[i] == 0 ? 1 : std::abs(mean[i]);
+    factor.row(i) =
+        (independent ? row : factor.row(i).eval()) / (square > 0 ? std::sqrt(square) : size_of_mean);
   }
   return factor;
 }
@@ -183,7 +185,7 @@ Fit<NumericDensity> fit_linear(double alpha, std::vector<LinearScore::Statistic>
   detail::check_total_weight(kWhere, moments.weight());
 
   Standardised problem{Tsallis(alpha), domain, std::move(phi), moments.mean(),
-                       whitening(moments.covariance())};
+                       whitening(moments.mean(), moments.covariance())};
   problem.make_psi();
   Eigen::VectorXd from;
   if (start.empty()) {

@@ -13,7 +13,8 @@ constexpr auto kTriangular = "fit_smooth_triangular";
 /// -Omega(p).
 template <class P>
 double entropy_of(const P& p) {
-  return (1 - mean_density(p)) / 2 - p.gamma() * roughness(p) / 2;
+  const double entropy = (1 - mean_density(p)) / 2;
+  return p.gamma() == 0 ? entropy : entropy - p.gamma() * roughness(p) / 2;  // which may be infinite
 }
 
 }  // namespace
@@ -23,7 +24,8 @@ Fit<SmoothParabola> fit_smooth_parabola(double gamma, const LineMoments& moments
   detail::checked_nonnegative(kWhere, "gamma", gamma);
   detail::check_moments(kWhere, moments);
   const auto p = SmoothParabola::from_variance(gamma, moments.mean(), moments.variance());
-  const double slope = expectation_gradient(p, [&p](double t) { return (t - p.mu()) * (t - p.mu()); }).sigma2;
+  const SmoothParabola centred(gamma, 0, p.sigma2());  // far from 0 the integral would lose digits
+  const double slope = expectation_gradient(centred, [](double t) { return t * t; }).sigma2;
   return detail::variance_fit(p, variance(p) / (slope * p.sigma2()), entropy_of(p), moments.weight());
 }
 
@@ -31,7 +33,8 @@ Fit<SmoothTriangular> fit_smooth_triangular(double gamma, const AbsoluteMoments&
   detail::checked_nonnegative(kTriangular, "gamma", gamma);
   detail::check_deviation(kTriangular, moments);
   const auto p = SmoothTriangular::from_mean_deviation(gamma, moments.centre(), moments.moment(0));
-  const double slope = expectation_gradient(p, [&p](double t) { return std::abs(t - p.mu()); }).b;
+  const SmoothTriangular centred(gamma, 0, p.b());  // far from 0 the integral would lose digits
+  const double slope = expectation_gradient(centred, [](double t) { return std::abs(t); }).b;
   return detail::deviation_fit(p, mean_deviation(p, p.mu()) / (slope * p.b()), entropy_of(p),
                                moments.weight());
 }

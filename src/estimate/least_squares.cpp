@@ -70,6 +70,7 @@ LeastSquares fit_least_squares(std::string_view where, const Data& data, double 
                                 ObjectiveSum& sum) {
     double weight = 0, value = 0;
     for (index_t i = 0; i < rows.rows; ++i) {
+      if (weights[i] == 0) continue;
       const Eigen::Map<const Eigen::VectorXd> x(rows.row(i) + 1, features);
       const double residual = rows.row(i)[0] - mean[0] - w.dot(x - centre);
       weight += weights[i];

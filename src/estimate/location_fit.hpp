@@ -14,7 +14,7 @@
 /// What the fits of families with one location and one scale share.
 namespace fenchel::detail {
 
-/// Throws std::domain_error unless the data has a mean and a positive variance.
+/// Throws std::domain_error unless the data has a mean and a positive variance, which is no subnormal number.
 void check_moments(std::string_view where, const LineMoments& moments);
 /// Throws std::invalid_argument unless the first moment is E|t - centre|, std::domain_error unless it is
 /// positive and finite and the centre a median.

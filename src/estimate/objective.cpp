@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "estimate/collective.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/estimate/byte_format.hpp"
 
@@ -12,24 +13,6 @@ namespace {
 
 constexpr std::string_view kKind = "FLOS";
 constexpr std::uint32_t kVersion = 1;
-
-/// An ObjectiveSum that knows what to add for rows.
-class BatchSums {
- public:
-  using Add = FunctionRef<void(Rows<const double>, PerRow, ObjectiveSum&)>;
-
-  BatchSums(index_t size, Add add) : add_(add), sum_(size) {}
-
-  void update(Rows<const double> rows, PerRow weights) { add_(rows, weights, sum_); }
-  void merge(const BatchSums& other) { sum_.merge(other.sum_); }
-  [[nodiscard]] Bytes to_bytes() const { return sum_.to_bytes(); }
-  void merge_bytes(std::span<const std::byte> bytes) { sum_.merge_bytes(bytes); }
-  [[nodiscard]] const ObjectiveSum& sum() const noexcept { return sum_; }
-
- private:
-  Add add_;
-  ObjectiveSum sum_;
-};
 
 /// The x of the first process, in all.
 Eigen::VectorXd agreed(Processes& processes, const Eigen::VectorXd& x) {
@@ -82,32 +65,6 @@ Eigen::VectorXd ObjectiveSum::gradient() const {
   for (std::size_t k = 0; k < gradient_.size(); ++k)
     mean[static_cast<index_t>(k)] = (gradient_[k] / weight_).value();
   return mean;
-}
-
-ObjectiveSum detail::collect_sums(const Data& data, index_t size,
-                                  FunctionRef<void(Rows<const double>, PerRow, ObjectiveSum&)> add) {
-  return collect(data, BatchSums(size, add)).sum();
-}
-
-Minimum detail::minimize_together(Processes& processes,
-                                  FunctionRef<double(const Eigen::VectorXd&, Eigen::VectorXd&)> f,
-                                  const Eigen::VectorXd& start, const MinimizeOptions& options) {
-  if (processes.size() == 1) return minimize(f, start, options);
-  MinimizeOptions shared = options;
-  shared.callback = [&](const MinimizeStep& step) {
-    Processes::Share mine;
-    try {
-      if (!options.callback || options.callback(step)) mine.bytes.push_back(std::byte{1});
-    } catch (...) {
-      mine.error = std::current_exception();
-    }
-    const Bytes all = processes.exchange(mine, [](std::span<const Bytes> shares) {
-      return std::ranges::all_of(shares, [](const Bytes& share) { return !share.empty(); }) ? shares[0]
-                                                                                            : Bytes{};
-    });
-    return !all.empty();
-  };
-  return minimize(f, start, shared);
 }
 
 ObjectiveSum mean_loss(const Data& data, const BatchLoss& loss, const Eigen::VectorXd& x) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "estimate/coefficient_errors.hpp"
+#include "estimate/collective.hpp"
 #include "estimate/fit_checks.hpp"
 #include "estimate/regression_loss.hpp"
 #include "estimate/standardization.hpp"

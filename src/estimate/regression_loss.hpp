@@ -56,7 +56,9 @@ class RegressionLoss {
   /// function of what it was; this is its inverse, c^{1 - alpha} loss + (1 - c^{1 - alpha}) / (alpha am1).
   [[nodiscard]] double in_smaller_unit(double loss, double log_c) const noexcept {
     if (am1_ == 0) return loss + log_c;
-    return std::exp(-am1_ * log_c) * loss - std::expm1(-am1_ * log_c) / ((1 + am1_) * am1_);
+    const double factor = std::exp(-am1_ * log_c), limit = 1 / ((1 + am1_) * am1_);
+    if (std::isinf(factor)) return loss == limit ? limit : std::copysign(factor, loss - limit);
+    return factor * loss - std::expm1(-am1_ * log_c) * limit;
   }
 
  private:

@@ -28,8 +28,8 @@ struct CsvOptions {
 ///
 /// A row is a line, ended by LF or CRLF or the end of the file; blank lines may stand at the very end alone.
 /// Each line has as many fields as the first. A field may stand in quotes, with "" for a quote, and may have
-/// blanks around it, but no line break in it. A UTF-8 byte order mark is skipped. A message names
-/// FILE:LINE:FIELD, both from 1.
+/// blanks around it, but no line break in it. Names hold no control characters but tabs. A UTF-8 byte order
+/// mark is skipped. A message names FILE:LINE:FIELD, both from 1.
 class FENCHEL_EXPORT CsvSource final : public BatchSource {
  public:
   /// Opens the file and reads its first line. Throws DataError where the file cannot be read or does not

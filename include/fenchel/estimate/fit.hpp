@@ -15,7 +15,8 @@ struct Fit {
   std::vector<std::string> names;  ///< of the parameters that were estimated
   Eigen::VectorXd parameters;      ///< their estimates
   /// Of the estimators, for large samples from the fitted family: H^-1 C H^-1 / weight, H the Hessian of the
-  /// mean loss and C the covariance of its terms' gradients; infinite or NaN where C does not exist.
+  /// mean loss and C the covariance of its terms' gradients; infinite or NaN where C does not exist, and
+  /// infinite, NaN or 0 where squares of the estimates over- or underflow: choose another unit then.
   Eigen::MatrixXd covariance;
   double loss;    ///< the mean cross-Omega loss reached
   double weight;  ///< of all rows

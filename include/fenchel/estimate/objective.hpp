@@ -7,9 +7,7 @@
 
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/double_double.hpp"
-#include "fenchel/core/function_ref.hpp"
 #include "fenchel/estimate/collect.hpp"
-#include "fenchel/estimate/minimize.hpp"
 
 namespace fenchel {
 
@@ -33,20 +31,6 @@ class FENCHEL_EXPORT ObjectiveSum {
   DoubleDouble weight_, value_;
   std::vector<DoubleDouble> gradient_;
 };
-
-namespace detail {
-
-/// The means of a value and of `size` further numbers over all rows in all processes; `add` adds the sums
-/// over a batch.
-[[nodiscard]] ObjectiveSum collect_sums(const Data& data, index_t size,
-                                        FunctionRef<void(Rows<const double>, PerRow, ObjectiveSum&)> add);
-
-/// minimize, in all processes alike: a callback that cancels or throws in one does so in all.
-[[nodiscard]] Minimum minimize_together(
-    Processes& processes, FunctionRef<double(const Eigen::VectorXd& x, Eigen::VectorXd& gradient)> f,
-    const Eigen::VectorXd& start, const MinimizeOptions& options);
-
-}  // namespace detail
 
 /// Adds the losses of the rows of a batch and their gradients at the parameters x to a sum; throws BadEntry.
 using BatchLoss =

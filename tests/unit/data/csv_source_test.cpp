@@ -130,6 +130,20 @@ TEST(CsvSource, NamesLineAndField) {
   EXPECT_EQ(error_of("\xEF\xBB\xBF\n\r\n"), "data.csv: is empty");
 }
 
+TEST(CsvSource, AHeaderOfControlCharactersIsNone) {
+  using namespace std::string_view_literals;
+  const std::string rest = " must hold no control characters (lines end with LF or CRLF), got ";
+  EXPECT_EQ(error_of("x,y\r1,2\r3,4\r"), "data.csv:1:2: a name" + rest + "'y\\x0d1'");
+  EXPECT_EQ(error_of("\0\0\0"sv), "data.csv:1:1: a name" + rest + "'\\x00\\x00\\x00'");
+  EXPECT_EQ(error_of("x\ty\n1\n"), "");
+}
+
+TEST(CsvSource, ManyColumnsTakeNoMoreThanTheirShare) {
+  std::string text;
+  for (int j = 0; j < 300'000; ++j) text += "c" + std::to_string(j) + (j < 299'999 ? "," : "\n");
+  EXPECT_EQ(CsvSource::in_memory(text, "data.csv").columns(), 300'000);
+}
+
 TEST(CsvSource, MissingValuesAreRefusedOrLeftOut) {
   const std::string_view text = "x,y\n1,2\nNA,3\n4,nan\nNaN,\n5,null\n\"\", \n6,7\n";
   EXPECT_EQ(error_of(text), "data.csv:3:1: a value is missing");
