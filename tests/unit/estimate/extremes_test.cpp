@@ -12,6 +12,7 @@
 #include "fenchel/estimate/fit_smooth.hpp"
 #include "fenchel/estimate/fit_truncated_gaussian.hpp"
 #include "fenchel/estimate/least_squares.hpp"
+#include "fenchel/estimate/objective.hpp"
 #include "fenchel/estimate/regression.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
@@ -121,6 +122,13 @@ TEST(Extremes, AWeightThatOverflowsIsNamed) {
   const auto source = source_of(classes, 1, weights);
   EXPECT_EQ(message_of<std::domain_error>([&] { (void)fit_classification({source}); }),
             "fenchel::fit_classification: weight of all rows must be finite, got inf");
+}
+
+TEST(Extremes, BytesOfALossWithANegativeWeightAreRefused) {
+  ObjectiveSum negative(1), sum(1);
+  negative.add(-1, 0, Eigen::VectorXd::Zero(1));
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { sum.merge_bytes(negative.to_bytes()); }),
+            "fenchel::objective_sum: bytes must hold a weight that is not negative, got other content");
 }
 
 }  // namespace
