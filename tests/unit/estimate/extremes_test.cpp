@@ -9,6 +9,7 @@
 #include "fenchel/estimate/fit_beta_gaussian.hpp"
 #include "fenchel/estimate/fit_linear.hpp"
 #include "fenchel/estimate/fit_location_scale.hpp"
+#include "fenchel/estimate/fit_multivariate_beta_gaussian.hpp"
 #include "fenchel/estimate/fit_smooth.hpp"
 #include "fenchel/estimate/fit_truncated_gaussian.hpp"
 #include "fenchel/estimate/least_squares.hpp"
@@ -73,6 +74,10 @@ TEST(Extremes, AVarianceOutOfTheRangeOfDoublesIsNamed) {
       message_of<std::domain_error>([&] { (void)fit_truncated_gaussian(3, Data{huge_source}); }),
       "fenchel::fit_truncated_gaussian: the variance of the data must be in the range of doubles (choose "
       "another unit), got inf");
+  EXPECT_EQ(message_of<std::domain_error>([&] { (void)fit_multivariate_beta_gaussian(Data{tiny_source}); }),
+            "fenchel::fit_multivariate_beta_gaussian: the variance of column 0 must not be so small that its "
+            "digits are lost (choose another unit), got " +
+                shortest(variance));
   const auto cube = [](double t) { return t * t * t / 3; };
   const auto square = [](double t) { return t * t; };
   EXPECT_EQ(
