@@ -122,6 +122,11 @@ bool CountLoss::predict(double theta) {
   }
   // A on part of the integers is at most A on all of them, so that nothing that counts is left out.
   const double lowest = deformed_log_of_exp(am1_, kLogSmallest);
+  // On n integers the mode has at least 1 / n, so that A is at most -log_alpha(1 / n) above it: where even
+  // the farthest integer would count, none need be taken to know that they are too many.
+  constexpr auto kMost = static_cast<double>(kMostIntegers);
+  const double most = -deformed_log_of_exp(am1_, -std::log(kMost));
+  if (poisson_loss(theta, mode_) - poisson_loss(theta, mode_ + kMost) >= most + lowest) return false;
   offset_ = 0;
   for (std::size_t wanted = kFirstWindow; wanted <= kMostIntegers; wanted *= kGrowth) {
     while (window.size < wanted && window.next() >= offset_ + lowest) window.take();

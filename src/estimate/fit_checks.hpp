@@ -11,6 +11,8 @@
 /// What fits ask of their data and options; they throw in the name of `where`.
 namespace fenchel::detail {
 
+inline constexpr auto kNormalRange = "must be in the range of normal doubles (choose another unit)";
+
 /// Throws std::domain_error unless there is data.
 inline void check_total_weight(std::string_view where, double weight) {
   checked_positive(where, "the weight of all rows", weight);

@@ -28,6 +28,9 @@ double checked_log_det(const Moments& moments, const Eigen::MatrixXd& covariance
     if (!(covariance(i, i) > 0 && covariance(i, i) <= std::numeric_limits<double>::max()))
       throw_domain_error(kWhere, "the variance of " + detail::column_name(names, i),
                          "must be positive and finite (leave a constant column out)", covariance(i, i));
+    if (!std::isnormal(covariance(i, i)))
+      throw_domain_error(kWhere, "the variance of " + detail::column_name(names, i), detail::kNormalRange,
+                         covariance(i, i));
   }
   const auto factor_of = [&](index_t size) {
     return detail::semidefinite_factor(kWhere, "covariance", covariance.topLeftCorner(size, size), size);

@@ -9,7 +9,6 @@ namespace fenchel::detail {
 namespace {
 
 constexpr auto kSpread = "must be positive and finite (rows that are all equal are a Dirac)";
-constexpr auto kUnit = "must be in the range of normal doubles (choose another unit)";
 
 }  // namespace
 
@@ -17,7 +16,7 @@ void check_moments(std::string_view where, const LineMoments& moments) {
   check_total_weight(where, moments.weight());
   const double variance = moments.variance();
   if (!(variance > 0)) throw_domain_error(where, "the variance", kSpread, variance);
-  if (!std::isnormal(variance)) throw_domain_error(where, "the variance", kUnit, variance);
+  if (!std::isnormal(variance)) throw_domain_error(where, "the variance", kNormalRange, variance);
 }
 
 void check_deviation(std::string_view where, const AbsoluteMoments& moments) {

@@ -6,6 +6,7 @@
 #include <exception>
 #include <limits>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include <LBFGS.h>
@@ -147,13 +148,17 @@ Minimum minimize(FunctionRef<double(const Eigen::VectorXd&, Eigen::VectorXd&)> f
       if (const auto status = verdict(options, iteration, at))
         return report(std::move(at), iteration, evaluations, *status);
       Eigen::VectorXd direction = -at.gradient;
-      if (corrections > 0) curvature.apply_Hv(at.gradient, -1.0, direction);
-      double step = corrections > 0 ? 1 : 1 / direction.norm();
+      if (corrections > 0)
+        curvature.apply_Hv(at.gradient, -1.0, direction);
+      else
+        direction.stableNormalize();  // so that slopes neither overflow nor vanish
+      double step = 1;
       Point next = at;
       next.value += at.slack();
       try {
         LBFGSpp::LineSearchBracketing<double>::LineSearch(evaluate, next.value, next.x, next.gradient, step,
                                                           direction, at.x, search);
+        if (!next.is_finite()) throw std::runtime_error("the value has no lower bound");
       } catch (const std::exception&) {
         if (corrections == 0) return report(std::move(at), iteration, evaluations, MinimizeStatus::stalled);
         corrections = 0;  // once more, along the gradient

@@ -55,6 +55,7 @@ void ObjectiveSum::merge_bytes(std::span<const std::byte> bytes) {
   reader.require(reader.left() == 4 + 2 * gradient_.size(), "must have as many parameters");
   ObjectiveSum other(static_cast<index_t>(gradient_.size()));
   other.weight_ = reader.double_double();
+  reader.require(other.weight_.high >= 0, "must hold a weight that is not negative");
   other.value_ = reader.double_double();
   for (DoubleDouble& g : other.gradient_) g = reader.double_double();
   merge(other);

@@ -10,7 +10,8 @@
 namespace fenchel {
 
 /// Weight, mean, central moments to the fourth and extremes of one column. They do not depend on how the data
-/// was split beyond 1e-13: the mean and the moments of the mean of |t| and of |t - mean|^n.
+/// was split beyond 1e-13: the mean and the moments of the mean of |t| and of |t - mean|^n. Kept are sums of
+/// w (t - mean)^n, which must be in the range of doubles.
 class FENCHEL_EXPORT LineMoments {
  public:
   LineMoments() = default;

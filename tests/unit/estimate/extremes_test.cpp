@@ -9,9 +9,11 @@
 #include "fenchel/estimate/fit_beta_gaussian.hpp"
 #include "fenchel/estimate/fit_linear.hpp"
 #include "fenchel/estimate/fit_location_scale.hpp"
+#include "fenchel/estimate/fit_multivariate_beta_gaussian.hpp"
 #include "fenchel/estimate/fit_smooth.hpp"
 #include "fenchel/estimate/fit_truncated_gaussian.hpp"
 #include "fenchel/estimate/least_squares.hpp"
+#include "fenchel/estimate/objective.hpp"
 #include "fenchel/estimate/regression.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
@@ -70,6 +72,11 @@ TEST(Extremes, AVarianceOutOfTheRangeOfDoublesIsNamed) {
             message("fit_truncated_gaussian", variance));
   EXPECT_EQ(message_of<std::domain_error>([&] { (void)fit_truncated_gaussian(3, Data{huge_source}); }),
             message("fit_truncated_gaussian", kInf));
+  EXPECT_EQ(
+      message_of<std::domain_error>([&] { (void)fit_multivariate_beta_gaussian(Data{tiny_source}); }),
+      "fenchel::fit_multivariate_beta_gaussian: the variance of column '0' must be in the range of normal "
+      "doubles (choose another unit), got " +
+          shortest(variance));
   const auto cube = [](double t) { return t * t * t / 3; };
   const auto square = [](double t) { return t * t; };
   EXPECT_EQ(message_of<std::domain_error>([&] { (void)fit_location_scale(cube, square, Data{huge_source}); }),
@@ -117,6 +124,13 @@ TEST(Extremes, AWeightThatOverflowsIsNamed) {
   const auto source = source_of(classes, 1, weights);
   EXPECT_EQ(message_of<std::domain_error>([&] { (void)fit_classification({source}); }),
             "fenchel::fit_classification: the weight of all rows must be positive and finite, got inf");
+}
+
+TEST(Extremes, BytesOfALossWithANegativeWeightAreRefused) {
+  ObjectiveSum negative(1), sum(1);
+  negative.add(-1, 0, Eigen::VectorXd::Zero(1));
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { sum.merge_bytes(negative.to_bytes()); }),
+            "fenchel::objective_sum: bytes must hold a weight that is not negative, got other content");
 }
 
 }  // namespace

@@ -114,6 +114,27 @@ TEST(Minimize, SaysWhyItStopped) {
   EXPECT_EQ(to_string(stalled.status), "stalled");
 }
 
+TEST(Minimize, DoesNotDependOnTheUnitOfTheValue) {
+  MinimizeOptions options;
+  options.tolerance = 0;
+  for (const double unit : {1e-300, 1e-200, 1e-20, 1., 1e25, 1e200, 1e300}) {
+    const auto bowl = [unit](const Eigen::VectorXd& x, Eigen::VectorXd& gradient) {
+      const Eigen::ArrayXd off = x.array() - 0.3;
+      gradient = unit * off.sinh();
+      return unit * off.cosh().sum();
+    };
+    const Minimum found = minimize(bowl, Eigen::Vector2d(1, -1), options);
+    EXPECT_NEAR((found.x.array() - 0.3).abs().maxCoeff(), 0, 1e-7) << unit;
+    const auto kink = [unit](const Eigen::VectorXd& x, Eigen::VectorXd& gradient) {
+      gradient[0] = x[0] > 0.3 ? unit : -unit;
+      return unit * std::abs(x[0] - 0.3);
+    };
+    const Minimum best = minimize(kink, Eigen::VectorXd::Ones(1), options);
+    EXPECT_EQ(best.status, MinimizeStatus::stalled) << unit;
+    EXPECT_LE(best.value, 0.7 * unit) << unit;
+  }
+}
+
 TEST(Minimize, WhatTheFunctionThrowsIsPassedOn) {
   const auto throws = [](const VectorXd& x, VectorXd& gradient) -> double {
     if (x[0] > 0) throw std::runtime_error("the file is gone");
