@@ -3,8 +3,10 @@
 ///
 ///     mpirun -n 4 build/release/examples/distributed 1.5 y part1.csv part2.csv
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,14 @@
 namespace {
 
 using namespace fenchel;
+
+double number(const char* text) {
+  char* end = nullptr;
+  const double value = std::strtod(text, &end);
+  if (end == text || *end != 0)
+    throw std::invalid_argument("ALPHA must be a number, got '" + std::string(text) + "'");
+  return value;
+}
 
 void fit(mpi::Communicator& processes, double alpha, const std::string& column,
          const std::vector<std::string>& paths) {
@@ -49,7 +59,7 @@ int main(int argc, char** argv) {
   } else {
     try {
       mpi::Communicator processes(MPI_COMM_WORLD);
-      fit(processes, std::stod(argv[1]), argv[2], {argv + 3, argv + argc});
+      fit(processes, number(argv[1]), argv[2], {argv + 3, argv + argc});
     } catch (const std::exception& error) {
       if (rank == 0) std::fprintf(stderr, "distributed: %s\n", error.what());
       result = 1;

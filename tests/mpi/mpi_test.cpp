@@ -17,7 +17,9 @@
 #include "fenchel/data/part_source.hpp"
 #include "fenchel/estimate/classification.hpp"
 #include "fenchel/estimate/count_regression.hpp"
+#include "fenchel/estimate/fit_beta_laplace.hpp"
 #include "fenchel/estimate/fit_multivariate_beta_gaussian.hpp"
+#include "fenchel/estimate/fit_truncated_gaussian.hpp"
 #include "fenchel/estimate/regression.hpp"
 #include "fenchel/mpi/communicator.hpp"
 #include "support/messages.hpp"
@@ -102,6 +104,18 @@ TEST(Mpi, MomentMatching) {
   expect_parts_fit_as_the_whole(file.open({"y", "u"}), [](const Data& data) {
     return fit_multivariate_beta_gaussian(1.5, collect(data, Moments(2))).parameters;
   });
+}
+
+TEST(Mpi, FitsOfManyPasses) {
+  const SharedFile file("passes", some_lines());
+  expect_parts_fit_as_the_whole(file.open({"y", "u"}), [](const Data& data) {
+    return fit_multivariate_beta_gaussian(data).parameters;
+  });
+  const CsvSource column = file.open({"y"});
+  expect_parts_fit_as_the_whole(column,
+                                [](const Data& data) { return fit_beta_laplace(2, data).parameters; });
+  expect_parts_fit_as_the_whole(column,
+                                [](const Data& data) { return fit_truncated_gaussian(3, data).parameters; });
 }
 
 TEST(Mpi, Regression) {

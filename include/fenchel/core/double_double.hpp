@@ -31,8 +31,8 @@ struct DoubleDouble {
     return *this;
   }
   constexpr DoubleDouble& operator-=(const DoubleDouble& other) noexcept { return *this += -other; }
-  /// No rounded product is added to anything, so the compiler has none to contract: what is left of the
-  /// product of the high parts is the same with and without -ffp-contract.
+  /// The product of the high parts is in explicit fma alone, so that -ffp-contract cannot change what is left
+  /// of it; the cross terms, which it may contract, are 2^-53 of that.
   DoubleDouble& operator*=(const DoubleDouble& other) noexcept {
     const double cross = high * other.low + low * other.high;
     const double product = std::fma(high, other.high, cross);
