@@ -108,6 +108,7 @@
 #include "fenchel/estimate/collect.hpp"
 #include "fenchel/estimate/count_histogram.hpp"
 #include "fenchel/estimate/count_regression.hpp"
+#include "fenchel/estimate/determination.hpp"
 #include "fenchel/estimate/fit.hpp"
 #include "fenchel/estimate/fit_beta_gaussian.hpp"
 #include "fenchel/estimate/fit_beta_laplace.hpp"

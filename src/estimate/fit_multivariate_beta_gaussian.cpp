@@ -20,6 +20,12 @@ namespace {
 constexpr auto kWhere = "fit_multivariate_beta_gaussian";
 using Names = std::span<const std::string>;
 
+void check_alpha(double alpha, index_t n) {
+  if (!(2 + static_cast<double>(n + 2) * (alpha - 1) > 0) || std::isinf(alpha))
+    throw_domain_error(kWhere, "alpha", "must be finite and above " + shortest(n) + "/" + shortest(n + 2),
+                       alpha);
+}
+
 /// log det of the covariance; throws std::domain_error, naming a column, unless it is regular.
 double checked_log_det(const Moments& moments, const Eigen::MatrixXd& covariance, Names names) {
   detail::check_total_weight(kWhere, moments.weight());
@@ -71,12 +77,17 @@ Fit<MultivariateBetaGaussian> make_fit(double alpha, bool with_alpha, const Mome
 }  // namespace
 
 Fit<MultivariateBetaGaussian> fit_multivariate_beta_gaussian(double alpha, const Moments& moments) {
-  const index_t n = moments.dimension();
-  if (!(2 + static_cast<double>(n + 2) * (alpha - 1) > 0) || std::isinf(alpha))
-    throw_domain_error(kWhere, "alpha", "must be finite and above " + shortest(n) + "/" + shortest(n + 2),
-                       alpha);
+  check_alpha(alpha, moments.dimension());
   const Eigen::MatrixXd covariance = moments.covariance();
   return make_fit(alpha, false, moments, covariance, checked_log_det(moments, covariance, {}));
+}
+
+Fit<MultivariateBetaGaussian> fit_multivariate_beta_gaussian(double alpha, const Data& data) {
+  check_alpha(alpha, data.source.columns());
+  const Moments moments = collect(data, Moments(data.source.columns()));
+  const Eigen::MatrixXd covariance = moments.covariance();
+  return make_fit(alpha, false, moments, covariance,
+                  checked_log_det(moments, covariance, data.source.names()));
 }
 
 Fit<MultivariateBetaGaussian> fit_multivariate_beta_gaussian(const Data& data) {

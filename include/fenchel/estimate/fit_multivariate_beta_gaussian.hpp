@@ -17,6 +17,9 @@ namespace fenchel {
 /// where Sigma is no double.
 [[nodiscard]] FENCHEL_EXPORT Fit<MultivariateBetaGaussian> fit_multivariate_beta_gaussian(
     double alpha, const Moments& moments);
+/// The same from data, in one pass: messages name its columns.
+[[nodiscard]] FENCHEL_EXPORT Fit<MultivariateBetaGaussian> fit_multivariate_beta_gaussian(double alpha,
+                                                                                          const Data& data);
 
 /// "alpha" and these with Mardia's kurtosis of the data too, in two passes: with r = E[q^2] / (N (N + 2)),
 /// alpha - 1 = 2 (1 - r) / ((N + 4) r - (N + 2)), derived; standard errors of alpha and Sigma are finite for

@@ -284,6 +284,15 @@ TEST(FitMultivariate, SaysWhatCannotBeFitted) {
       message_of<std::domain_error>([&] { static_cast<void>(fit_multivariate_beta_gaussian(Data{flat})); }),
       where +
           "the variance of column 'width' must be positive and finite (leave a constant column out), got 0");
+  EXPECT_EQ(message_of<std::domain_error>(
+                [&] { static_cast<void>(fit_multivariate_beta_gaussian(2, Data{source})); }),
+            where + "column 'height'" + collinear);
+  EXPECT_EQ(message_of<std::domain_error>(
+                [&] { static_cast<void>(fit_multivariate_beta_gaussian(0.6, Data{source})); }),
+            where + "alpha must be finite and above 3/5, got 0.6");
+  const RowsSource regular(rows_of(good));
+  EXPECT_EQ(fit_multivariate_beta_gaussian(2, Data{regular}).parameters,
+            fit_multivariate_beta_gaussian(2, Moments::of(rows_of(good))).parameters);
 }
 
 }  // namespace
