@@ -1,0 +1,58 @@
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "plot/chart.hpp"
+#include "report/cards.hpp"
+
+namespace fenchel::report {
+
+/// Charts that are shown together. They also go into a file, NAME.svg.
+struct Figure {
+  std::string name;     ///< snake_case, unique in the report
+  std::string caption;  ///< HTML
+  std::vector<plot::Chart> charts;
+  std::size_t columns = 2;   ///< of the file; the page arranges them by its width
+  std::string heading = {};  ///< of the file, plain text
+};
+
+/// A drawing that is no chart: a whole <svg> element that uses the classes of plot::style_sheet.
+struct Drawing {
+  std::string name, caption, element;
+  std::string file;  ///< the same as an SVG file of its own
+};
+
+/// Cells are HTML.
+struct Table {
+  std::string caption;
+  std::vector<std::string> header;
+  std::vector<std::vector<std::string>> rows;
+};
+
+/// A number of the paper, or a law that it states, beside ours.
+struct Check {
+  std::string claim;      ///< HTML: what is compared
+  std::string paper;      ///< what it says
+  std::string ours;       ///< what we computed
+  double error;           ///< how far apart they are
+  double tolerance;       ///< how far they may be: more is shown as a failure, and fails the tests
+  std::string unit = {};  ///< "relative", or what the error is measured in
+};
+
+/// A section of the report: what the paper says, what we computed, how close, and the figures. Text is HTML;
+/// each string of `says` and `computed` is a paragraph.
+struct Section {
+  std::string id;     ///< of the anchor
+  std::string title;  ///< HTML
+  std::string place;  ///< where in the paper: "Section 5.2, Figure 6"
+  std::vector<std::string> says, computed;
+  std::vector<std::variant<Figure, Drawing, Table, Cards>> parts;
+  std::vector<Check> checks;
+};
+
+/// The whole page, with everything that it needs inside.
+[[nodiscard]] std::string render(const std::vector<Section>& sections);
+
+}  // namespace fenchel::report

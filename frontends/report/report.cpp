@@ -1,0 +1,52 @@
+#include "report/report.hpp"
+
+#include <string>
+#include <variant>
+
+#include "report/sections.hpp"
+
+namespace fenchel::report {
+namespace {
+
+struct Entry {
+  const char* title;
+  Section (*make)();
+};
+constexpr Entry kSections[] = {{"families", families},
+                               {"sparse densities", sparse_densities},
+                               {"maps", maps},
+                               {"distributions", distributions},
+                               {"two-dimensional beta-Gaussians", misfit},
+                               {"location-scale families", location_scale},
+                               {"integers", integers},
+                               {"beta-Gaussians", beta_gaussians},
+                               {"capped and smooth densities", capped_and_smooth},
+                               {"taut string", taut_string},
+                               {"attention", attention},
+                               {"regression", regression},
+                               {"geodesics", geodesics},
+                               {"errata", errata}};
+
+FigureFile file_of(const Figure& figure) {
+  return {figure.name + ".svg", plot::svg_file(figure.heading, figure.charts, figure.columns)};
+}
+FigureFile file_of(const Drawing& drawing) { return {drawing.name + ".svg", drawing.file}; }
+
+}  // namespace
+
+Report make_report(const SectionProgress& progress) {
+  Report report;
+  std::vector<Section> sections;
+  for (const Entry& entry : kSections) {
+    progress(sections.size(), std::size(kSections), entry.title);
+    sections.push_back(entry.make());
+    for (const auto& part : sections.back().parts) {
+      if (const auto* figure = std::get_if<Figure>(&part)) report.figures.push_back(file_of(*figure));
+      if (const auto* drawing = std::get_if<Drawing>(&part)) report.figures.push_back(file_of(*drawing));
+    }
+  }
+  report.html = render(sections);
+  return report;
+}
+
+}  // namespace fenchel::report
