@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <string_view>
+
+namespace fenchel::cli {
+
+/// Whoever read our output has gone.
+class ClosedPipe : public std::exception {
+ public:
+  [[nodiscard]] const char* what() const noexcept override { return "the reader has closed the pipe"; }
+};
+
+/// Bytes on their way to standard output ("-") or to a file. The file appears under its name when finish() is
+/// called, whole; until then, and if it never is, there is nothing (and what stood there stays). A device or
+/// a pipe is written to directly. Throws std::runtime_error for what cannot be written.
+class Output {
+ public:
+  explicit Output(const std::string& path);
+  ~Output();
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+
+  void write(std::string_view text);
+  /// Writes over bytes from the beginning on, of a file alone.
+  void rewrite_beginning(std::string_view text);
+  void finish();
+
+  /// Someone looks at it.
+  [[nodiscard]] bool is_terminal() const noexcept { return terminal_; }
+
+ private:
+  void flush();
+
+  std::string path_, temporary_, buffer_;  // temporary_ is empty where there is none
+  int descriptor_ = -1;
+  bool terminal_ = false;
+};
+
+}  // namespace fenchel::cli
