@@ -7,17 +7,13 @@ help: ## list these commands
 bootstrap:
 	@scripts/bootstrap
 
-run: build ## build, print a tour of the maps, draw it and every family into build/pictures, find bursts by attention, fit noise
-	@mkdir -p build/pictures
-	build/release/examples/tour build/pictures/tour.svg
-	build/release/examples/families build/pictures
-	build/release/examples/bursts
-	build/release/examples/heteroscedastic data/cancer.csv build/pictures/heteroscedastic.svg
+run: build ## build, and compute the paper: every table and figure beside its check, in build/report/index.html
+	build/release/frontends/cli/fenchel report --out build/report
 
 test: bootstrap ## build and run every test and check; the last line counts them
 	@scripts/test dev
 
-build: bootstrap ## build the library, examples and benchmarks into build/release
+build: bootstrap ## build the library, the command, examples and benchmarks into build/release
 	cmake --preset release
 	cmake --build --preset release
 

@@ -1,19 +1,17 @@
 // A tour of the finite domain: one vector of scores through entmax at eight values of alpha, what a
 // Fenchel-Young loss says about a class, and draws from a sparse prediction.
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <limits>
 #include <span>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "fenchel/backend/entmax.hpp"
 #include "fenchel/backend/fenchel_young.hpp"
 #include "fenchel/predict/finite.hpp"
-#include "svg.hpp"
 
 namespace {
 
@@ -142,119 +140,20 @@ void print_draws() {
   std::printf("\n");
 }
 
-// The colours are Okabe and Ito's, which colour-blind readers tell apart.
-constexpr const char *kDense = "#e69f00", *kSparse = "#0072b2", *kNeutral = "#8c8c8c", *kGrid = "#e3e3e3";
-constexpr double kPanelWidth = 264, kPanelHeight = 132, kBar = 22;
-
-/// A panel with its top left corner at (x, y): grid, caption, and one bar an item.
-class Panel {
- public:
-  Panel(svg::Drawing& out, double x, double y, double low, double high)
-      : out_(out), x_(x), y_(y), low_(low), high_(high) {}
-
-  void frame(const std::string& caption, const std::string& note, double tick, const char* format) {
-    out_.text(x_, y_ - 20, caption, {.size = 14, .anchor = svg::Anchor::start, .bold = true});
-    out_.text(x_ + kPanelWidth, y_ - 20, note, {.anchor = svg::Anchor::end, .fill = "#5f5f5f"});
-    for (double value = low_; value <= high_; value += tick) {
-      out_.line(x_, height(value), x_ + kPanelWidth, height(value), value == 0 ? "#555555" : kGrid);
-      out_.text(x_ - 7, height(value) + 4, svg::number(value, format),
-                {.size = 11, .anchor = svg::Anchor::end});
-    }
-    for (index_t j = 0; j < kSize; ++j) {
-      out_.text(centre(j), y_ + kPanelHeight + 16, std::string(1, kItems[j]), {.size = 12});
-    }
-  }
-
-  void bar(index_t j, double value, const char* fill) {
-    const double top = height(std::max(value, 0.0)), bottom = height(std::min(value, 0.0));
-    out_.rect(centre(j) - kBar / 2, top, kBar, bottom - top, fill);
-  }
-  void label(index_t j, double value, const char* format) {
-    out_.text(centre(j), height(value) - 4, svg::number(value, format), {.size = 10});
-  }
-  void zero(index_t j) { out_.ring(centre(j), height(0) - 6, 3, kSparse); }
-
- private:
-  [[nodiscard]] double height(double value) const {
-    return y_ + kPanelHeight * (high_ - value) / (high_ - low_);
-  }
-  [[nodiscard]] double centre(index_t j) const {
-    return x_ + kPanelWidth * (static_cast<double>(j) + 0.5) / static_cast<double>(kSize);
-  }
-
-  svg::Drawing& out_;
-  double x_, y_, low_, high_;
-};
-
-std::string draw_maps(const Maps& maps) {
-  constexpr double kLeft = 70, kTop = 132, kColumn = 326, kRow = 208, kWidth = 1010, kHeight = 742;
-  svg::Drawing out(kWidth, kHeight, "entmax of one score vector at eight values of alpha");
-  out.rect(0, 0, kWidth, kHeight, "#fdfdfc");
-  out.text(kLeft - 40, 38, "One vector of scores, eight maps to probabilities",
-           {.size = 21, .anchor = svg::Anchor::start, .fill = "#1a1a1a", .bold = true});
-  const auto legend = [&](double x, const char* fill, const char* words) {
-    out.rect(x, 58, 12, 12, fill);
-    out.text(x + 19, 69, words, {.size = 13, .anchor = svg::Anchor::start});
-  };
-  legend(kLeft - 40, kNeutral, "score");
-  legend(kLeft + 50, kDense, "probability, &#945; &#8804; 1: never zero");
-  legend(kLeft + 295, kSparse, "probability, &#945; &gt; 1: sparse");
-  out.ring(kLeft + 516, 64, 4, kSparse);
-  out.text(kLeft + 529, 69, "exactly zero", {.size = 13, .anchor = svg::Anchor::start});
-
-  for (index_t i = 0; i <= kMapCount; ++i) {
-    const double x = kLeft + kColumn * static_cast<double>(i % 3),
-                 y = kTop + kRow * static_cast<double>(i / 3);
-    if (i % 3 == 0 || i == 1) {
-      out.text(x - 40, y + kPanelHeight / 2, i == 0 ? "score" : "probability", {.size = 13, .rotate = -90});
-    }
-    if (i / 3 == 2) out.text(x + kPanelWidth / 2, y + kPanelHeight + 38, "item", {.size = 13});
-    if (i == 0) {
-      Panel panel(out, x, y, -2, 2);
-      panel.frame("scores z", "", 1, "%.0f");
-      for (index_t j = 0; j < kSize; ++j) panel.bar(j, kScores[static_cast<std::size_t>(j)], kNeutral);
-      continue;
-    }
-    const Map& map = kMaps[static_cast<std::size_t>(i - 1)];
-    std::string caption = std::string("&#945; = ") + (std::isinf(map.alpha) ? "&#8734;" : map.alpha_text);
-    if (*map.name != '\0') caption += std::string(", ") + map.name;
-    const index_t support = maps.support_size[static_cast<std::size_t>(i - 1)];
-    Panel panel(out, x, y, 0, 1);
-    panel.frame(caption, "support " + std::to_string(support) + " of " + std::to_string(kSize), 0.5, "%.1f");
-    for (index_t j = 0; j < kSize; ++j) {
-      const double p = maps.rows()[i - 1][static_cast<std::size_t>(j)];
-      if (p == 0) {
-        panel.zero(j);
-      } else {
-        panel.bar(j, p, map.alpha > 1 ? kSparse : kDense);
-        panel.label(j, p, p < 0.0095 ? "%.3f" : "%.2f");
-      }
-    }
-  }
-  return out.str();
-}
-
 }  // namespace
 
 int main(int count, char** arguments) {
-  const std::string path = count > 1 ? arguments[1] : "tour.svg";
-  const bool help = path == "--help" || path == "-h";
-  if (help || count > 2 || path.empty() || path[0] == '-') {
-    std::fprintf(help ? stdout : stderr,
-                 "usage: tour [FILE]\n"
-                 "Prints entmax maps, Fenchel-Young losses and draws of one score vector for several alpha,\n"
-                 "and draws the maps into FILE as SVG (default: tour.svg).\n");
+  if (count > 1) {
+    const bool help = std::string_view(arguments[1]) == "--help" || std::string_view(arguments[1]) == "-h";
+    std::fputs(
+        "usage: tour\n"
+        "Prints entmax maps, Fenchel-Young losses and draws of one score vector for several alpha.\n",
+        help ? stdout : stderr);
     return help ? 0 : 2;
   }
   const Maps maps = compute_maps();
   print_maps(maps);
   print_losses(maps);
   print_draws();
-  const std::string error = svg::write_file(path, draw_maps(maps));
-  if (!error.empty()) {
-    std::fprintf(stderr, "tour: cannot write %s: %s\n", path.c_str(), error.c_str());
-    return 1;
-  }
-  std::printf("\nThe maps are drawn in %s.\n", path.c_str());
   return std::fflush(stdout) == 0 ? 0 : 1;
 }
