@@ -3,6 +3,7 @@ import unittest
 from check_trees import CheckTest
 
 FILES = {"src/core/a.cpp": "\n", "include/fenchel/core/a.hpp": "#pragma once\n",
+         "frontends/cli/a.hpp": "#pragma once\n",
          "tests/unit/core/a_test.cpp": "TEST(Rows, WalksAnyStride) {}\nTYPED_TEST(Laws, Hold) {}\n"}
 
 
@@ -44,14 +45,22 @@ class Docs(CheckTest):
         self.assert_false(block("text", "1\n"), "docs/a.md:1: a text block that follows no cpp block")
         self.assert_false(program("") + block("", "") + block("text", "1\n"), "a text block that follows no cpp block")
 
+    def test_accepts_sessions_that_print_what_is_said(self):
+        self.assert_true(block("console", "$ echo 1 > a; cat a\n1\n$ echo \\\n    2\n2\n") + "then\n" + block("console", "$ cat a\n1\n"))
+
+    def test_finds_a_session_that_prints_something_else(self):
+        self.assert_false("\n" + block("console", "$ echo 1\n1\n$ echo 2\n3\n"), "docs/a.md:5: prints something else")
+        self.assert_false(block("console", "$ no-such-command\n"), "+bash: line 1: no-such-command: command not found")
+
     def test_accepts_paths_tests_and_links_that_are_there(self):
-        self.assert_true("`src/core/a.cpp` `core/a.hpp` `fenchel/core/a.hpp` `tests/` `Laws.Hold`\n"
+        self.assert_true("`src/core/a.cpp` `core/a.hpp` `fenchel/core/a.hpp` `cli/a.hpp` `tests/` `Laws.Hold`\n"
                          "[itself](a.md) [a part](a.md#part) [the web](https://example.org)\n"
                          "`tests/unit/FOLDER/NAME_test.cpp` `build/dev` `lib/pkgconfig` `a/(b+c)`\n")
 
     def test_finds_a_path_that_is_not_there(self):
         self.assert_false("\nSee `src/core/b.cpp`.\n", "docs/a.md:2: no src/core/b.cpp")
         self.assert_false("`core/b.hpp`\n", "no core/b.hpp")
+        self.assert_false("`cli/b.hpp`\n", "no cli/b.hpp")
         self.assert_false("`src/CMakeLists.txt`\n", "no src/CMakeLists.txt")
         self.assert_false("[b](b.md)\n", "docs/a.md:1: no b.md to link to")
 
