@@ -97,7 +97,7 @@ void add_attention_options(CLI::App& app, AttentionOptions& options) {
 
 Attention read_attention(const Session& session, const AttentionOptions& options) {
   check(options);
-  const Input input(options.input);
+  const Input input(session, options.input);
   Signal signal = read_signal(session, options, input.source());
   const index_t frames = signal.values.cols(),
                 functions = options.basis.value_or(std::min(kFunctions, frames));

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <fstream>
 #include <optional>
 #include <string_view>
@@ -93,6 +94,24 @@ NpyOptions npy_options(const InputOptions& options) {
   return npy;
 }
 
+bool is_number(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+/// Numbers may be names (of years, say), so this is no error; but a row that is silently lost would be one.
+void note_numbers_as_names(const Session& session, const InputOptions& options, const BatchSource& source) {
+  const bool chosen = options.no_header || !options.columns.empty() || !options.weight.empty();
+  if (chosen || session.quiet || !session.speaks() || !std::ranges::all_of(source.names(), is_number)) return;
+  std::fputs(
+      fmt::format("fenchel {}: note: {}:1: the columns have numbers for names; --no-header makes a row of "
+                  "them\n",
+                  session.command, table_name(options.path))
+          .c_str(),
+      stderr);
+}
+
 }  // namespace
 
 void add_input_options(CLI::App& app, InputOptions& options) {
@@ -116,21 +135,22 @@ bool is_stream(const std::string& path) {
 
 std::string table_name(const std::string& path) { return path == "-" ? "standard input" : path; }
 
-Input::Input(const InputOptions& options) {
+Input::Input(const Session& session, const InputOptions& options) {
   check_columns(options);
-  if (is_stream(options.path)) {
-    const std::string name = table_name(options.path);
-    text_ = read_stream(options.path, name);
-    if (text_.starts_with(kNpyMagic)) {
-      source_.reset(new NpySource(NpySource::in_memory(text_, name, npy_options(options))));
-    } else {
-      source_.reset(new CsvSource(CsvSource::in_memory(text_, name, csv_options(options))));
-    }
-  } else if (is_npy(options.path)) {
-    source_ = std::make_unique<NpySource>(options.path, npy_options(options));
-  } else {
-    source_ = std::make_unique<CsvSource>(options.path, csv_options(options));
+  const bool stream = is_stream(options.path);
+  const std::string name = table_name(options.path);
+  if (stream) text_ = read_stream(options.path, name);
+  if (stream ? text_.starts_with(kNpyMagic) : is_npy(options.path)) {
+    source_ = stream ? std::unique_ptr<NpySource>(
+                           new NpySource(NpySource::in_memory(text_, name, npy_options(options))))
+                     : std::make_unique<NpySource>(options.path, npy_options(options));
+    return;
   }
+  source_ =
+      stream
+          ? std::unique_ptr<CsvSource>(new CsvSource(CsvSource::in_memory(text_, name, csv_options(options))))
+          : std::make_unique<CsvSource>(options.path, csv_options(options));
+  note_numbers_as_names(session, options, *source_);
 }
 
 }  // namespace fenchel::cli

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/session.hpp"
 #include "fenchel/data/batch_source.hpp"
 
 namespace CLI {
@@ -33,8 +34,9 @@ void add_input_options(CLI::App& app, InputOptions& options);
 /// An open table: CSV, or .npy by its first bytes. A stream is read whole, and owned.
 class Input {
  public:
-  /// Throws DataError for what cannot be read, UsageError for a column that is chosen twice.
-  explicit Input(const InputOptions& options);
+  /// Notes on standard error where all names of a CSV file are numbers: then it may have no header. Throws
+  /// DataError for what cannot be read, UsageError for a column that is chosen twice.
+  Input(const Session& session, const InputOptions& options);
 
   [[nodiscard]] const BatchSource& source() const noexcept { return *source_; }
 

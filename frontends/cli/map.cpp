@@ -132,7 +132,7 @@ void check(const MapOptions& options) {
 void map_rows(const Session& session, const MapOptions& options) {
   check(options);
   const RowMap map(options);
-  const Input input(options.input);
+  const Input input(session, options.input);
   const BatchSource& source = input.source();
   const index_t classes = source.columns();
   RowWriter writer(session, output_columns(options, source));

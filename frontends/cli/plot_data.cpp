@@ -76,7 +76,7 @@ Chart regression_chart(const Session& session, Regression options) {
   if (!(options.alpha >= 1 && std::isfinite(options.alpha)))
     throw UsageError(fmt::format("--alpha must be finite and at least 1, got {}", options.alpha));
   options.input.columns = {options.y, options.x};
-  const Input input(options.input);
+  const Input input(session, options.input);
   const BatchSource& source = input.source();
   ProgressMeter meter(session, "regression");
   RegressionFit fit;

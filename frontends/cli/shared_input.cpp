@@ -31,7 +31,7 @@ SharedInput::SharedInput(const Session& session, const InputOptions& options)
     throw UsageError("FILE: " + name_ + " belongs to one process; give mpirun a file that all can read");
   together(processes, [&] {
     try {
-      input_ = std::make_unique<Input>(options);
+      input_ = std::make_unique<Input>(session, options);
     } catch (const UsageError& error) {
       throw std::invalid_argument(error.what());  // which travels, and is a usage error too
     }

@@ -20,6 +20,15 @@ class Unix(CommandLine):
     def names(self):
         return sorted(str(path.relative_to(self.folder)) for path in self.folder.rglob("*"))
 
+    def test_numbers_for_names_are_noted(self):
+        note = "fenchel map: note: standard input:1: the columns have numbers for names; --no-header makes a row of them\n"
+        done = self.run_fenchel("map", "-", "--map", "sparsemax", stdin="1,2\n5,0\n")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "1,2\n1,0\n", note))
+        self.assertEqual(self.succeed("map", "-", "--map", "sparsemax", "--quiet", stdin="1,2\n5,0\n"), "1,2\n1,0\n")
+        self.assertEqual(self.succeed("map", "-", "--map", "sparsemax", "--columns", "2,1", stdin="1,2\n5,0\n"), "2,1\n0,1\n")
+        self.assertEqual(self.succeed("map", "-", "--map", "sparsemax", "--no-header", stdin="1,2\n5,0\n"), "0,1\n0,1\n1,0\n")
+        self.succeed("map", "-", stdin="1,b\n5,0\n")
+
     def test_pipes_and_devices_are_tables(self):
         self.file("scores.csv", SCORES)
         self.succeed("map", "scores.csv", "-o", "scores.npy")
