@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>
-#include <algorithm>
-#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,8 +9,8 @@
 #include "cli/format.hpp"
 #include "cli/numbers.hpp"
 #include "cli/plots.hpp"
-#include "fenchel/loss/metric.hpp"
-#include "fenchel/predict/total_variation_function.hpp"
+#include "plot/geodesic.hpp"
+#include "plot/taut_string.hpp"
 
 namespace fenchel::cli {
 namespace {
@@ -33,20 +31,9 @@ std::vector<Chart> string_charts(const StringOptions& options) {
   const Interval domain(range.low, range.high);
   const Expression f("--score", options.score);
   const TotalVariation omega(options.gamma);
-  const TautString drawn = taut_string(omega, f, domain, kCells);
-
   Chart tube(fmt::format("Taut string of {}, \u03b3 = {}", options.score, short_text(options.gamma)),
-             {"t", range}, {"F(t)"});
-  std::vector<plot::Point> along, straight;
-  for (std::size_t i = 0; i < drawn.t.size(); ++i) {
-    const bool flat = std::any_of(drawn.plateaus.begin(), drawn.plateaus.end(),
-                                  [&](const Interval& plateau) { return plateau.contains(drawn.t[i]); });
-    along.push_back({drawn.t[i], drawn.string[i]});
-    straight.push_back({drawn.t[i], flat ? drawn.string[i] : NAN});
-  }
-  tube.band("tube F \u00b1 \u03b3", drawn.t, drawn.lower, drawn.upper, {.colour = 1});
-  tube.line("string", along, {.colour = plot::kInk});
-  tube.line("straight: a plateau", straight, {.colour = 0, .width = 3});
+             {"t", range}, {"F(t) \u00b1 \u03b3"});
+  draw(tube, taut_string(omega, f, domain, kCells));
 
   Chart density("Its density", {"t", range}, {"density"});
   const auto p = predict(omega, FunctionScore(f), domain);
@@ -68,19 +55,14 @@ HalfPlanePoint member(const char* option, const std::vector<double>& pair) {
 }
 
 Chart geodesic_chart(const GeodesicOptions& options) {
-  constexpr int kSteps = 200;
   const HalfPlanePoint from = member("--from", options.from), to = member("--to", options.to);
   Chart chart(fmt::format("Geodesics from ({}, {}) to ({}, {})", short_text(from.mu), short_text(from.sigma),
                           short_text(to.mu), short_text(to.sigma)),
               {"\u03bc"}, {"\u03c3"});
   for (const double alpha : options.alphas) {
     const Geodesic path = geodesic(FenchelYoungMetric(alpha), from, to);
-    std::vector<plot::Point> points;
-    for (int i = 0; i <= kSteps; ++i) {
-      const HalfPlanePoint at = path.at(static_cast<double>(i) / kSteps);
-      points.push_back({at.mu, at.sigma});
-    }
-    chart.line(fmt::format("\u03b1 = {}, length {:.4g}", short_text(alpha), path.length()), points);
+    chart.line(fmt::format("\u03b1 = {}, length {:.4g}", short_text(alpha), path.length()),
+               plot::trace(path));
   }
   chart.markers("", {{from.mu, from.sigma}, {to.mu, to.sigma}}, plot::Marker::dot,
                 {.colour = plot::kInk, .width = 7});

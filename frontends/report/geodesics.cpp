@@ -10,6 +10,7 @@
 #include "fenchel/loss/metric.hpp"
 #include "fenchel/loss/quadratic.hpp"
 #include "plot/chart.hpp"
+#include "plot/geodesic.hpp"
 #include "report/compare.hpp"
 #include "report/printed_radius.hpp"
 #include "report/sections.hpp"
@@ -23,16 +24,6 @@ struct Member {
 };
 
 constexpr HalfPlanePoint kFrom{-1, 0.2}, kTo{1, 0.5};
-constexpr int kSteps = 100;
-
-std::vector<plot::Point> path(const Geodesic& geodesic) {
-  std::vector<plot::Point> points;
-  for (int i = 0; i <= kSteps; ++i) {
-    const HalfPlanePoint p = geodesic.at(static_cast<double>(i) / kSteps);
-    points.push_back({p.mu, p.sigma});
-  }
-  return points;
-}
 
 /// The members on the way from one to the other.
 plot::Chart members_between(const char* title, double alpha) {
@@ -54,8 +45,9 @@ Figure figure() {
               {"\u03c3", plot::Range{0, 2.2}});
   for (const auto& [name, alpha] :
        {Member{"\u03b1 = 1", 1}, Member{"4/3", 4. / 3}, Member{"3/2", 1.5}, Member{"2", 2}})
-    observations.line(name, path(geodesic_of_diracs(FenchelYoungMetric(alpha), -0.5, 0.5)));
+    observations.line(name, plot::trace(geodesic_of_diracs(FenchelYoungMetric(alpha), -0.5, 0.5)));
   observations.equal_units();
+  constexpr int kSteps = 100;
   std::vector<plot::Point> circle;
   for (int i = 0; i <= kSteps; ++i) {
     const double angle = std::numbers::pi * i / kSteps;
@@ -64,7 +56,7 @@ Figure figure() {
   observations.line("circle", circle, {.colour = plot::kMuted, .width = 1.5, .dashed = true});
   for (const auto& [name, alpha] :
        {Member{"\u03b1 = 0.6", 0.6}, Member{"1", 1}, Member{"4/3", 4. / 3}, Member{"2", 2}})
-    members.line(name, path(geodesic(FenchelYoungMetric(alpha), kFrom, kTo)));
+    members.line(name, plot::trace(geodesic(FenchelYoungMetric(alpha), kFrom, kTo)));
   members.markers("", {{kFrom.mu, kFrom.sigma}, {kTo.mu, kTo.sigma}}, plot::Marker::dot,
                   {.colour = plot::kInk, .width = 7});
   return {"geometry",
@@ -126,7 +118,7 @@ Errors errors() {
     worst.middle = std::max(worst.middle, 0.5 / middle.sigma);
   }
   const Geodesic arc = geodesic_of_diracs(FenchelYoungMetric(1), -0.5, 0.5);
-  for (const auto& [mu, sigma] : path(arc)) raise(worst.ellipse, mu * mu / 2 + sigma * sigma - 0.125);
+  for (const auto& [mu, sigma] : plot::trace(arc)) raise(worst.ellipse, mu * mu / 2 + sigma * sigma - 0.125);
   return worst;
 }
 

@@ -16,6 +16,7 @@
 #include "fenchel/predict/total_variation_finite.hpp"
 #include "fenchel/predict/total_variation_function.hpp"
 #include "fenchel/score/function_score.hpp"
+#include "plot/taut_string.hpp"
 #include "report/compare.hpp"
 #include "report/sections.hpp"
 
@@ -58,21 +59,10 @@ const Interval& middle_plateau(const TautString& drawn) {
   return *std::ranges::find_if(drawn.plateaus, [](const Interval& plateau) { return plateau.contains(0); });
 }
 
-/// The tube and the string; where the string is straight it is thick.
 plot::Chart tube(const Example& example) {
-  const TautString& drawn = example.drawn;
   plot::Chart chart("String: " + example.name, {"t", {{example.window.lower(), example.window.upper()}}},
                     {"F(t) \u00b1 \u03b3"});
-  std::vector<plot::Point> string, straight;
-  for (std::size_t i = 0; i < drawn.t.size(); ++i) {
-    string.push_back({drawn.t[i], drawn.string[i]});
-    const bool on_plateau = std::ranges::any_of(
-        drawn.plateaus, [&](const Interval& plateau) { return plateau.contains(drawn.t[i]); });
-    straight.push_back({drawn.t[i], on_plateau ? drawn.string[i] : NAN});
-  }
-  chart.band("tube", drawn.t, drawn.lower, drawn.upper, {.colour = 0});
-  chart.line("string", string, {.colour = plot::kInk, .width = 1.5});
-  chart.line("straight", straight, {.colour = 1, .width = 3.5});
+  draw(chart, example.drawn);
   return chart;
 }
 
