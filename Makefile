@@ -7,7 +7,9 @@ help: ## list these commands
 bootstrap:
 	@scripts/bootstrap
 
-run: build ## build, and compute the paper: every table and figure beside its check, in build/report/index.html
+run: bootstrap ## build the command, and compute the paper: every table and figure beside its check, in build/report/index.html
+	cmake --preset release
+	cmake --build --preset release --target fenchel_command
 	build/release/frontends/cli/fenchel report --out build/report
 
 test: bootstrap ## build and run every test and check; the last line counts them
