@@ -6,7 +6,6 @@
 #include <array>
 #include <atomic>
 #include <csignal>
-#include <cstring>
 
 namespace fenchel::cli {
 namespace {

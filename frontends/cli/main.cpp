@@ -67,9 +67,7 @@ void run(Program& program, Session& session, int count, char** arguments) {
     if (!session.speaks()) return;
     std::ostringstream text;
     program.app->exit(help, text);
-    Output output("-");
-    output.write(wrapped(text.str()));
-    return output.finish();
+    return write_file("-", wrapped(text.str()));
   } catch (...) {
     session.command = command_name(*program.app);
     throw;

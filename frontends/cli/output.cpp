@@ -111,4 +111,10 @@ void Output::finish() {
   set_unfinished_file("");
 }
 
+void write_file(const std::string& path, std::string_view content) {
+  Output output(path);
+  output.write(content);
+  output.finish();
+}
+
 }  // namespace fenchel::cli

@@ -39,4 +39,7 @@ class Output {
   bool terminal_ = false;
 };
 
+/// All of an output at once.
+void write_file(const std::string& path, std::string_view content);
+
 }  // namespace fenchel::cli

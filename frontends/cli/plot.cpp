@@ -29,13 +29,9 @@ void draw(const Session& session, const Options& options) {
   const auto kind = std::find_if(options.kinds.begin(), options.kinds.end(),
                                  [](const PlotKind& candidate) { return candidate.app->parsed(); });
   const std::string ending = std::filesystem::path(session.output).extension().string();
-  for (const char* other : {".png", ".jpg", ".jpeg", ".pdf", ".csv", ".json", ".npy"})
-    if (ending == other)
-      throw UsageError(fmt::format("--output: a plot is an SVG file, got {}", session.output));
-  const std::vector<plot::Chart> charts = kind->draw();
-  Output output(session.output);
-  output.write(plot::svg_file("", charts, 1, kThemes.at(options.theme)));
-  output.finish();
+  if (!ending.empty() && ending != ".svg")
+    throw UsageError(fmt::format("--output: a plot is an SVG file, got {}", session.output));
+  write_file(session.output, plot::svg_file("", kind->draw(), 1, kThemes.at(options.theme)));
 }
 
 }  // namespace

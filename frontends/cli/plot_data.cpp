@@ -14,8 +14,10 @@
 #include "cli/numbers.hpp"
 #include "cli/plots.hpp"
 #include "cli/progress.hpp"
+#include "cli/regression.hpp"
 #include "cli/shared_input.hpp"
 #include "fenchel/attention/positions.hpp"
+#include "fenchel/core/error.hpp"
 #include "fenchel/data/data_error.hpp"
 #include "fenchel/estimate/regression.hpp"
 
@@ -35,15 +37,18 @@ std::vector<plot::Point> thinned(std::vector<plot::Point> points) {
 }
 
 std::vector<Chart> attention_charts(const Session& session, const AttentionOptions& options) {
+  constexpr std::size_t kMostChannels = 6;  // colours that are told apart
   const Attention attention = read_attention(session, options);
+  if (attention.channels.size() > kMostChannels)
+    throw UsageError(fmt::format("a plot shows {} channels at most, {} has {}; choose with --columns",
+                                 kMostChannels, table_name(options.input.path), attention.channels.size()));
   const BetaGaussian& p = attention.density;
   const std::vector<double> times = positions(attention.values.cols());
   const plot::Axis time{"t", plot::Range{0, 1}};
 
   Chart signal("The signal, and the function made of it", time, {"value"});
   signal.shade("support", {support(p).lower(), support(p).upper()}, {.colour = 1});
-  constexpr std::size_t kMostChannels = 6;
-  for (std::size_t c = 0; c < std::min(attention.channels.size(), kMostChannels); ++c) {
+  for (std::size_t c = 0; c < attention.channels.size(); ++c) {
     std::vector<plot::Point> frames;
     for (std::size_t l = 0; l < times.size(); ++l)
       frames.push_back({times[l], attention.values(static_cast<index_t>(c), static_cast<index_t>(l))});
@@ -73,17 +78,19 @@ struct Regression {
 };
 
 Chart regression_chart(const Session& session, Regression options) {
-  if (!(options.alpha >= 1 && std::isfinite(options.alpha)))
-    throw UsageError(fmt::format("--alpha must be finite and at least 1, got {}", options.alpha));
+  const RegressionOptions regression{.alpha = options.alpha, .seed = session.seed};
+  check(regression);
   options.input.columns = {options.y, options.x};
   const Input input(session, options.input);
   const BatchSource& source = input.source();
   ProgressMeter meter(session, "regression");
   RegressionFit fit;
   blame(table_name(options.input.path), [&] {
-    fit = fit_regression({source, Processes::alone(), meter.callback()},
-                         {.alpha = options.alpha, .seed = session.seed});
+    fit = fit_regression({source, Processes::alone(), meter.callback()}, regression);
   });
+  if (fit.status != MinimizeStatus::converged)
+    throw ConvergenceError(
+        fmt::format("no start converged (the first: {}); a smaller --alpha may help", to_string(fit.status)));
   std::vector<plot::Point> points;
   Batch batch;
   for (index_t number = 0; number < source.batches(); ++number) {

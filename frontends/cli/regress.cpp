@@ -15,6 +15,7 @@
 #include "cli/numbers.hpp"
 #include "cli/progress.hpp"
 #include "cli/record.hpp"
+#include "cli/regression.hpp"
 #include "cli/shared_input.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/data/data_error.hpp"
@@ -22,7 +23,6 @@
 #include "fenchel/distribution/dirac.hpp"
 #include "fenchel/estimate/determination.hpp"
 #include "fenchel/estimate/least_squares.hpp"
-#include "fenchel/estimate/regression.hpp"
 #include "fenchel/loss/quadratic.hpp"
 
 namespace fenchel::cli {
@@ -106,14 +106,6 @@ void tell_progress(RegressionOptions& options, ProgressMeter& meter) {
   };
 }
 
-/// Throws UsageError for options that no data could have: they are tried on rows that all could fit.
-void check(RegressionOptions options) {
-  static constexpr std::array kRows{0.0, 0.0, 1.0, 1.0, 0.0, 2.0, 1.0, 3.0, 0.0, 4.0};
-  options.starts = std::min(options.starts, 1);
-  options.minimize.max_iterations = 1;
-  blame_option([&] { static_cast<void>(fit_regression({RowsSource({kRows.data(), 5, 2})}, options)); });
-}
-
 void run(const Session& session, const Options& given) {
   Options options = given;
   options.regression.link = options.sigma == "linear" ? ScaleLink::linear : ScaleLink::log_linear;
@@ -160,6 +152,13 @@ void run(const Session& session, const Options& given) {
 }
 
 }  // namespace
+
+void check(RegressionOptions options) {
+  static constexpr std::array kRows{0.0, 0.0, 1.0, 1.0, 0.0, 2.0, 1.0, 3.0, 0.0, 4.0};
+  options.starts = std::min(options.starts, 1);
+  options.minimize.max_iterations = 1;
+  blame_option([&] { static_cast<void>(fit_regression({RowsSource({kRows.data(), 5, 2})}, options)); });
+}
 
 Command add_regress(CLI::App& program, Session& session) {
   const auto options = std::make_shared<Options>();

@@ -17,12 +17,6 @@
 namespace fenchel::cli {
 namespace {
 
-void write_file(const std::filesystem::path& path, const std::string& content) {
-  Output file(path.string());
-  file.write(content);
-  file.finish();
-}
-
 /// A folder that is made, with those above it, and goes with them unless something came to lie there.
 class Folder {
  public:
@@ -57,9 +51,10 @@ void run_report(const Session& session, const std::filesystem::path& folder) {
     });
   }
   for (const report::FigureFile& figure : page.figures)
-    write_file(folder / "figures" / figure.name, figure.svg);
-  write_file(folder / "index.html", page.html);
-  if (!session.quiet) write_file("-", (folder / "index.html").string() + "\n");
+    write_file((folder / "figures" / figure.name).string(), figure.svg);
+  const std::string index = (folder / "index.html").string();
+  write_file(index, page.html);
+  if (!session.quiet) write_file("-", index + "\n");
 }
 
 }  // namespace
@@ -73,7 +68,7 @@ Command add_report(CLI::App& program, Session& session) {
       ->option_text("DIR");
   app->add_flag("-q,--quiet", session.quiet, "No progress, no notes");
   add_threads_option(*app, session);
-  app->footer("Examples:\n  fenchel report\n  fenchel report --out /tmp/paper");
+  app->footer("Examples:\n  fenchel report\n  fenchel report --out paper");
   return {app, [&session, folder] { run_report(session, *folder); }};
 }
 

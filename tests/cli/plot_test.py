@@ -89,6 +89,21 @@ class Plot(CommandLine):
             texts = self.texts(self.draw("regression", "rows.csv", "--x", "x", "--y", "y", "--alpha", alpha))
             self.assertTrue({f"y by x, \u03b1 = {alpha}", "mean", band} <= set(texts), texts)
 
+    def test_a_fit_that_did_not_converge_is_not_drawn(self):
+        data = pathlib.Path(__file__).resolve().parents[2] / "data" / "cancer.csv"
+        self.fail_with(1, "fenchel plot regression: no start converged (the first: stalled); a smaller --alpha may help",
+                       "plot", "regression", data, "--x", "population", "--y", "cancer", "--alpha", "5", "-o", "a.svg")
+        self.fail_with(2, "fenchel plot regression: --alpha must be finite and at least 1, got 0.5",
+                       "plot", "regression", data, "--x", "population", "--y", "cancer", "--alpha", "0.5", "-o", "a.svg")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_channels_that_cannot_be_shown_are_not_left_out_in_silence(self):
+        self.file("wide.csv", "a,b,c,d,e,f,g\n" + "1,2,3,4,5,6,7\n" * 9)
+        density = ["--mu", "0.5", "--sigma2", "0.01"]
+        self.fail_with(2, "fenchel plot attention: a plot shows 6 channels at most, wide.csv has 7; choose with --columns",
+                       "plot", "attention", "wide.csv", *density)
+        self.assertTrue(set("bg") <= set(self.texts(self.draw("attention", "wide.csv", "--columns", "b,g", *density))))
+
     def test_string_and_geodesics(self):
         texts = self.texts(self.draw("string", "--score", "2*cos(2*t)-t^2/8", "--gamma", "0.4"))
         self.assertTrue({"tube", "string", "straight", "fusedmax"} <= set(texts), texts)
