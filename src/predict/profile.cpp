@@ -78,7 +78,10 @@ void Profile::add_evenly(const Interval& where, int count) {
 
 void Profile::add_geometrically(double centre) {
   if (range_.contains(centre)) add(centre);
-  const double least = centre == 0 ? 0x1p-60 : 4 * std::abs(std::nextafter(centre, kInfinity) - centre);
+  constexpr double kNormal =
+      std::numeric_limits<double>::min();  // a smaller step times a factor may be itself
+  const double ulp = std::abs(std::nextafter(centre, kInfinity) - centre);
+  const double least = centre == 0 ? 0x1p-60 : std::max(4 * ulp, kNormal);
   const double factor = std::exp2(1.0 / kStepsPerOctave);
   for (const double direction : {-1.0, 1.0}) {
     for (double step = least; step <= kEnd; step *= factor) {

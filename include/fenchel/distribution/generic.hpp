@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -89,13 +90,14 @@ requires requires(const P& p) {
       f, [&p](double t) { return pdf(p, t); }, detail::pieces(support(p)), centre, scale, accuracy);
 }
 
-/// d Omega_order(p) / d order, by quadrature; 0 for an infinite order.
+/// d Omega_order(p) / d order, by quadrature; 0 for an infinite order, NaN where Omega is infinite.
 template <class P>
 requires requires(const P& p) {
   { log_pdf(p, 0.0) } -> std::convertible_to<double>;
 }
 [[nodiscard]] double negentropy_order_derivative(const P& p, double order) {
   if (std::isinf(order)) return 0;
+  if (std::isinf(tsallis_entropy(p, order))) return std::numeric_limits<double>::quiet_NaN();
   const double am1 = order - 1;
   return expectation(p, [&p, am1, order](double t) {
     const double l = log_pdf(p, t);

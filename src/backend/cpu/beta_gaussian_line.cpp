@@ -48,9 +48,12 @@ FENCHEL_INLINE double cdf_element<LineLaw::kGaussian>(double x) noexcept {
 }
 
 /// v with I_v(1 + s, 1 + s) = u in (0, 1/2]: Halley's steps, three of which are enough from v = g (1 + s g /
-/// (s + 2)), g = (u / kTail[0])^{1/(1+s)}, which is right to 17% at u = 1/2 and exact as u goes to 0.
+/// (s + 2)), g = (u / kTail[0])^{1/(1+s)}, which is right to 17% at u = 1/2 and exact as u goes to 0. Below
+/// kLeast v is no different from 0 beside 1, and u / kTail[0] may be 0.
 template <int s>
-FENCHEL_INLINE double tail_quantile(double u) noexcept {
+FENCHEL_INLINE double tail_quantile(double level) noexcept {
+  constexpr double kLeast = 0x1p-1000;
+  const double u = level > kLeast ? level : kLeast;
   const double guess = exp_element(log_element(u / kTail<s>[0]) * (1.0 / (s + 1)));
   double v = guess * (1 + guess * (double(s) / (s + 2)));
   const auto halley = [&]() FENCHEL_INLINE_LAMBDA {
@@ -61,7 +64,7 @@ FENCHEL_INLINE double tail_quantile(double u) noexcept {
   halley();
   halley();
   halley();
-  return u > 0 ? v : 0.0;
+  return level > 0 ? v : 0.0;
 }
 template <>
 FENCHEL_INLINE double tail_quantile<0>(double u) noexcept {

@@ -107,6 +107,15 @@ long double general_cdf(const BetaGaussianConstants& c, long double z) {
   return z < 0 ? outside / 2 : 1 - outside / 2;
 }
 
+TEST(BetaGaussianRows, QuantilesOfTheLeastLevelsAreTheEnd) {
+  constexpr double kLeast = std::numeric_limits<double>::denorm_min();
+  for (const double alpha : {4.0 / 3, 1.5, 2.0, kInf}) {
+    const BetaGaussianCase p(alpha, 1);
+    for (const double t : quantile(p, std::vector{kLeast, 2 * kLeast, 40 * kLeast, 1e-320, 1e-301}))
+      EXPECT_NEAR(t, p.mu(0) - width(p), static_cast<double>(quantile_error(p, t))) << alpha;
+  }
+}
+
 TEST(BetaGaussianRows, LineFunctionsAreWithinTheirErrorForAnyAlpha) {
   for (const double alpha : {0.2, 0.55, 0.9, 0.99, 1.01, 1.1, 1.2, 1.7, 3.0, 5.0, 1e6}) {
     const BetaGaussianCase p(alpha, 1);

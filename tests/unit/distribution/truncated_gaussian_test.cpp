@@ -103,5 +103,11 @@ TEST(TruncatedGaussian, EntropiesDoNotDependOnMu) {
               tsallis_entropy(TruncatedGaussian(2, 0, 1), order));
 }
 
+TEST(TruncatedGaussian, AnInfiniteNegentropyHasNoSlope) {
+  const TruncatedGaussian p(2, 0, 0.01);  // its density reaches 3: to the power 1e6 it overflows
+  EXPECT_EQ(tsallis_entropy(p, 1e6), -testing::kInf);
+  EXPECT_TRUE(std::isnan(negentropy_order_derivative(p, 1e6)));
+}
+
 }  // namespace
 }  // namespace fenchel

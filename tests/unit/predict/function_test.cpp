@@ -156,6 +156,12 @@ TEST(PredictFunction, StaysInTheDomain) {
   EXPECT_NEAR(variance(gamma), 3, 1e-9);
 }
 
+TEST(PredictFunction, ADomainMayBeginAtASubnormalNumber) {
+  const FunctionScore f([](double t) { return -t * t; });
+  const auto p = predict(Tsallis(2), f, Interval(1e-310, 1)), q = predict(Tsallis(2), f, Interval(0, 1));
+  EXPECT_NEAR(mean(p), mean(q), 1e-12);
+}
+
 TEST(PredictFunction, FindsABumpOnABroadHill) {
   const FunctionScore f([](double t) { return -t * t / 200 + 30 * std::exp(-(t - 3) * (t - 3) / 2e-4); });
   for (const double alpha : {0.7, 1.0, 1.5, 2.0, 5.0}) {
