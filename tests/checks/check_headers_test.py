@@ -20,6 +20,13 @@ class Headers(CheckTest):
     def test_finds_a_header_that_cannot_be_included_twice(self):
         self.assert_fault({HEADER: "struct S {};\n"}, "does not compile alone")
 
+    def test_leaves_a_header_to_the_source_that_begins_with_it(self):
+        alone = {HEADER: "#pragma once\nstd::string f();\n"}
+        source = '#include "fenchel/core/a.hpp"\n\n#include <string>\n'
+        other = {"include/fenchel/core/b.hpp": "#pragma once\n"}
+        self.assert_clean({**alone, **other, "src/core/a.cpp": source})
+        self.assert_fault({**alone, "src/core/a.cpp": "#include <string>\n" + source}, HEADER)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -8,7 +8,7 @@ from check_trees import load_script
 TESTS = """
 add_test(passes true)
 add_test(fails false)
-add_test(skips sh -c "exit 77")
+add_test(skips sh -c "echo first; echo no network; exit 77")
 set_tests_properties(skips PROPERTIES SKIP_RETURN_CODE 77)
 add_test(disabled true)
 set_tests_properties(disabled PROPERTIES DISABLED ON)
@@ -26,7 +26,9 @@ class Counts(unittest.TestCase):
             pathlib.Path(folder, "CTestTestfile.cmake").write_text(TESTS)
             junit = pathlib.Path(folder, "tests.xml")
             subprocess.run(["ctest", "--output-junit", junit], cwd=folder, capture_output=True)
-            self.assertEqual(load_script("test").count(junit), (1, 4, 2))
+            script = load_script("test")
+            self.assertEqual(script.count(junit), (1, 4, 2))
+            self.assertEqual(script.reasons(junit), ["skipped skips: no network"])
 
 
 if __name__ == "__main__":
