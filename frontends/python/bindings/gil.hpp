@@ -1,0 +1,35 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "fenchel/core/config.hpp"
+
+namespace fenchel {
+class FENCHEL_EXPORT FunctionBasis;
+class FENCHEL_EXPORT NumericDensity;
+}  // namespace fenchel
+
+namespace fenchel::python {
+
+namespace nb = nanobind;
+
+/// Objects of this type call Python functions, and may throw what they raise.
+template <class T>
+inline constexpr bool kCallsPython = false;
+template <>
+inline constexpr bool kCallsPython<FunctionBasis> = true;
+template <>
+inline constexpr bool kCallsPython<NumericDensity> = true;
+
+/// f(), without the GIL unless one of the types calls Python.
+template <class... Types, class F>
+[[nodiscard]] auto without_gil(const F& f) {
+  if constexpr ((kCallsPython<Types> || ...)) {
+    return f();
+  } else {
+    const nb::gil_scoped_release release;
+    return f();
+  }
+}
+
+}  // namespace fenchel::python

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+
+#include <utility>
+
+#include "fenchel/loss/loss.hpp"
+
+namespace fenchel::python {
+
+namespace nb = nanobind;
+
+using Gradient = nb::typed<nb::dict, nb::str, double>;
+
+/// Value and gradient of a loss, the derivatives by the names that C++ gives the parameters.
+template <class G>
+[[nodiscard]] std::pair<double, Gradient> to_python(const Loss<G>& loss) {
+  const G& g = loss.gradient;
+  nb::dict named;
+  if constexpr (requires { g.alpha; }) named["alpha"] = g.alpha;
+  if constexpr (requires { g.kappa; }) named["kappa"] = g.kappa;
+  if constexpr (requires { g.mu; }) named["mu"] = g.mu;
+  if constexpr (requires { g.log_mu; }) named["log_mu"] = g.log_mu;
+  if constexpr (requires { g.sigma2; }) named["sigma2"] = g.sigma2;
+  if constexpr (requires { g.b; }) named["b"] = g.b;
+  if constexpr (requires { g.gamma; }) named["gamma"] = g.gamma;
+  return {loss.value, Gradient(named)};
+}
+
+}  // namespace fenchel::python

@@ -1,0 +1,48 @@
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+#include "bindings/bindings.hpp"
+#include "fenchel/core/parallel.hpp"
+#include "fenchel/core/version.hpp"
+
+NB_MODULE(_core, m) {
+  using namespace fenchel::python;
+  nb::set_leak_warnings(false);  // what a program still holds when it ends is no leak
+  const auto [major, minor, patch] = fenchel::kVersion;
+  m.attr("version") =
+      nb::cast(std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch));
+  m.def("num_threads", &fenchel::num_threads);
+  m.def("set_num_threads", &fenchel::set_num_threads, nb::arg("count"));
+  bind_errors(m);
+  bind_arrow(m);
+
+  bind_entmax(m);
+  bind_entmax_loss(m);
+  bind_fusedmax(m);
+  bind_negentropy(m);
+
+  // Families come before what speaks of them.
+  bind_numeric_density(m);
+  bind_beta_gaussian(m);
+  bind_beta_laplace(m);
+  bind_capped(m);
+  bind_integers(m);
+  bind_multivariate_beta_gaussian(m);
+  bind_smooth(m);
+  bind_truncated_gaussian(m);
+  bind_any_density(m);
+  bind_gamma_losses();
+  bind_tsallis_losses();
+  bind_geometry(m);
+
+  bind_basis(m);
+  bind_attend(m);
+  bind_attend_rows(m);
+  bind_ridge(m);
+
+  bind_statistics(m);
+  bind_fit(m);
+  bind_classification(m);
+  bind_regression(m);
+}

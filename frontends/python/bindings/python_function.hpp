@@ -1,0 +1,33 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace fenchel::python {
+
+namespace nb = nanobind;
+
+using Function = nb::typed<nb::callable, double(double)>;
+
+/// A Python function float -> float that somebody else keeps alive. What it raises comes back to Python as it
+/// is; an answer that is no number is a TypeError that names the function. Needs the GIL.
+class PythonFunction {
+ public:
+  PythonFunction(const char* name, const Function& f) : name_(name), f_(f) {}
+
+  double operator()(double t) const {
+    const nb::object answer = f_(t);
+    const double value = PyFloat_AsDouble(answer.ptr());
+    if (value == -1 && PyErr_Occurred() != nullptr) {
+      if (PyErr_ExceptionMatches(PyExc_TypeError))
+        PyErr_Format(PyExc_TypeError, "%s must return a real number, got %R", name_, answer.ptr());
+      throw nb::python_error();
+    }
+    return value;
+  }
+
+ private:
+  const char* name_;
+  nb::handle f_;
+};
+
+}  // namespace fenchel::python

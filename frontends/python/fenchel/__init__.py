@@ -1,0 +1,168 @@
+"""Sparse distributions and Fenchel-Young losses.
+
+Start with `fenchel.sparsemax`, `fenchel.BetaGaussian` and `fenchel.attend`. `fenchel.stats` has the distributions as
+SciPy's, `fenchel.sklearn` estimators, `fenchel.plot` pictures; each needs its package, and is imported by its name.
+"""
+
+from ._attention import attend, attend_jacobian, attend_jvp, attend_vjp
+from ._attention_batch import attend_batch, attend_batch_jvp, attend_batch_vjp, attend_context, attend_context_vjp
+from ._basis import (
+    Basis,
+    ConcatenatedBasis,
+    FourierBasis,
+    FunctionBasis,
+    GaussianBasis,
+    PolynomialBasis,
+    grid_positions,
+    positions,
+)
+from ._core import ConvergenceError
+from ._core import version as __version__
+from ._data import batches
+from ._distribution import Distribution, EscortDensity, LineDistribution, NumericDistribution
+from ._fit import Fit, fit
+from ._fusedmax import (
+    fusedmax,
+    fusedmax_grid,
+    fusedmax_grid_jvp,
+    fusedmax_grid_loss,
+    fusedmax_grid_vjp,
+    fusedmax_jvp,
+    fusedmax_loss,
+    fusedmax_vjp,
+    smooth_sparsemax,
+    smooth_sparsemax_jvp,
+    smooth_sparsemax_loss,
+    smooth_sparsemax_vjp,
+)
+from ._gamma import CappedParabola, CappedTriangular, SmoothParabola, SmoothTriangular
+from ._geometry import (
+    AffineMap,
+    MultivariateAffineMap,
+    geodesic,
+    geodesic_distance,
+    optimal_map,
+    wasserstein2,
+    wasserstein_geodesic,
+)
+from ._integers import IntegerDistribution, IntegerPrediction, IntegerTable, SparseIntegerGaussian, SparsePoisson
+from ._line import BetaGaussian, BetaLaplace, Triangular, TruncatedGaussian, Uniform
+from ._map_losses import cross_omega_loss, entmax_conjugate, entmax_hessian_product, entmax_loss, escort, negentropy
+from ._maps import (
+    entmax,
+    entmax_jvp,
+    entmax_threshold,
+    entmax_vjp,
+    entmax_vjp_vjp,
+    softmax,
+    softmax_jvp,
+    softmax_vjp,
+    sparsemax,
+    sparsemax_jvp,
+    sparsemax_vjp,
+    support_size,
+)
+from ._predict import NumericDensity, predict
+from ._ridge import RidgeRegression, ValueFunction, ridge_values
+from ._space import Ellipsoid, MultivariateBetaGaussian
+from ._statistics import AbsoluteMoments, CountHistogram, LineMoments, Moments, RadialMoments, Statistics
+from ._threads import num_threads, set_num_threads
+from ._weights import match_weights, match_weights_batch, match_weights_batch_vjp
+
+__all__ = [
+    "AbsoluteMoments",
+    "AffineMap",
+    "Basis",
+    "BetaGaussian",
+    "BetaLaplace",
+    "CappedParabola",
+    "CappedTriangular",
+    "ConcatenatedBasis",
+    "ConvergenceError",
+    "CountHistogram",
+    "Distribution",
+    "Ellipsoid",
+    "EscortDensity",
+    "Fit",
+    "FourierBasis",
+    "FunctionBasis",
+    "GaussianBasis",
+    "IntegerDistribution",
+    "IntegerPrediction",
+    "IntegerTable",
+    "LineDistribution",
+    "LineMoments",
+    "Moments",
+    "MultivariateAffineMap",
+    "MultivariateBetaGaussian",
+    "NumericDensity",
+    "NumericDistribution",
+    "PolynomialBasis",
+    "RadialMoments",
+    "RidgeRegression",
+    "SmoothParabola",
+    "SmoothTriangular",
+    "SparseIntegerGaussian",
+    "SparsePoisson",
+    "Statistics",
+    "Triangular",
+    "TruncatedGaussian",
+    "Uniform",
+    "ValueFunction",
+    "__version__",
+    "attend",
+    "attend_batch",
+    "attend_batch_jvp",
+    "attend_batch_vjp",
+    "attend_context",
+    "attend_context_vjp",
+    "attend_jacobian",
+    "attend_jvp",
+    "attend_vjp",
+    "batches",
+    "cross_omega_loss",
+    "entmax",
+    "entmax_conjugate",
+    "entmax_hessian_product",
+    "entmax_jvp",
+    "entmax_loss",
+    "entmax_threshold",
+    "entmax_vjp",
+    "entmax_vjp_vjp",
+    "escort",
+    "fit",
+    "fusedmax",
+    "fusedmax_grid",
+    "fusedmax_grid_jvp",
+    "fusedmax_grid_loss",
+    "fusedmax_grid_vjp",
+    "fusedmax_jvp",
+    "fusedmax_loss",
+    "fusedmax_vjp",
+    "geodesic",
+    "geodesic_distance",
+    "grid_positions",
+    "match_weights",
+    "match_weights_batch",
+    "match_weights_batch_vjp",
+    "negentropy",
+    "num_threads",
+    "optimal_map",
+    "positions",
+    "predict",
+    "ridge_values",
+    "set_num_threads",
+    "smooth_sparsemax",
+    "smooth_sparsemax_jvp",
+    "smooth_sparsemax_loss",
+    "smooth_sparsemax_vjp",
+    "softmax",
+    "softmax_jvp",
+    "softmax_vjp",
+    "sparsemax",
+    "sparsemax_jvp",
+    "sparsemax_vjp",
+    "support_size",
+    "wasserstein2",
+    "wasserstein_geodesic",
+]

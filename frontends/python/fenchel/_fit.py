@@ -1,0 +1,199 @@
+"""Fits: the member of a family with the least mean loss over data, which matches the moments of the data."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy.typing as npt
+
+from . import _core
+from ._arrays import FloatArray, reals, shown
+from ._data import is_one_shot, parts, whole
+from ._distribution import Distribution
+from ._gamma import CappedParabola, CappedTriangular, SmoothParabola, SmoothTriangular
+from ._integers import SparseIntegerGaussian, SparsePoisson
+from ._line import BetaGaussian, BetaLaplace, Triangular, TruncatedGaussian
+from ._space import MultivariateBetaGaussian
+from ._statistics import (
+    AbsoluteMoments,
+    CountHistogram,
+    LineMoments,
+    Moments,
+    Statistics,
+    check_columns,
+    check_weights,
+    weights_of,
+)
+
+D = TypeVar("D", bound=Distribution)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit(Generic[D]):
+    """A distribution fitted to data, and how well it is known: what `fit` gives.
+
+    Examples
+    --------
+    >>> import fenchel
+    >>> result = fenchel.fit(fenchel.BetaGaussian, [1.0, 2.0, 3.0, 4.0], alpha=1)
+    >>> result.distribution
+    BetaGaussian(alpha=1.0, mu=2.5, sigma2=1.25)
+    >>> dict(zip(result.names, result.standard_errors.round(3).tolist()))
+    {'mu': 0.559, 'sigma2': 0.884}
+    """
+
+    distribution: D
+    names: tuple[str, ...]
+    """Of the parameters that were estimated."""
+    parameters: FloatArray
+    """Their estimates."""
+    covariance: FloatArray
+    """Of the estimators, for large samples from the fitted family; infinite or NaN where there is none."""
+    standard_errors: FloatArray
+    """The square roots of its diagonal."""
+    loss: float
+    """The mean cross-Omega loss reached."""
+    weight: float
+    """Of all rows."""
+
+    def __repr__(self) -> str:
+        width = max(len("parameter"), *(len(name) for name in self.names))
+        lines = [f"Fit of {self.distribution!r}", f"{'parameter':<{width}}  {'estimate':>12}  {'standard error':>14}"]
+        for name, estimate, error in zip(self.names, self.parameters, self.standard_errors):
+            lines.append(f"{name:<{width}}  {estimate:>12.6g}  {error:>14.3g}")
+        return "\n".join([*lines, f"loss {self.loss:.6g}, weight {self.weight:.12g}"])
+
+
+_REQUIRED = object()
+
+
+class _Family(NamedTuple):
+    fit: Any
+    """In C++: of statistics and the shape, or of rows, weights, names and the shape."""
+    statistics: type[Statistics] | None
+    """That suffice."""
+    one_pass: bool
+    """Whether one pass over the data collects them."""
+    shape: str | None
+    """The parameter that says which members are fitted."""
+    default: Any
+    """Its value where none is given; None is estimated."""
+
+
+_FAMILIES: dict[type[Distribution], _Family] = {
+    BetaGaussian: _Family(_core.fit_beta_gaussian, LineMoments, True, "alpha", None),
+    BetaLaplace: _Family(_core.fit_beta_laplace, AbsoluteMoments, False, "alpha", _REQUIRED),
+    CappedParabola: _Family(_core.fit_capped_parabola, LineMoments, True, "gamma", _REQUIRED),
+    CappedTriangular: _Family(_core.fit_capped_triangular, AbsoluteMoments, False, "gamma", _REQUIRED),
+    MultivariateBetaGaussian: _Family(_core.fit_multivariate_beta_gaussian, Moments, True, "alpha", None),
+    SmoothParabola: _Family(_core.fit_smooth_parabola, LineMoments, True, "gamma", _REQUIRED),
+    SmoothTriangular: _Family(_core.fit_smooth_triangular, AbsoluteMoments, False, "gamma", _REQUIRED),
+    SparseIntegerGaussian: _Family(_core.fit_sparse_integer_gaussian, CountHistogram, True, "alpha", 2.0),
+    SparsePoisson: _Family(_core.fit_sparse_poisson, CountHistogram, True, "alpha", 2.0),
+    Triangular: _Family(_core.fit_beta_laplace, AbsoluteMoments, False, None, 2.0),
+    TruncatedGaussian: _Family(_core.fit_truncated_gaussian, None, False, "kappa", None),
+}
+
+
+def _shape(name: str, entry: _Family, fixed: dict[str, float | None]) -> float | None:
+    """The value of the family's own parameter: what is given, or the default."""
+    for other in fixed:
+        if other != entry.shape:
+            takes = f"can fix {entry.shape} only" if entry.shape else "has no parameter that can be given"
+            raise TypeError(f"fit: {name} {takes}, got {other}")
+    value = fixed.get(str(entry.shape), entry.default)
+    if value is _REQUIRED or (value is None and entry.default is not None):
+        raise TypeError(f"fit: {name} needs {entry.shape}")
+    return None if value is None else reals(**{str(entry.shape): value})[0]
+
+
+def _collected(kind: type[Statistics], data: Any, weights: npt.ArrayLike | None) -> Statistics:
+    """The statistics of data, in one pass."""
+    stream = parts(data, vectors=kind is not Moments)
+    if kind is not Moments:
+        return kind()._add(stream, weights)
+    first = list(itertools.islice(stream, 1))
+    statistics = Moments(len(first[0].names) if first else 1)
+    return statistics._add(itertools.chain(first, stream), weights)
+
+
+def fit(family: type[D], data: Any, *, weights: npt.ArrayLike | None = None, **fixed: float | None) -> Fit[D]:
+    """Fit a family of distributions to data, with standard errors.
+
+    The result minimises the mean cross-Omega loss over the family, which matches the moments of the data: the mean and
+    the variance for `BetaGaussian`, `CappedParabola`, `SmoothParabola` and `SparseIntegerGaussian`, the mean and the
+    covariance for `MultivariateBetaGaussian`, the mean for `SparsePoisson`, the median and the mean deviation from it
+    for `BetaLaplace`, `Triangular`, `CappedTriangular` and `SmoothTriangular`.
+
+    Parameters
+    ----------
+    family : type
+        One of these classes, or `TruncatedGaussian`.
+    data : array_like, statistics, or data in batches
+        A vector, rows by columns for `MultivariateBetaGaussian`; statistics that suffice; or whatever `batches` takes:
+        Arrow tables and streams, iterables of arrays. The families of the median, `TruncatedGaussian` and
+        `MultivariateBetaGaussian` without alpha need several passes, so no stream that is read once.
+    weights : array_like, optional
+        One for each row, not negative: a row of weight w counts as w rows.
+    **fixed : float
+        The parameter that is not estimated: ``alpha`` (`BetaGaussian` and `MultivariateBetaGaussian`: estimated by the
+        kurtosis if not given; `BetaLaplace`: required; `SparsePoisson` and `SparseIntegerGaussian`: 2 if not given),
+        ``gamma`` (required) or ``kappa`` (estimated if not given).
+
+    Returns
+    -------
+    Fit
+        The distribution, and the estimates with their standard errors.
+
+    Raises
+    ------
+    ValueError
+        For data that cannot be used, with its row and column, or that no member of the family fits.
+    ConvergenceError
+        Where the minimiser does not converge.
+
+    Examples
+    --------
+    >>> import fenchel
+    >>> x = fenchel.BetaGaussian(2, mu=1).rvs(1000, random_state=0)
+    >>> fenchel.fit(fenchel.BetaGaussian, x, alpha=2)
+    Fit of BetaGaussian(alpha=2.0, mu=1.008695720799255, sigma2=1.0033587885137518)
+    parameter      estimate  standard error
+    mu               1.0087          0.0162
+    sigma2          1.00336          0.0509
+    loss 0.238219, weight 1000
+    """
+    entry = _FAMILIES.get(family) if isinstance(family, type) else None
+    if entry is None:
+        known = ", ".join(kind.__name__ for kind in _FAMILIES)
+        raise TypeError(f"fit: family must be one of {known}, got {getattr(family, '__name__', shown(family))}")
+    name = family.__name__
+    shape = _shape(name, entry, fixed)
+    one_pass = entry.one_pass and not (family is MultivariateBetaGaussian and shape is None)
+    if isinstance(data, Statistics):
+        if weights is not None:
+            raise TypeError("fit: weights must not be given with statistics, which have them already")
+        if type(data) is not entry.statistics or one_pass < entry.one_pass:
+            wanted = entry.statistics.__name__ if entry.statistics else "the data itself"
+            given = f" and {entry.shape}" if type(data) is entry.statistics else ""
+            raise TypeError(f"fit: {name} needs {wanted}{given}, got {type(data).__name__}")
+        result = entry.fit(data._core, shape)
+    elif one_pass and entry.statistics is not None:
+        result = entry.fit(_collected(entry.statistics, data, weights)._core, shape)
+    else:
+        if is_one_shot(data):
+            hint = f", or {entry.statistics.__name__}" if entry.statistics else ""
+            raise TypeError(
+                f"fit: {name} needs several passes over the data, got a {type(data).__name__} that is read once: "
+                f"pass a table, an array{hint}"
+            )
+        rows, names = whole(data, vectors=family is not MultivariateBetaGaussian)
+        if family is not MultivariateBetaGaussian:
+            check_columns(names, 1)
+        per_row = weights_of(weights)
+        check_weights(per_row, len(rows))
+        result = entry.fit(rows, per_row, names, shape)
+    core, names, parameters, covariance, errors, loss, weight = result
+    return Fit(family._of(core), tuple(names), parameters, covariance, errors, loss, weight)
