@@ -42,8 +42,12 @@ class Docs(CheckTest):
         self.assert_false(program("return 3;"), "docs/a.md:1: ends with status 3")
 
     def test_finds_output_of_nothing(self):
-        self.assert_false(block("text", "1\n"), "docs/a.md:1: a text block that follows no cpp block")
-        self.assert_false(program("") + block("", "") + block("text", "1\n"), "a text block that follows no cpp block")
+        self.assert_false(block("text", "1\n"), "docs/a.md:1: a text block that follows no cpp or python block")
+        self.assert_false(program("") + block("", "") + block("text", "1\n"),
+                          "a text block that follows no cpp or python block")
+
+    def test_leaves_python_to_its_own_tests(self):
+        self.assert_true(block("python", "print(1)\n") + block("text", "2\n"))
 
     def test_accepts_sessions_that_print_what_is_said(self):
         self.assert_true(block("console", "$ echo 1 > a; cat a\n1\n$ echo \\\n    2\n2\n") + "then\n" + block("console", "$ cat a\n1\n"))

@@ -1,0 +1,214 @@
+"""Predictions for scores that are Python functions."""
+
+import copy
+import gc
+import math
+import pickle
+import weakref
+
+import numpy as np
+import pytest
+from support import at_once
+
+import fenchel
+
+ALPHAS = [0.8, 1, np.nextafter(1, 2), 1 + 1e-8, 4 / 3, 1.5, 2, 5, 30]
+
+
+def parabola(t):
+    return -((t - 0.4) ** 2) / 3
+
+
+def two_hills(t):
+    return 3 * t**2 - t**4
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_a_quadratic_score_gives_the_beta_gaussian(alpha):
+    p, exact = fenchel.predict(alpha, parabola), fenchel.BetaGaussian(alpha, 0.4, 1.5)
+    t = exact.ppf(np.linspace(0.01, 0.99, 33))
+    for name in ("pdf", "logpdf", "cdf", "sf", "logcdf", "logsf"):
+        np.testing.assert_allclose(getattr(p, name)(t), getattr(exact, name)(t), rtol=1e-8, atol=1e-9)
+    u = np.linspace(0.05, 0.95, 7)
+    np.testing.assert_allclose(p.ppf(u), exact.ppf(u), rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(p.support(), exact.support(), rtol=1e-8)
+    assert (p.mean(), p.var(), p.mode()) == pytest.approx((exact.mean(), exact.var(), 0.4), abs=1e-7)
+    assert p.entropy() == pytest.approx(exact.entropy(), abs=1e-8)
+    assert p.tsallis_entropy(2) == pytest.approx(exact.tsallis_entropy(2), abs=1e-8)
+
+
+@pytest.mark.parametrize("alpha", [1, 1.5, 2, 5])
+def test_the_density_is_the_deformed_exponential_of_the_score(alpha):
+    p = fenchel.predict(alpha, two_hills)
+    t = p.ppf(np.linspace(0.1, 0.9, 6))
+    # log_{2-alpha}(p) = f - A with one A everywhere on the support.
+    logarithm = np.log(p.pdf(t)) if alpha == 1 else (p.pdf(t) ** (alpha - 1) - 1) / (alpha - 1)
+    np.testing.assert_allclose(np.ptp(logarithm - two_hills(t)), 0, atol=1e-8)
+
+
+def test_a_support_with_a_gap():
+    p = fenchel.predict(2, two_hills)
+    (a, b), (c, d) = p.pieces()
+    assert p.support() == (a, d) and a < b < 0 < c < d
+    assert p.pdf(0) == 0 and p.logpdf(0) == -math.inf and p.cdf(0) == pytest.approx(0.5)
+    step = (b - a) / 100_000
+    t = a + (np.arange(100_000) + 0.5) * step
+    assert np.sum(p.pdf(t)) * step == pytest.approx(0.5, rel=1e-8)
+
+
+def test_domains_and_masks():
+    uniform = fenchel.predict(2, lambda t: 0.0, 0, 4)
+    np.testing.assert_allclose(uniform.pdf([-1, 1, 3, 5]), [0, 0.25, 0.25, 0])
+    half = fenchel.predict(1, lambda t: -t if t >= 0 else -math.inf)
+    np.testing.assert_allclose(half.pdf([-1, 0.5, 2]), [0, math.exp(-0.5), math.exp(-2)], rtol=1e-7)
+    assert fenchel.predict(1, lambda t: -t, a=0).cdf(1) == pytest.approx(1 - math.exp(-1))
+
+
+def test_numpy_scalars_and_functions_are_fine():
+    expected = fenchel.predict(2, lambda t: -abs(t)).pdf([0, 0.5])
+    for f in (lambda t: -np.abs(t), lambda t: np.float32(-1) * np.abs(np.float64(t)), lambda t: -np.array(abs(t))):
+        np.testing.assert_allclose(fenchel.predict(2, f).pdf([0, 0.5]), expected, rtol=1e-6)
+    assert fenchel.predict(2, lambda t: -int(abs(t) * 2), -1, 1).pdf(0.1) == pytest.approx(1)
+
+
+class Stop(Exception):
+    pass
+
+
+def raising_after(count, error):
+    calls = 0
+
+    def f(t):
+        nonlocal calls
+        calls += 1
+        if calls > count:
+            raise error
+        return -t * t
+
+    return f
+
+
+@pytest.mark.parametrize("error", [Stop("enough"), KeyError(1), fenchel.ConvergenceError("mine"), KeyboardInterrupt()])
+def test_what_f_raises_comes_back(error):
+    needed = 0
+
+    def counting(t):
+        nonlocal needed
+        needed += 1
+        return -t * t
+
+    fenchel.predict(2, counting)
+    for count in (0, 1, 20, needed // 2, needed - 1):
+        with pytest.raises(type(error)) as caught:
+            fenchel.predict(2, raising_after(count, error))
+        assert caught.value is error
+    p = fenchel.predict(2, raising_after(needed, error))
+    other = fenchel.BetaGaussian(2)
+    calls = [
+        lambda: p.pdf(0.1),
+        lambda: p.logpdf([0.1]),
+        lambda: p.cdf(0.1),
+        lambda: p.ppf(0.3),
+        lambda: p.rvs(3, 1),
+        p.mean,
+        p.var,
+        p.entropy,
+        p.total_variation,
+        p.roughness,
+        lambda: p.tsallis_entropy(2),
+        lambda: p.escort(2),
+        lambda: p.expect(lambda t: t),
+        lambda: p.fenchel_young(other),
+        lambda: p.cross_omega(0.3),
+        lambda: other.fenchel_young(p),
+        lambda: fenchel.CappedParabola(1, 1).fenchel_young(p),
+        lambda: fenchel.SmoothTriangular(1, 1).fenchel_young(p),
+        lambda: fenchel.TruncatedGaussian(2).cross_omega(p),
+    ]
+    for call in calls:
+        with pytest.raises(type(error)) as caught:
+            call()
+        assert caught.value is error
+
+
+@pytest.mark.parametrize("score", [None, parabola])
+def test_what_the_function_of_an_expectation_raises_comes_back(score):
+    p = fenchel.predict(2, score) if score else fenchel.CappedParabola(1, 1)
+    error = Stop()
+    with pytest.raises(Stop) as caught:
+        p.expect(raising_after(5, error))
+    assert caught.value is error
+    with pytest.raises(TypeError, match="func must return a real number, got None"):
+        p.expect(lambda t: None)
+    with pytest.raises(ValueError, match="must be a number"):
+        p.expect(lambda t: math.nan)
+
+
+def test_bad_arguments():
+    with pytest.raises(TypeError, match="f must be callable, got 3"):
+        fenchel.predict(2, 3)
+    for answer in (None, "1", 1j, [1.0]):
+        with pytest.raises(TypeError, match="f must return a real number"):
+            fenchel.predict(2, lambda t: answer)
+    for answer in (math.nan, math.inf):
+        with pytest.raises(ValueError, match=r"f\(.*must be a number below infinity"):
+            fenchel.predict(2, lambda t: answer)
+    for alpha in (0, -1, math.nan, math.inf):
+        with pytest.raises(ValueError, match="alpha"):
+            fenchel.predict(alpha, parabola)
+    for a, b in ((1, 1), (2, 1), (math.nan, 1), (0, math.nan)):
+        with pytest.raises(ValueError, match="lower|upper"):
+            fenchel.predict(2, parabola, a, b)
+    with pytest.raises(ValueError, match="no distribution exists"):
+        fenchel.predict(2, lambda t: 0.0)
+    with pytest.raises(TypeError, match="alpha must be a real number"):
+        fenchel.predict("2", parabola)
+
+
+def test_pickles_where_f_does():
+    p = fenchel.predict(1.5, parabola, -2, 3)
+    for other in (pickle.loads(pickle.dumps(p)), copy.deepcopy(p), copy.copy(p)):
+        assert other == p and hash(other) == hash(p)
+        assert (other.alpha, other.f, other.a, other.b) == (1.5, parabola, -2, 3)
+        np.testing.assert_array_equal(other.pdf([0, 0.5]), p.pdf([0, 0.5]))
+    assert repr(p).startswith("NumericDensity(alpha=1.5, f=<function parabola") and p != fenchel.predict(1.5, parabola)
+    with pytest.raises((pickle.PicklingError, AttributeError), match="lambda"):
+        pickle.dumps(fenchel.predict(2, lambda t: -t * t))
+
+
+class Score:
+    def __call__(self, t):
+        return -t * t
+
+
+def test_f_is_freed():
+    f = Score()
+    reference = weakref.ref(f)
+    p = fenchel.predict(2, f)
+    escort = p.escort(0.5)
+    core = escort._core
+    del f, p, escort
+    assert core.pdf(np.zeros(1))[0] > 0 and reference() is not None
+    del core
+    assert reference() is None
+
+
+def test_a_cycle_is_freed():
+    f = Score()
+    reference = weakref.ref(f)
+    f.density = fenchel.predict(2, f)
+    del f
+    gc.collect()
+    assert reference() is None
+
+
+def test_many_predictions_do_not_leak():
+    created = [weakref.ref(f) for f in (Score() for _ in range(100)) if fenchel.predict(2, f, -1, 1).pdf(0) > 0]
+    assert not any(reference() for reference in created)
+
+
+def test_threads_at_once():
+    p, t = fenchel.predict(2, parabola), np.linspace(-1, 1, 200)
+    for density, distribution in at_once(4, lambda: (fenchel.predict(2, parabola).pdf(t), p.cdf(t))):
+        np.testing.assert_array_equal(density, p.pdf(t))
+        np.testing.assert_array_equal(distribution, p.cdf(t))
