@@ -118,15 +118,10 @@ Record run_truncated_gaussian(const Shape& shape, const Data& data) {
 }
 
 /// `fenchel density` has sigma for the b of triangular densities and the square root of the sigma2 of
-/// parabolas; the latter's variance by the delta method.
+/// parabolas.
 template <class P>
 Fit<P> in_sigma(Fit<P> fit) {
-  if (fit.names[1] == "sigma2") {
-    const double sigma = std::sqrt(fit.parameters[1]);
-    fit.parameters[1] = sigma;
-    fit.covariance.row(1) /= 2 * sigma;
-    fit.covariance.col(1) /= 2 * sigma;
-  }
+  if (fit.names[1] == "sigma2") return with_root(std::move(fit), 1, "sigma");
   fit.names[1] = "sigma";
   return fit;
 }

@@ -4,7 +4,6 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <cmath>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -45,15 +44,10 @@ Result<P> result(const Fit<P>& fit) {
 }
 
 /// The families of TotalVariation and Sobolev have sigma in Python, for the b of triangular densities and the
-/// square root of the sigma2 of parabolas; the latter's variance by the delta method.
+/// square root of the sigma2 of parabolas.
 template <class P>
 Fit<P> in_sigma(Fit<P> fit) {
-  if (fit.names[1] == "sigma2") {
-    const double sigma = std::sqrt(fit.parameters[1]);
-    fit.parameters[1] = sigma;
-    fit.covariance.row(1) /= 2 * sigma;
-    fit.covariance.col(1) /= 2 * sigma;
-  }
+  if (fit.names[1] == "sigma2") return with_root(std::move(fit), 1, "sigma");
   fit.names[1] = "sigma";
   return fit;
 }

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cmath>
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
@@ -23,5 +26,17 @@ struct Fit {
 
   [[nodiscard]] Eigen::VectorXd standard_errors() const { return covariance.diagonal().cwiseSqrt(); }
 };
+
+/// The same fit with the root of a parameter, such as sigma for sigma2, in its place: its covariances by the
+/// delta method.
+template <class Distribution>
+[[nodiscard]] Fit<Distribution> with_root(Fit<Distribution> fit, Eigen::Index parameter, std::string name) {
+  const double root = std::sqrt(fit.parameters[parameter]);
+  fit.names[static_cast<std::size_t>(parameter)] = std::move(name);
+  fit.parameters[parameter] = root;
+  fit.covariance.row(parameter) /= 2 * root;
+  fit.covariance.col(parameter) /= 2 * root;
+  return fit;
+}
 
 }  // namespace fenchel

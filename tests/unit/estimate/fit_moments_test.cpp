@@ -221,6 +221,17 @@ void expect_recovered(const P& p, const Eigen::VectorXd& truth, Estimate estimat
   }
 }
 
+TEST(FitMoments, ARootHasTheErrorsOfTheDeltaMethod) {
+  const std::vector<double> values = {0.3, -1.7, 2.2, 0.9, 5};
+  const auto fit = fit_beta_gaussian(LineMoments::of(values)), root = with_root(fit, 2, "sigma");
+  EXPECT_EQ(root.names, (std::vector<std::string>{"alpha", "mu", "sigma"}));
+  const double sigma = std::sqrt(fit.distribution.sigma2());
+  EXPECT_EQ(root.parameters[2], sigma);
+  const Eigen::Vector3d slopes(1, 1, 1 / (2 * sigma));
+  const Eigen::MatrixXd expected = slopes.asDiagonal() * fit.covariance * slopes.asDiagonal();
+  EXPECT_TRUE(root.covariance.isApprox(expected, 1e-14)) << root.covariance << "\n\n" << expected;
+}
+
 TEST(FitMoments, SamplesAreRecovered) {
   const double mu = 3, scale = 0.4;
   const Eigen::Vector2d truth(mu, scale);
