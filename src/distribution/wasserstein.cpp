@@ -3,7 +3,9 @@
 #include <Eigen/Eigenvalues>
 #include <limits>
 
+#include "fenchel/core/check.hpp"
 #include "fenchel/core/error.hpp"
+#include "fenchel/distribution/multivariate_geometry.hpp"
 #include "score/semidefinite_factor.hpp"
 
 namespace fenchel {
@@ -63,6 +65,25 @@ double wasserstein2_squared(const MultivariateBetaGaussian& p, const Multivariat
   const MatrixXd move = optimal_matrix(p, q) - MatrixXd::Identity(p.dimension(), p.dimension());
   return (q.mu() - p.mu()).squaredNorm() +
          p.constants().variance_factor * (move * p.score().factor()).squaredNorm();
+}
+
+BetaGaussian wasserstein_geodesic(const BetaGaussian& p, const BetaGaussian& q, double s) {
+  detail::checked_probability("wasserstein_geodesic", "s", s);
+  const AffineMap map = optimal_map(p, q);
+  if (s == 0) return p;
+  if (s == 1) return q;
+  const double slope = 1 - s + s * map.slope;
+  return BetaGaussian::from_variance(p.alpha(), slope * p.mu() + s * map.shift, slope * slope * variance(p));
+}
+
+MultivariateBetaGaussian wasserstein_geodesic(const MultivariateBetaGaussian& p,
+                                              const MultivariateBetaGaussian& q, double s) {
+  detail::checked_probability("wasserstein_geodesic", "s", s);
+  const MultivariateAffineMap map = optimal_map(p, q);
+  if (s == 0) return p;
+  if (s == 1) return q;
+  const auto identity = MatrixXd::Identity(p.dimension(), p.dimension());
+  return affine(p, (1 - s) * identity + s * map.matrix, s * map.shift);
 }
 
 }  // namespace fenchel

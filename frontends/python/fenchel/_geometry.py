@@ -111,8 +111,7 @@ def wasserstein_geodesic(p: Member, q: Member, t: float) -> Member:
     """
     cores, fraction = _cores(p, q, BetaGaussian, MultivariateBetaGaussian), _fraction(t)
     family = BetaGaussian if isinstance(p, BetaGaussian) else MultivariateBetaGaussian
-    between = family._of(_core.displacement(*cores, fraction))
-    return p if fraction == 0 else q if fraction == 1 else between
+    return family._of(_core.wasserstein_geodesic(*cores, fraction))
 
 
 def _metric_cores(p: BetaGaussian, q: BetaGaussian) -> tuple[Any, Any]:

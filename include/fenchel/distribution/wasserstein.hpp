@@ -40,4 +40,13 @@ template <class P>
 requires requires(const P& p) { wasserstein2_squared(p, p); }
 [[nodiscard]] double wasserstein2(const P& p, const P& q) { return std::sqrt(wasserstein2_squared(p, q)); }
 
+/// The geodesic of W2 (displacement interpolation): the image of p when every point has gone the fraction s
+/// of its way along the optimal map, a member of the same alpha. p at s = 0 and q at s = 1, at W2 distance s
+/// W2(p, q) from p. Throws std::domain_error unless s is in [0, 1], and as from_variance and affine do.
+[[nodiscard]] FENCHEL_EXPORT BetaGaussian wasserstein_geodesic(const BetaGaussian& p, const BetaGaussian& q,
+                                                               double s);
+[[nodiscard]] FENCHEL_EXPORT MultivariateBetaGaussian wasserstein_geodesic(const MultivariateBetaGaussian& p,
+                                                                           const MultivariateBetaGaussian& q,
+                                                                           double s);
+
 }  // namespace fenchel

@@ -55,6 +55,27 @@ TEST(Wasserstein, MapCarriesOneToTheOther) {
   }
 }
 
+TEST(Wasserstein, TheGeodesicIsCutInProportion) {
+  const auto check = [](const auto& p, const auto& q) {
+    const double whole = wasserstein2(p, q);
+    for (const double s : {0.0, 0.25, 0.9, 1.0}) {
+      const auto between = wasserstein_geodesic(p, q, s);
+      EXPECT_NEAR(wasserstein2(p, between), s * whole, 1e-7 * whole) << p.alpha() << " " << s;
+      EXPECT_NEAR(wasserstein2(between, q), (1 - s) * whole, 1e-7 * whole) << p.alpha() << " " << s;
+    }
+    const auto first = wasserstein_geodesic(p, q, 0), last = wasserstein_geodesic(p, q, 1);
+    EXPECT_TRUE(mean(first) == mean(p) && entropy(first) == entropy(p));
+    EXPECT_TRUE(mean(last) == mean(q) && entropy(last) == entropy(q));
+  };
+  for (const double alpha : {0.8, 1.0, 1 + 1e-8, 4.0 / 3, 1.5, 2.0, 5.0}) {
+    check(BetaGaussian(alpha, 0.3, 0.64), BetaGaussian(alpha, 1, 3.61));
+    check(MultivariateBetaGaussian(alpha, kMu, kS), MultivariateBetaGaussian(alpha, kMuf, kSf));
+  }
+  EXPECT_EQ(message_of<std::domain_error>(
+                [] { (void)wasserstein_geodesic(BetaGaussian(1, 0, 1), BetaGaussian(1, 1, 1), 1.5); }),
+            "fenchel::wasserstein_geodesic: s must be in [0, 1], got 1.5");
+}
+
 TEST(Wasserstein, KeepsItsDigitsForNeighbours) {
   const MultivariateBetaGaussian p(1.5, kMu, kS), q(1.5, kMu, (1 + 1e-9) * kS);
   // A common factor e^s moves each point by s (1 - N c) / 2 of its offset, c = am1 / (2 + N am1).
