@@ -14,6 +14,7 @@ namespace fenchel {
 namespace {
 
 std::atomic<int> thread_limit{0};
+thread_local ThreadPool* current_pool = nullptr;
 
 #ifdef _OPENMP
 // libgomp's pool does not survive fork: a child that enters a parallel region after its parent did hangs.
@@ -31,7 +32,11 @@ void watch_for_fork() {
 
 }  // namespace
 
+ScopedThreadPool::ScopedThreadPool(ThreadPool& pool) noexcept : outer_(current_pool) { current_pool = &pool; }
+ScopedThreadPool::~ScopedThreadPool() { current_pool = outer_; }
+
 int num_threads() noexcept {
+  if (current_pool != nullptr) return std::max(1, current_pool->num_threads());
 #ifdef _OPENMP
   if (omp_in_parallel() || forked_after_threads.load(std::memory_order_relaxed)) return 1;
   const int limit = thread_limit.load(std::memory_order_relaxed);
@@ -58,6 +63,10 @@ void detail::run_row_ranges(index_t rows, int workers, RowRange range, const voi
     const index_t begin = rows * worker / workers, end = rows * (worker + 1) / workers;
     if (begin < end) range(body, begin, end, worker);
   };
+  if (workers > 1 && current_pool != nullptr) {
+    current_pool->run(workers, run_worker);
+    return;
+  }
 #ifdef _OPENMP
   if (workers > 1) {
     watch_for_fork();

@@ -36,6 +36,14 @@ struct DensityTangents {
   std::span<Real> alpha = {};
 };
 
+/// A number for each parameter of each function, in double as the functions are: a gradient, or with a const
+/// Real a direction. A null view is not wanted, or is 0. Those of covariances are symmetric matrices; a
+/// gradient is the G of dL = Tr(G dV).
+template <class Real>
+struct BasisTangents {
+  Rows<Real> mean, covariance;
+};
+
 /// `count` matrices B, each `dimension` x N, one after the other, row by row. Densities that follow each
 /// other share a matrix: row i looks into matrix i / (rows / count).
 template <class Real>
@@ -50,22 +58,38 @@ struct ValueMatrices {
 /// negative.
 inline constexpr double kAttendLineError = 1e-12, kAttendSlopeError = 1e-10, kAttendFloatError = 2e-5;
 
+/// A Hessian product errs by this of the sum of its terms' absolute values; in float it is that, rounded.
+inline constexpr double kAttendHessianError = 1e-10;
+
 /// r = E_p[psi], B x N.
 template <class Real>
 FENCHEL_EXPORT void attend(const Densities<Real>& p, const GaussianFunctions& psi,
                            Rows<std::type_identity_t<Real>> r);
 
-/// The gradient of sum_ij cotangent_ij r_ij in the parameters of the densities.
+/// The gradient of sum_ij cotangent_ij r_ij in the parameters of the densities, and in those of the functions
+/// that `basis_gradient` has a view for.
 template <class Real>
 FENCHEL_EXPORT void attend_vjp(const Densities<Real>& p, const GaussianFunctions& psi,
                                Rows<const std::type_identity_t<Real>> cotangent,
-                               const DensityTangents<std::type_identity_t<Real>>& gradient);
+                               const DensityTangents<std::type_identity_t<Real>>& gradient,
+                               const BasisTangents<double>& basis_gradient = {});
 
 /// How r moves, B x N, when the parameters move along a direction.
 template <class Real>
 FENCHEL_EXPORT void attend_jvp(const Densities<Real>& p, const GaussianFunctions& psi,
                                const DensityTangents<const std::type_identity_t<Real>>& direction,
-                               Rows<std::type_identity_t<Real>> tangent);
+                               Rows<std::type_identity_t<Real>> tangent,
+                               const BasisTangents<const double>& basis_direction = {});
+
+/// The Hessian of sum_ij cotangent_ij r_ij in the parameters of the densities and of the functions, times a
+/// direction. A null mu or scale, too, is a direction of 0 or a product that is not wanted.
+template <class Real>
+FENCHEL_EXPORT void attend_vjp_vjp(const Densities<Real>& p, const GaussianFunctions& psi,
+                                   Rows<const std::type_identity_t<Real>> cotangent,
+                                   const DensityTangents<const std::type_identity_t<Real>>& direction,
+                                   const BasisTangents<const double>& basis_direction,
+                                   const DensityTangents<std::type_identity_t<Real>>& product,
+                                   const BasisTangents<double>& basis_product);
 
 /// c_i = B r_i, rows x dimension, without storing r.
 template <class Real>
@@ -84,9 +108,13 @@ FENCHEL_EXPORT void attend_context_vjp(const Densities<Real>& p, const GaussianF
 
 extern template void attend(const Densities<float>&, const GaussianFunctions&, Rows<float>);
 extern template void attend_vjp(const Densities<float>&, const GaussianFunctions&, Rows<const float>,
-                                const DensityTangents<float>&);
+                                const DensityTangents<float>&, const BasisTangents<double>&);
 extern template void attend_jvp(const Densities<float>&, const GaussianFunctions&,
-                                const DensityTangents<const float>&, Rows<float>);
+                                const DensityTangents<const float>&, Rows<float>,
+                                const BasisTangents<const double>&);
+extern template void attend_vjp_vjp(const Densities<float>&, const GaussianFunctions&, Rows<const float>,
+                                    const DensityTangents<const float>&, const BasisTangents<const double>&,
+                                    const DensityTangents<float>&, const BasisTangents<double>&);
 extern template void attend_context(const Densities<float>&, const GaussianFunctions&,
                                     const ValueMatrices<const float>&, Rows<float>);
 extern template void attend_context_vjp(const Densities<float>&, const GaussianFunctions&,
@@ -94,9 +122,13 @@ extern template void attend_context_vjp(const Densities<float>&, const GaussianF
                                         const DensityTangents<float>&, const ValueMatrices<float>&);
 extern template void attend(const Densities<double>&, const GaussianFunctions&, Rows<double>);
 extern template void attend_vjp(const Densities<double>&, const GaussianFunctions&, Rows<const double>,
-                                const DensityTangents<double>&);
+                                const DensityTangents<double>&, const BasisTangents<double>&);
 extern template void attend_jvp(const Densities<double>&, const GaussianFunctions&,
-                                const DensityTangents<const double>&, Rows<double>);
+                                const DensityTangents<const double>&, Rows<double>,
+                                const BasisTangents<const double>&);
+extern template void attend_vjp_vjp(const Densities<double>&, const GaussianFunctions&, Rows<const double>,
+                                    const DensityTangents<const double>&, const BasisTangents<const double>&,
+                                    const DensityTangents<double>&, const BasisTangents<double>&);
 extern template void attend_context(const Densities<double>&, const GaussianFunctions&,
                                     const ValueMatrices<const double>&, Rows<double>);
 extern template void attend_context_vjp(const Densities<double>&, const GaussianFunctions&,

@@ -62,6 +62,31 @@ template <class Real>
 FENCHEL_EXPORT void fenchel_young_hessian_product(Input<Real> scores, PerRow alpha, Input<Real> direction,
                                                   Rows<Real> product);
 
+/// A direction, and the Hessian of each row's loss in scores and alpha times it. With J and D of
+/// entmax_derivatives.hpp and Omega'' the second derivative in alpha (cross_omega has no Omega''(q)),
+///   product = J (d_scores - D d_alpha),   product_alpha = (Omega''(q) - Omega''(p)) d_alpha - <D, product>.
+template <class Real>
+struct LossCurvature {
+  Rows<const Real> d_scores;
+  std::span<const double> d_alpha = {};  ///< empty where alpha stands still
+  Rows<Real> product;                    ///< may be d_scores
+  std::span<double> product_alpha = {};  ///< computed if asked for
+};
+
+/// From the residual p - q that a loss without reduction writes as its gradient: a p that is far below q is
+/// as exact as that. An ignored row gives 0. Undefined where a score lies on the edge of the support.
+template <class Real>
+FENCHEL_EXPORT void fenchel_young_curvature(Input<Real> residual, PerRow alpha, const ClassTargets& targets,
+                                            const LossCurvature<Real>& curvature);
+template <class Real>
+FENCHEL_EXPORT void fenchel_young_curvature(Input<Real> residual, PerRow alpha,
+                                            const std::type_identity_t<SoftTargets<Real>>& targets,
+                                            const LossCurvature<Real>& curvature);
+template <class Real>
+FENCHEL_EXPORT void cross_omega_curvature(Input<Real> residual, PerRow alpha,
+                                          const std::type_identity_t<SoftTargets<Real>>& targets,
+                                          const LossCurvature<Real>& curvature);
+
 extern template void fenchel_young(Input<float>, PerRow, const ClassTargets&, Reduction,
                                    const LossOutputs<float>&);
 extern template void fenchel_young(Input<double>, PerRow, const ClassTargets&, Reduction,
@@ -76,5 +101,17 @@ extern template void cross_omega(Input<double>, PerRow, const SoftTargets<double
                                  const LossOutputs<double>&);
 extern template void fenchel_young_hessian_product(Input<float>, PerRow, Input<float>, Rows<float>);
 extern template void fenchel_young_hessian_product(Input<double>, PerRow, Input<double>, Rows<double>);
+extern template void fenchel_young_curvature(Input<float>, PerRow, const ClassTargets&,
+                                             const LossCurvature<float>&);
+extern template void fenchel_young_curvature(Input<double>, PerRow, const ClassTargets&,
+                                             const LossCurvature<double>&);
+extern template void fenchel_young_curvature(Input<float>, PerRow, const SoftTargets<float>&,
+                                             const LossCurvature<float>&);
+extern template void fenchel_young_curvature(Input<double>, PerRow, const SoftTargets<double>&,
+                                             const LossCurvature<double>&);
+extern template void cross_omega_curvature(Input<float>, PerRow, const SoftTargets<float>&,
+                                           const LossCurvature<float>&);
+extern template void cross_omega_curvature(Input<double>, PerRow, const SoftTargets<double>&,
+                                           const LossCurvature<double>&);
 
 }  // namespace fenchel::cpu

@@ -61,6 +61,17 @@ FENCHEL_EXPORT void match_weights_jvp(std::type_identity_t<Rows<const Real>> wei
                                       std::span<const std::type_identity_t<Real>> alpha_direction,
                                       Rows<Real> mu_tangent, Rows<std::type_identity_t<Real>> scale_tangent);
 
+/// The Hessian of the sum of cotangent times mu and Sigma in the weights and alpha, times a direction.
+template <class Real>
+FENCHEL_EXPORT void match_weights_vjp_vjp(std::type_identity_t<Rows<const Real>> weights,
+                                          const WeightPositions& positions, PerRow alpha,
+                                          std::optional<double> floor,
+                                          const DensityTangents<const std::type_identity_t<Real>>& cotangent,
+                                          std::type_identity_t<Rows<const Real>> direction,
+                                          std::span<const std::type_identity_t<Real>> alpha_direction,
+                                          Rows<Real> weights_product,
+                                          std::span<std::type_identity_t<Real>> alpha_product = {});
+
 extern template void match_weights(Rows<const float>, const WeightPositions&, PerRow, std::optional<double>,
                                    Rows<float>, Rows<float>);
 extern template void match_weights(Rows<const double>, const WeightPositions&, PerRow, std::optional<double>,
@@ -77,5 +88,14 @@ extern template void match_weights_jvp(Rows<const float>, const WeightPositions&
 extern template void match_weights_jvp(Rows<const double>, const WeightPositions&, PerRow,
                                        std::optional<double>, Rows<const double>, std::span<const double>,
                                        Rows<double>, Rows<double>);
+
+extern template void match_weights_vjp_vjp(Rows<const float>, const WeightPositions&, PerRow,
+                                           std::optional<double>, const DensityTangents<const float>&,
+                                           Rows<const float>, std::span<const float>, Rows<float>,
+                                           std::span<float>);
+extern template void match_weights_vjp_vjp(Rows<const double>, const WeightPositions&, PerRow,
+                                           std::optional<double>, const DensityTangents<const double>&,
+                                           Rows<const double>, std::span<const double>, Rows<double>,
+                                           std::span<double>);
 
 }  // namespace fenchel::cpu

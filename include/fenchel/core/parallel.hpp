@@ -4,12 +4,35 @@
 #include <type_traits>
 
 #include "fenchel/core/config.hpp"
+#include "fenchel/core/function_ref.hpp"
 #include "fenchel/core/index.hpp"
 
 namespace fenchel {
 
-/// How many threads parallel_rows may use: what set_num_threads said, else what OpenMP says; 1 without
-/// OpenMP, inside another parallel region, and in a process forked from one that has used threads.
+/// Threads of somebody else, such as a framework's, to work on instead of OpenMP's.
+class ThreadPool {
+ public:
+  virtual ~ThreadPool() = default;
+  [[nodiscard]] virtual int num_threads() const noexcept = 0;
+  /// Calls task(0), ..., task(count - 1), each once, on any threads, and returns when all are done.
+  virtual void run(int count, FunctionRef<void(int)> task) = 0;
+};
+
+/// While one lives, parallel_rows of the thread that made it runs on that pool. They may be nested.
+class FENCHEL_EXPORT ScopedThreadPool {
+ public:
+  explicit ScopedThreadPool(ThreadPool& pool) noexcept;
+  ScopedThreadPool(const ScopedThreadPool&) = delete;
+  ScopedThreadPool& operator=(const ScopedThreadPool&) = delete;
+  ~ScopedThreadPool();
+
+ private:
+  ThreadPool* outer_;
+};
+
+/// How many threads parallel_rows may use: the pool's where there is one, what set_num_threads said, else
+/// what OpenMP says; 1 without OpenMP, inside another parallel region, and in a process forked from one that
+/// has used threads.
 [[nodiscard]] FENCHEL_EXPORT int num_threads() noexcept;
 
 /// Limits the threads of this process; 0 goes back to OpenMP's default. Throws std::domain_error when

@@ -22,4 +22,13 @@ FENCHEL_HD inline double tsallis_term_alpha_derivative(double am1, double p) noe
   return p * (deformed_log_alpha_derivative<1>(am1, l) - deformed_log_of_exp(am1, l) / alpha) / alpha;
 }
 
+/// d^2 phi / d alpha^2 = p (L'' - 2 L' / alpha + 2 L / alpha^2) / alpha, L = log_{2-alpha}(p): for p < 1 no
+/// part of it is positive, so nothing cancels.
+FENCHEL_HD inline double tsallis_term_alpha_curvature(double am1, double p) noexcept {
+  if (p == 0 || std::isinf(am1)) return 0;
+  const double l = std::log(p), alpha = 1 + am1;
+  const double first = deformed_log_alpha_derivative<1>(am1, l) - deformed_log_of_exp(am1, l) / alpha;
+  return p * (deformed_log_alpha_derivative<2>(am1, l) - 2 * first / alpha) / alpha;
+}
+
 }  // namespace fenchel

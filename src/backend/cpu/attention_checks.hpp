@@ -71,6 +71,46 @@ void check_tangents(std::string_view where, std::string_view name, const cpu::De
     check_count(where, prefix + ".alpha", static_cast<index_t>(tangents.alpha.size()), rows);
 }
 
+/// Whether a view was given at all.
+template <class T>
+[[nodiscard]] bool is_given(Rows<T> view) noexcept {
+  return view.data != nullptr || view.rows != 0;
+}
+
+template <class Real>
+[[nodiscard]] bool is_given(const cpu::BasisTangents<Real>& tangents) noexcept {
+  return is_given(tangents.mean) || is_given(tangents.covariance);
+}
+
+/// The same, where mu and Sigma may be absent, too.
+template <class Real>
+void check_given_tangents(std::string_view where, std::string_view name,
+                          const cpu::DensityTangents<Real>& tangents, index_t rows, index_t dimension) {
+  const std::string prefix(name);
+  if (is_given(tangents.mu)) check_matrix(where, prefix + ".mu", tangents.mu, rows, dimension);
+  if (is_given(tangents.scale))
+    check_matrix(where, prefix + ".scale", tangents.scale, rows, dimension * dimension);
+  if (!tangents.alpha.empty())
+    check_count(where, prefix + ".alpha", static_cast<index_t>(tangents.alpha.size()), rows);
+}
+
+template <class Real>
+void check_basis_tangents(std::string_view where, std::string_view name,
+                          const cpu::BasisTangents<Real>& tangents, const cpu::GaussianFunctions& psi) {
+  const std::string prefix(name);
+  const index_t rows = psi.mean.rows, dimension = psi.mean.cols;
+  if (is_given(tangents.mean)) check_matrix(where, prefix + ".mean", tangents.mean, rows, dimension);
+  if (is_given(tangents.covariance))
+    check_matrix(where, prefix + ".covariance", tangents.covariance, rows, dimension * dimension);
+}
+
+/// What sums over no rows are.
+inline void clear(const cpu::BasisTangents<double>& sums) noexcept {
+  for (const Rows<double> view : {sums.mean, sums.covariance}) {
+    for (index_t j = 0; j < view.rows; ++j) std::fill_n(view.row(j), view.cols, 0.0);
+  }
+}
+
 template <class Real>
 void check_values(std::string_view where, std::string_view name, const cpu::ValueMatrices<Real>& values,
                   index_t rows) {

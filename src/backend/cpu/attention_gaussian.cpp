@@ -33,7 +33,8 @@ FENCHEL_INLINE void gaussian_blocks(double mu, double sigma2, const BetaGaussian
     if constexpr (kWanted == Wanted::kValues) continue;
     std::copy_n(slope, kBlock, out[1] + begin);
     std::copy_n(stretch, kBlock, out[2] + begin);
-    if constexpr (kWanted == Wanted::kAlphaToo) std::copy_n(alpha, kBlock, out[3] + begin);
+    if constexpr (alpha_too(kWanted)) std::copy_n(alpha, kBlock, out[3] + begin);
+    if constexpr (basis_too(kWanted)) std::copy_n(stretch, kBlock, out[block_count(1, kWanted) - 1] + begin);
   }
 }
 
@@ -46,6 +47,10 @@ FENCHEL_CLONES void gaussian_row(double mu, double sigma2, const BetaGaussianAlp
       return gaussian_blocks<Wanted::kGradient>(mu, sigma2, rates, psi, out);
     case Wanted::kAlphaToo:
       return gaussian_blocks<Wanted::kAlphaToo>(mu, sigma2, rates, psi, out);
+    case Wanted::kBasisToo:
+      return gaussian_blocks<Wanted::kBasisToo>(mu, sigma2, rates, psi, out);
+    case Wanted::kAll:
+      return gaussian_blocks<Wanted::kAll>(mu, sigma2, rates, psi, out);
   }
 }
 
@@ -54,7 +59,7 @@ FENCHEL_CLONES void gaussian_row(double mu, double sigma2, const BetaGaussianAlp
 void attend_gaussian_row(const DensityRow& p, const LineFunctions& psi, Wanted wanted,
                          RowBlocks out) noexcept {
   BetaGaussianAlphaDerivatives rates{};
-  if (wanted == Wanted::kAlphaToo) rates = alpha_derivatives(p.constants);
+  if (alpha_too(wanted)) rates = alpha_derivatives(p.constants);
   gaussian_row(p.mu[0], p.scale[0], rates, psi, wanted, out);
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 #include "core/gauss_legendre.hpp"
 #include "core/lane_math.hpp"
@@ -42,38 +41,13 @@ struct Block {
   double factor[kBlock];                           ///< of the sums
   /// d/dmu = E[psi'] = -int p' psi: a node's weight is path (d - y), or part y / (1 - q) for a function so
   /// narrow that its own slopes would cancel (MATH.md 7.3, R2). E[y psi'] has y times that weight, less
-  /// `one`.
+  /// `one`; E[psi''] = int p psi'' or -int p' psi' has d - y times it, less 1 - `one`, over sigma_j^2.
   double path[kBlock], part[kBlock], one[kBlock];
-  double sum[kBlock], slope[kBlock], moment[kBlock], alpha[kBlock];
+  double sum[kBlock], slope[kBlock], moment[kBlock], alpha[kBlock], bend[kBlock];
 };
 
 /// Beyond this many widths an exponent is -infinity.
 constexpr double kFar = 1e150;
-
-/// exp(x) for x in [-700, 700] and log(x) for a normal x > 0, to the accuracy that is wanted.
-template <Accuracy kAccuracy>
-FENCHEL_INLINE double exp_of(double x) noexcept {
-  if constexpr (kAccuracy == Accuracy::kSingle) {
-    using Traits = LaneTraits<double>;
-    const double power = x * Traits::kLog2E, rounded = power + Traits::kRounder;
-    const double r = power - (rounded - Traits::kRounder);
-    return scale_normal(1 + r * polynomial(r, LaneCoefficients<float>::kExp2), rounded);
-  } else {
-    const ExpParts<double> parts = exp_parts(x, 0.0);
-    return scale_normal(1 + parts.expm1, parts.rounded);
-  }
-}
-template <Accuracy kAccuracy>
-FENCHEL_INLINE double log_of(double x) noexcept {
-  using Traits = LaneTraits<double>;
-  const LogParts<double> parts = log_parts<double>(to_bits(x), Traits::kInteger + double(Traits::kBias));
-  if constexpr (kAccuracy == Accuracy::kSingle) {
-    return std::numbers::ln2 *
-           (parts.exponent + parts.fraction * polynomial(parts.fraction, LaneCoefficients<float>::kLog2));
-  } else {
-    return log_sum(parts.exponent, parts.fraction, 0.0);
-  }
-}
 
 /// Sets a block up; the largest fall of the Gaussian over an interval says how many nodes are needed. kGives:
 /// whether p gives a Gaussian away.
@@ -137,7 +111,7 @@ FENCHEL_INLINE double prepare(const LineLaw& law, const LineFunctions& psi, inde
       b.path[j] = (1 - narrow) * inverse_widths[j] * inverse_widths[j];
       b.part[j] = narrow * law.pull;
       b.one[j] = narrow;
-      b.slope[j] = b.moment[j] = b.alpha[j] = 0;
+      b.slope[j] = b.moment[j] = b.alpha[j] = b.bend[j] = 0;
     }
   }
   return *std::max_element(fall, fall + kBlock);
@@ -222,8 +196,11 @@ FENCHEL_INLINE void integrate(const LineLaw& law, const UnitRule<kSize>& rule, B
         const double pull = b.path[j] * (b.d[j] - y) * point.value + b.part[j] * y * point.escort;
         b.slope[j] += weight * pull;
         b.moment[j] += weight * (y * pull - b.one[j] * point.value);
+        if constexpr (basis_too(kWanted)) {
+          b.bend[j] += weight * ((b.d[j] - y) * pull - (1 - b.one[j]) * point.value);
+        }
       }
-      if constexpr (kWanted == Wanted::kAlphaToo) b.alpha[j] += point.alpha_rate * term;
+      if constexpr (alpha_too(kWanted)) b.alpha[j] += point.alpha_rate * term;
     }
   }
 }
@@ -290,7 +267,7 @@ enum class Kind { kParabola, kBiweight, kTriweight, kEdge, kNear };
 
 [[nodiscard]] Kind kind_of(double am1, Wanted wanted) noexcept {
   if (std::abs(am1) < kNearOne) return Kind::kNear;
-  if (wanted == Wanted::kAlphaToo) return Kind::kEdge;
+  if (alpha_too(wanted)) return Kind::kEdge;
   if (am1 == 1) return Kind::kParabola;
   if (am1 == 0.5) return Kind::kBiweight;
   return am1 == 4.0 / 3 - 1 ? Kind::kTriweight : Kind::kEdge;
@@ -298,20 +275,20 @@ enum class Kind { kParabola, kBiweight, kTriweight, kEdge, kNear };
 
 template <Wanted kWanted, Accuracy kAccuracy>
 FENCHEL_INLINE void run_blocks(const LineLaw& law, Kind kind, const LineFunctions& psi, const Rules& r,
-                               const RowBlocks& out) noexcept {
+                               Wanted wanted, const RowBlocks& out) noexcept {
   for (index_t begin = 0; begin < psi.size(); begin += kBlock) {
     Block b;
     const double fall = law.precision > 0 ? prepare<true, kWanted>(law, psi, begin, b)
                                           : prepare<false, kWanted>(law, psi, begin, b);
     if (kind == Kind::kNear) {
       integrate_near<NearShape<kAccuracy>, kWanted, kAccuracy>(law, r, b);
-    } else if (kWanted == Wanted::kAlphaToo || kind == Kind::kEdge) {
+    } else if (alpha_too(kWanted) || kind == Kind::kEdge) {
       if (kAccuracy == Accuracy::kDouble && law.s >= kFlatEnds) {
         integrate<FlatShape, kWanted>(law, r.smooth48, b);
       } else {
         integrate_edge<EdgeShape<kAccuracy>, kWanted, kAccuracy>(law, fall, r, b);
       }
-    } else if constexpr (kWanted != Wanted::kAlphaToo) {
+    } else if constexpr (!alpha_too(kWanted)) {
       switch (kind) {
         case Kind::kParabola:
           integrate_whole<WholeShape<1, kAccuracy>, kWanted, kAccuracy>(law, fall, r, b);
@@ -334,27 +311,38 @@ FENCHEL_INLINE void run_blocks(const LineLaw& law, Kind kind, const LineFunction
         out[1][begin + j] = scaled(j, b.slope[j]);
         out[2][begin + j] = stretch[j] * law.sigma2_rate;
       }
-      if constexpr (kWanted == Wanted::kAlphaToo) {
+      if constexpr (alpha_too(kWanted)) {
         for (index_t j = 0; j < kBlock; ++j) {
           out[3][begin + j] = scaled(j, b.alpha[j]) + law.log_a_rate * stretch[j];
+        }
+      }
+      if (basis_too(kWanted) && basis_too(wanted)) {
+        const double* const inverse_width = psi.inverse_width() + begin;
+        double* const bend = out[block_count(1, wanted) - 1] + begin;
+        for (index_t j = 0; j < kBlock; ++j) {
+          bend[j] = 0.5 * scaled(j, b.bend[j]) * inverse_width[j] * inverse_width[j];
         }
       }
     }
   }
 }
 
-/// The derivative in alpha is a difference of large terms, for which single functions are too coarse.
+/// The derivative in alpha is a difference of large terms, for which single functions are too coarse; beside
+/// its cost that of the second derivative is nothing.
 FENCHEL_CLONES void integrate_row(const LineLaw& law, Kind kind, const LineFunctions& psi, Wanted wanted,
                                   bool single, const Rules& r, RowBlocks out) noexcept {
   constexpr auto kSingle = Accuracy::kSingle, kDouble = Accuracy::kDouble;
-  if (wanted == Wanted::kAlphaToo) {
-    run_blocks<Wanted::kAlphaToo, kDouble>(law, kind, psi, r, out);
+  if (alpha_too(wanted)) {
+    run_blocks<Wanted::kAll, kDouble>(law, kind, psi, r, wanted, out);
+  } else if (wanted == Wanted::kBasisToo) {
+    single ? run_blocks<Wanted::kBasisToo, kSingle>(law, kind, psi, r, wanted, out)
+           : run_blocks<Wanted::kBasisToo, kDouble>(law, kind, psi, r, wanted, out);
   } else if (wanted == Wanted::kGradient) {
-    single ? run_blocks<Wanted::kGradient, kSingle>(law, kind, psi, r, out)
-           : run_blocks<Wanted::kGradient, kDouble>(law, kind, psi, r, out);
+    single ? run_blocks<Wanted::kGradient, kSingle>(law, kind, psi, r, wanted, out)
+           : run_blocks<Wanted::kGradient, kDouble>(law, kind, psi, r, wanted, out);
   } else {
-    single ? run_blocks<Wanted::kValues, kSingle>(law, kind, psi, r, out)
-           : run_blocks<Wanted::kValues, kDouble>(law, kind, psi, r, out);
+    single ? run_blocks<Wanted::kValues, kSingle>(law, kind, psi, r, wanted, out)
+           : run_blocks<Wanted::kValues, kDouble>(law, kind, psi, r, wanted, out);
   }
 }
 
@@ -366,7 +354,7 @@ void attend_line_row(const DensityRow& p, const LineFunctions& psi, Wanted wante
   if (c.am1 <= -kNearOne) return attend_student_row(p, psi, wanted, accuracy, out);
   if (c.am1 == 0) return attend_gaussian_row(p, psi, wanted, out);
   const double sigma2 = p.scale[0], am1 = c.am1;
-  const bool single = accuracy == Accuracy::kSingle && wanted != Wanted::kAlphaToo;
+  const bool single = accuracy == Accuracy::kSingle && !alpha_too(wanted);
   const Kind kind = kind_of(am1, wanted);
 
   LineLaw law{};
@@ -374,7 +362,7 @@ void attend_line_row(const DensityRow& p, const LineFunctions& psi, Wanted wante
   law.peak = std::exp(c.log_peak);
   law.s = 1 / am1;
   law.sigma2_rate = 1 / ((2 + am1) * sigma2);
-  if (wanted == Wanted::kAlphaToo) {
+  if (alpha_too(wanted)) {
     const BetaGaussianAlphaDerivatives rates = alpha_derivatives(c);
     law.log_peak_rate = rates.log_peak;
     law.log_power_rate = rates.log_peak_power;

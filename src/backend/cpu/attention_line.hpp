@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "backend/cpu/attention_row.hpp"
+#include "core/lane_math.hpp"
 #include "core/lanes.hpp"
 
 /// The ways to a row on the line, one for each range of alpha; attend_line_row chooses.
@@ -16,6 +17,31 @@ FENCHEL_INLINE double larger(double x, double y) noexcept { return x > y ? x : y
 FENCHEL_INLINE double bounded(double x, double bound) noexcept { return larger(smaller(x, bound), -bound); }
 /// The square of it is finite: what is larger belongs to a value that has vanished.
 inline constexpr double kLargestSquared = 1e153;
+
+/// exp(x) for x in [-700, 700] and log(x) for a normal x > 0, to the accuracy that is wanted.
+template <Accuracy kAccuracy>
+FENCHEL_INLINE double exp_of(double x) noexcept {
+  if constexpr (kAccuracy == Accuracy::kSingle) {
+    using Traits = LaneTraits<double>;
+    const double power = x * Traits::kLog2E, rounded = power + Traits::kRounder;
+    const double r = power - (rounded - Traits::kRounder);
+    return scale_normal(1 + r * polynomial(r, LaneCoefficients<float>::kExp2), rounded);
+  } else {
+    const ExpParts<double> parts = exp_parts(x, 0.0);
+    return scale_normal(1 + parts.expm1, parts.rounded);
+  }
+}
+template <Accuracy kAccuracy>
+FENCHEL_INLINE double log_of(double x) noexcept {
+  using Traits = LaneTraits<double>;
+  const LogParts<double> parts = log_parts<double>(to_bits(x), Traits::kInteger + double(Traits::kBias));
+  if constexpr (kAccuracy == Accuracy::kSingle) {
+    return std::numbers::ln2 *
+           (parts.exponent + parts.fraction * polynomial(parts.fraction, LaneCoefficients<float>::kLog2));
+  } else {
+    return log_sum(parts.exponent, parts.fraction, 0.0);
+  }
+}
 
 /// alpha = 1.
 void attend_gaussian_row(const DensityRow& p, const LineFunctions& psi, Wanted wanted,

@@ -16,12 +16,19 @@ struct DensityRow {
   const double* scale;  ///< Sigma, D x D
 };
 
-/// How much of a row is wanted: E_p[psi]; its derivatives in mu and Sigma too; that in alpha too.
-enum class Wanted { kValues, kGradient, kAlphaToo };
+/// How much of a row is wanted: E_p[psi]; its derivatives in mu and Sigma too; that in alpha too; on the line
+/// that in the function's variance too, without and with that in alpha.
+enum class Wanted { kValues, kGradient, kAlphaToo, kBasisToo, kAll };
+[[nodiscard]] constexpr bool alpha_too(Wanted wanted) noexcept {
+  return wanted == Wanted::kAlphaToo || wanted == Wanted::kAll;
+}
+[[nodiscard]] constexpr bool basis_too(Wanted wanted) noexcept {
+  return wanted == Wanted::kBasisToo || wanted == Wanted::kAll;
+}
 
 /// A row has blocks of N numbers, `pitch` apart: r_j; d r_j / d mu_a for each a; d r_j / d Sigma_ab for a >=
 /// b, in the order (0, 0), (1, 0), (1, 1), (2, 0), ..., as the entry G_ab of the symmetric G of dr = Tr(G
-/// dSigma); d r_j / d alpha at fixed mu and Sigma.
+/// dSigma); d r_j / d alpha at fixed mu and Sigma; and last d r_j / d V_j. That in the mean is -d r_j / d mu.
 struct RowBlocks {
   double* data;
   index_t pitch;
@@ -29,7 +36,8 @@ struct RowBlocks {
 };
 [[nodiscard]] constexpr index_t block_count(index_t dimension, Wanted wanted) noexcept {
   if (wanted == Wanted::kValues) return 1;
-  return 1 + dimension + dimension * (dimension + 1) / 2 + (wanted == Wanted::kAlphaToo ? 1 : 0);
+  return 1 + dimension + dimension * (dimension + 1) / 2 + (alpha_too(wanted) ? 1 : 0) +
+         (basis_too(wanted) ? 1 : 0);
 }
 
 /// visit(a, b, block) for the blocks of Sigma_ab, a >= b.

@@ -21,16 +21,45 @@ struct SpaceDensity {
   double log_beta_slope;  ///< d log beta / d alpha
   double inverse_alpha2;  ///< 1 / alpha^2: dn / d alpha = -n^2 / alpha^2
   double stirling_slope;  ///< n^2 times the derivative of log Gamma(|n|) less Stirling's formula
+  double log_peak_curve, log_beta_curve, stirling_curve;  ///< second derivatives in alpha of log p(mu), log
+                                                          ///< beta and of log Gamma(|n|) less Stirling's
 };
 [[nodiscard]] SpaceDensity space_density(const BetaGaussianConstants& c) noexcept;
 
+struct Complex {
+  double re, im;
+};
+FENCHEL_INLINE Complex operator+(Complex a, Complex b) noexcept { return {a.re + b.re, a.im + b.im}; }
+FENCHEL_INLINE Complex operator-(Complex a, Complex b) noexcept { return {a.re - b.re, a.im - b.im}; }
+FENCHEL_INLINE Complex operator*(Complex a, Complex b) noexcept {
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+FENCHEL_INLINE Complex operator*(double a, Complex b) noexcept { return {a * b.re, a * b.im}; }
+FENCHEL_INLINE Complex operator*(Complex b, double a) noexcept { return {a * b.re, a * b.im}; }
+FENCHEL_INLINE Complex operator+(double a, Complex b) noexcept { return {a + b.re, b.im}; }
+FENCHEL_INLINE Complex operator-(double a, Complex b) noexcept { return {a - b.re, -b.im}; }
+
 /// Functions are integrated eight at a time: arrays of D x 8, coordinate by coordinate.
 inline constexpr index_t kSpaceGroup = 8;
+
+/// The nodes of a group: rho is the real part of the sum of the weights, and the mean of a function of zeta
+/// times rho that of their products.
+struct SpaceNodes {
+  static constexpr index_t kMost = 4096;
+  struct Node {
+    Complex zeta, weight;
+  };
+  Node* data;  ///< kMost for each function
+  index_t size[kSpaceGroup];
+  [[nodiscard]] Node& at(index_t lane, index_t i) const noexcept { return data[i * kSpaceGroup + lane]; }
+};
+
 struct SpaceGroup {
   index_t dimension;
-  const double *v, *e2;  ///< beta lambda, beta d^2 / 2
-  double* sums;          ///< block_count(...) + D rows of eight numbers, see below
-  double* work;          ///< 5 D rows
+  const double *v, *e2;         ///< beta lambda, beta d^2 / 2
+  double* sums;                 ///< block_count(...) + D rows of eight numbers, see below
+  double* work;                 ///< 5 D rows
+  SpaceNodes* nodes = nullptr;  ///< filled, too, where there are any
 };
 
 /// `sums` is rho; with a gradient also, for each a, the means of 1 / (1 + zeta v_a) and zeta / (1 + zeta

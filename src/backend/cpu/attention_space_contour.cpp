@@ -27,19 +27,6 @@ constexpr double kHalfPi2 = std::numbers::pi * std::numbers::pi / 2;
 /// Below this all of a function's numbers are 0.
 constexpr double kLogSmallest = -745;
 
-struct Complex {
-  double re, im;
-};
-FENCHEL_INLINE Complex operator+(Complex a, Complex b) noexcept { return {a.re + b.re, a.im + b.im}; }
-FENCHEL_INLINE Complex operator-(Complex a, Complex b) noexcept { return {a.re - b.re, a.im - b.im}; }
-FENCHEL_INLINE Complex operator*(Complex a, Complex b) noexcept {
-  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
-FENCHEL_INLINE Complex operator*(double a, Complex b) noexcept { return {a * b.re, a * b.im}; }
-FENCHEL_INLINE Complex operator*(Complex b, double a) noexcept { return {a * b.re, a * b.im}; }
-FENCHEL_INLINE Complex operator+(double a, Complex b) noexcept { return {a + b.re, b.im}; }
-FENCHEL_INLINE Complex operator-(double a, Complex b) noexcept { return {a - b.re, -b.im}; }
-
 /// How the trapezoidal rule is laid out: steps are at most `largest_step` in t, `gaussian_step` standard
 /// deviations of the integrand and `pole_step` distances to zeta = 0; terms below `smallest` end it; it is
 /// refined until sums of steps h and 2h differ by `agreement` at most, beside what they do for a Gaussian.
@@ -183,6 +170,14 @@ FENCHEL_INLINE Complex inverse_root(Complex b, double modulus, Complex inverse) 
   return Complex{re, im} * inverse;
 }
 
+void record(SpaceNodes& nodes, const Saddle& saddle, const double* x_re, const double* x_im,
+            const double* f_re, const double* f_im) noexcept {
+  for (index_t k = 0; k < kG; ++k) {
+    nodes.at(k, nodes.size[k]++) = {{saddle.zeta[k] * (1 + x_re[k]), saddle.zeta[k] * x_im[k]},
+                                    {f_re[k], f_im[k]}};
+  }
+}
+
 /// Adds the node at t = i step to the sums; the size of its term relative to the first is returned.
 template <bool kMany>
 FENCHEL_INLINE void add_node(const SpaceDensity& p, const SpaceGroup& group, Wanted wanted,
@@ -234,6 +229,7 @@ FENCHEL_INLINE void add_node(const SpaceDensity& p, const SpaceGroup& group, Wan
     sum[k] += f.re;
     size[k] = std::abs(f.re) + std::abs(f.im);
   });
+  if (group.nodes != nullptr) record(*group.nodes, saddle, x_re, x_im, f_re, f_im);
   if (wanted == Wanted::kValues) return;
   double *const first = sum + kG, *const second = first + d * kG, *cross = second + d * kG;
   for (index_t a = 0; a < d; ++a) {
@@ -296,11 +292,13 @@ FENCHEL_INLINE bool integrate(const SpaceDensity& p, const SpaceGroup& group, Wa
   if (!find_saddle(p, group, rule, saddle)) return false;
   alignas(64) double coarse[kG], size[kG], smallest[kG] = {};
   std::fill(group.sums, group.sums + rows * kG, 0.0);
+  if (group.nodes != nullptr) std::fill(group.nodes->size, group.nodes->size + kG, 0);
   for (int refinements = -1;; ++refinements) {
     std::copy(group.sums, group.sums + kG, coarse);
     // multiples of 2h first, then the points between
     for (int i = refinements < 0 ? 0 : 1;; i += 2) {
-      if (i > kMaxNodes) return false;
+      if (i > kMaxNodes || (group.nodes != nullptr && group.nodes->size[0] == SpaceNodes::kMost))
+        return false;
       add_node<kMany>(p, group, wanted, saddle, i, size);
       if (i == 0) {
         for (index_t k = 0; k < kG; ++k)
@@ -326,6 +324,12 @@ FENCHEL_INLINE bool integrate(const SpaceDensity& p, const SpaceGroup& group, Wa
   for (index_t row = 0; row < rows; ++row) {
     double* const sum = group.sums + row * kG;
     lanes([&](index_t k) FENCHEL_INLINE_LAMBDA { sum[k] *= scale[k]; });
+  }
+  for (index_t k = 0; group.nodes != nullptr && k < kG; ++k) {
+    for (index_t i = 0; i < group.nodes->size[k]; ++i) {
+      SpaceNodes::Node& node = group.nodes->at(k, i);
+      node.weight = scale[k] * node.weight;
+    }
   }
   if (wanted != Wanted::kAlphaToo) return true;
   const double orders = p.n < kManyOrders ? p.n / 2 : 0.0;

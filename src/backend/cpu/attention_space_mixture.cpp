@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "backend/cpu/attention_space.hpp"
+#include "fenchel/core/gamma_ratio_derivatives.hpp"
 
 /// The mixture of alpha < 1, a Student's t as Gaussians of random precision (MATH.md 5.4), and its limit
 /// alpha = 1, one Gaussian. The trapezoidal rule in t = log zeta converges exponentially.
@@ -47,9 +48,13 @@ class Function {
   }
 
   void clear(Wanted wanted) const noexcept {
+    if (group_.nodes != nullptr) group_.nodes->size[lane_] = 0;
     for (index_t row = 0; row < space_sums(group_.dimension, wanted); ++row) sum(row) = 0;
   }
   void scale(Wanted wanted, double factor) const noexcept {
+    for (index_t i = 0; group_.nodes != nullptr && i < group_.nodes->size[lane_]; ++i) {
+      group_.nodes->at(lane_, i).weight.re *= factor;
+    }
     for (index_t row = 0; row < space_sums(group_.dimension, wanted); ++row) sum(row) *= factor;
   }
 
@@ -58,6 +63,8 @@ class Function {
     const index_t d = group_.dimension;
     const double zeta = std::exp(t);
     sum(0) += weight;
+    if (group_.nodes != nullptr)
+      group_.nodes->at(lane_, group_.nodes->size[lane_]++) = {{zeta, 0}, {weight, 0}};
     if (wanted == Wanted::kValues) return;
     index_t cross = 1 + 2 * d;
     double g = 0, g1 = 0;
@@ -77,6 +84,7 @@ class Function {
                             p_.inverse_alpha2 * (order + p_.stirling_slope));
   }
 
+  [[nodiscard]] bool keeps_nodes() const noexcept { return group_.nodes != nullptr; }
   [[nodiscard]] double& sum(index_t row) const noexcept { return group_.sums[row * kG + lane_]; }
 
  private:
@@ -136,6 +144,7 @@ bool integrate_student(const SpaceDensity& p, const Function& psi, Wanted wanted
     psi.clear(wanted);
     double coarse = 0;
     const auto count = static_cast<index_t>((left + right) / step);
+    if (psi.keeps_nodes() && count >= SpaceNodes::kMost) return false;
     for (index_t i = 0; i <= count; ++i) {
       const double t = static_cast<double>(i) * step - left, weight = std::exp(psi.exponent(t) - top);
       psi.add(wanted, t, weight);
@@ -149,22 +158,28 @@ bool integrate_student(const SpaceDensity& p, const Function& psi, Wanted wanted
   return false;
 }
 
-/// log Gamma(n) less Stirling's (n - 1/2) log n - n + log(2 pi) / 2, and n^2 times its derivative, by their
-/// series past 16 and recurrences before.
+/// log Gamma(n) less Stirling's (n - 1/2) log n - n + log(2 pi) / 2, n^2 times its derivative, and its second
+/// derivative in 1 / n, by their series past 16 and recurrences before.
 struct Stirling {
-  double value, slope;
+  double value, slope, curve;
 };
 Stirling stirling(double n) noexcept {
   constexpr double kReach = 16;
-  double value = 0, slope = 0, y = n;
+  double value = 0, slope = 0, bend = 0, y = n;
   for (; y < kReach; ++y) {
     value += (y + 0.5) * std::log1p(1 / y) - 1;
     slope += std::log1p(1 / y) - (y + 0.5) / (y * (y + 1));
+    bend += 0.5 / (y * y * (y + 1) * (y + 1));
   }
   const double w = 1 / y, w2 = w * w, ratio = std::isinf(n) ? 1 : n / y;
   value += w * (1. / 12 + w2 * (-1. / 360 + w2 * (1. / 1260 + w2 * (-1. / 1680 + w2 / 1188))));
   const double series = -1. / 12 + w2 * (1. / 120 + w2 * (-1. / 252 + w2 * (1. / 240 - w2 / 132)));
-  return {value, ratio * ratio * series + (slope == 0 ? 0 : n * n * slope)};
+  const double slope_n2 = ratio * ratio * series + (slope == 0 ? 0 : n * n * slope);
+  // n^4 L'' + 2 n^3 L' for L the excess
+  const double last = w * (-1. / 60 + w2 * (1. / 63 + w2 * (-1. / 40 + w2 * 2. / 33)));
+  if (y == n) return {value, slope_n2, last};
+  const double second = w2 * w2 * (last - 2 * w * y * y * series) + bend;
+  return {value, slope_n2, n * n * n * n * second + 2 * n * slope_n2};
 }
 
 }  // namespace
@@ -184,6 +199,13 @@ SpaceDensity space_density(const BetaGaussianConstants& c) noexcept {
   p.log_beta_slope = 1 / alpha - slopes.log_peak_power;
   p.inverse_alpha2 = 1 / (alpha * alpha);
   p.stirling_slope = excess.slope;
+  if (std::isinf(am1)) return p;
+  const double size = static_cast<double>(c.dimension), width = 2 + size * am1;
+  p.log_peak_curve =
+      2 * (log_gamma_ratio_derivatives(c.dimension, am1).second - size * slopes.log_peak) / width;
+  p.log_beta_curve = -p.inverse_alpha2 - 2 * slopes.log_peak - am1 * p.log_peak_curve;
+  p.stirling_curve = p.inverse_alpha2 * (p.inverse_alpha2 * std::copysign(excess.curve, n * excess.curve) +
+                                         2 / alpha * excess.slope);
   return p;
 }
 

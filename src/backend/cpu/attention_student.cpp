@@ -29,7 +29,8 @@ FENCHEL_CLONES void add_nodes(const Nodes& nodes, const SpreadRates& rates, doub
                               const LineFunctions& psi, Wanted wanted, RowBlocks out) noexcept {
   for (index_t begin = 0; begin < psi.size(); begin += kBlock) {
     double d[kBlock], variance[kBlock];
-    double value[kBlock] = {}, slope[kBlock] = {}, stretch[kBlock] = {}, alpha[kBlock] = {};
+    double value[kBlock] = {}, slope[kBlock] = {}, stretch[kBlock] = {}, alpha[kBlock] = {},
+           bend[kBlock] = {};
     for (index_t j = 0; j < kBlock; ++j) {
       d[j] = psi.mean()[begin + j] - mu;
       variance[j] = psi.width()[begin + j] * psi.width()[begin + j];
@@ -42,7 +43,9 @@ FENCHEL_CLONES void add_nodes(const Nodes& nodes, const SpreadRates& rates, doub
         const double r = weight * std::sqrt(inverse) * exp_element(-0.5 * d[j] * pull);
         value[j] += r;
         slope[j] += r * pull;
-        stretch[j] += r * half * (pull * pull - inverse);
+        const double curve = pull * pull - inverse;
+        stretch[j] += r * half * curve;
+        bend[j] += r * curve;
         alpha[j] += r * rate;
       }
     }
@@ -51,7 +54,8 @@ FENCHEL_CLONES void add_nodes(const Nodes& nodes, const SpreadRates& rates, doub
       if (wanted == Wanted::kValues) continue;
       out[1][begin + j] = slope[j];
       out[2][begin + j] = stretch[j] * rates.sigma2;
-      if (wanted == Wanted::kAlphaToo) out[3][begin + j] = alpha[j] + stretch[j] * rates.alpha;
+      if (alpha_too(wanted)) out[3][begin + j] = alpha[j] + stretch[j] * rates.alpha;
+      if (basis_too(wanted)) out[block_count(1, wanted) - 1][begin + j] = 0.5 * bend[j];
     }
   }
 }
@@ -93,7 +97,7 @@ void attend_student_row(const DensityRow& p, const LineFunctions& psi, Wanted wa
     nodes.alpha_rate[i] = nu_rate * (place(i) - mean);
   }
   SpreadRates rates{2 / ((2 + c.am1) * sigma2), 0};
-  if (wanted == Wanted::kAlphaToo) rates.alpha = alpha_derivatives(c).log_peak_power - 1 / c.am1;
+  if (alpha_too(wanted)) rates.alpha = alpha_derivatives(c).log_peak_power - 1 / c.am1;
   add_nodes(nodes, rates, p.mu[0], psi, wanted, out);
 }
 

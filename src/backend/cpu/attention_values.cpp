@@ -24,6 +24,11 @@ FENCHEL_INLINE void any_add_multiple(double factor, const Real* x, index_t n, do
   for (index_t i = 0; i < n; ++i) y[i] += factor * double{x[i]};
 }
 
+template <class Real>
+FENCHEL_INLINE void any_store(const double* x, index_t n, Real* y) noexcept {
+  for (index_t i = 0; i < n; ++i) y[i] = static_cast<Real>(x[i]);
+}
+
 }  // namespace
 
 FENCHEL_CLONES double dot(const double* x, const float* y, index_t n) noexcept { return any_dot(x, y, n); }
@@ -34,5 +39,7 @@ FENCHEL_CLONES void add_multiple(double factor, const float* x, index_t n, doubl
 FENCHEL_CLONES void add_multiple(double factor, const double* x, index_t n, double* y) noexcept {
   any_add_multiple(factor, x, n, y);
 }
+FENCHEL_CLONES void store(const double* x, index_t n, float* y) noexcept { any_store(x, n, y); }
+FENCHEL_CLONES void store(const double* x, index_t n, double* y) noexcept { any_store(x, n, y); }
 
 }  // namespace fenchel::detail

@@ -13,4 +13,8 @@ double dot(const double* x, const double* y, index_t n) noexcept;
 void add_multiple(double factor, const float* x, index_t n, double* y) noexcept;
 void add_multiple(double factor, const double* x, index_t n, double* y) noexcept;
 
+/// y = x, rounded.
+void store(const double* x, index_t n, float* y) noexcept;
+void store(const double* x, index_t n, double* y) noexcept;
+
 }  // namespace fenchel::detail

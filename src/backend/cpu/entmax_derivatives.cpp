@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "backend/cpu/alpha_direction.hpp"
 #include "backend/cpu/checks.hpp"
 #include "backend/cpu/jacobian_row.hpp"
 #include "fenchel/core/deformed_derivatives.hpp"
@@ -9,19 +10,6 @@
 
 namespace fenchel::cpu {
 namespace {
-
-/// D = d/dalpha log_{2-alpha}(p); 0 off the support.
-double alpha_direction(double alpha, double p) noexcept {
-  return p == 0 ? 0.0 : deformed_log_alpha_derivative<1>(alpha - 1, std::log(p));
-}
-
-/// <v, D>; D is left out where v is 0, as it is all of infinite alpha.
-template <class Real>
-double along_alpha(double alpha, const Real* p, const Real* v, index_t n) noexcept {
-  double sum = 0;
-  for (index_t i = 0; i < n; ++i) sum += v[i] == 0 ? 0.0 : v[i] * alpha_direction(alpha, p[i]);
-  return sum;
-}
 
 void check_alpha_values(std::string_view where, std::string_view name, std::size_t size, index_t rows) {
   if (size != 0) detail::check_count(where, name, static_cast<index_t>(size), rows);
@@ -72,7 +60,7 @@ class SecondOrderRow {
     }
     for (index_t i = 0; i < n; ++i) {
       const double value = s_[i] == 0 ? 0.0 : y_[i] - s_[i] * sum / total;
-      along -= value * alpha_direction(am1_ + 1, p[i]);
+      along -= value * detail::alpha_direction(am1_ + 1, p[i]);
       out[i] = static_cast<Real>(value);
     }
     return along;
@@ -107,14 +95,15 @@ void entmax_vjp(Input<Real> p, PerRow alpha, Input<Real> grad_p, Rows<Real> grad
     return detail::take_jacobian_scratch<Real>(part, p.cols);
   };
   const std::size_t bytes = detail::jacobian_scratch_bytes<Real>(p.cols);
-  for_each_row(
-      p.rows, workers_for(p.rows, p.cols), bytes, make_scratch, [&](index_t i, const auto& scratch) noexcept {
-        Real* out = grad_scores.row(i);
-        detail::jacobian_row(p.row(i), p.cols, alpha[i], grad_p.row(i), scratch, out);
-        if (!grad_alpha.empty()) {
-          grad_alpha[static_cast<std::size_t>(i)] = 0.0 - along_alpha(alpha[i], p.row(i), out, p.cols);
-        }
-      });
+  for_each_row(p.rows, workers_for(p.rows, p.cols), bytes, make_scratch,
+               [&](index_t i, const auto& scratch) noexcept {
+                 Real* out = grad_scores.row(i);
+                 detail::jacobian_row(p.row(i), p.cols, alpha[i], grad_p.row(i), scratch, out);
+                 if (!grad_alpha.empty()) {
+                   grad_alpha[static_cast<std::size_t>(i)] =
+                       0.0 - detail::along_alpha(alpha[i], p.row(i), out, p.cols);
+                 }
+               });
 }
 
 template <class Real>
@@ -139,13 +128,9 @@ void entmax_jvp(Input<Real> p, PerRow alpha, Input<Real> d_scores, Rows<Real> d_
                [&](index_t i, const auto& scratch) noexcept {
                  const Real* direction = d_scores.row(i);
                  if (!d_alpha.empty() && std::isfinite(alpha[i])) {
-                   Real* shifted = scratch.shifted;
-                   const double step = d_alpha[static_cast<std::size_t>(i)];
-                   for (index_t j = 0; j < p.cols; ++j) {
-                     shifted[j] = static_cast<Real>(
-                         direction[j] - step * alpha_direction(alpha[i], p[i][static_cast<std::size_t>(j)]));
-                   }
-                   direction = shifted;
+                   detail::shift_along_alpha(alpha[i], p.row(i), direction,
+                                             d_alpha[static_cast<std::size_t>(i)], p.cols, scratch.shifted);
+                   direction = scratch.shifted;
                  }
                  detail::jacobian_row(p.row(i), p.cols, alpha[i], direction, scratch.jacobian, d_p.row(i));
                });

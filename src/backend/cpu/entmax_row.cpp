@@ -3,6 +3,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "backend/cpu/closed_form.hpp"
 #include "backend/cpu/deformed_power.hpp"
 #include "backend/cpu/row_lanes.hpp"
 
@@ -72,7 +73,7 @@ FENCHEL_INLINE index_t find_candidates(const Real* z, index_t n, const Real* top
                                        index_t most, index_t* places) noexcept {
   auto cut = static_cast<Real>(top - width);
   using Limits = std::numeric_limits<Real>;
-  cut -= std::abs(cut) * Limits::epsilon() + Limits::denorm_min();  // whichever way it was rounded
+  cut -= std::abs(cut) * Limits::epsilon() + Limits::min();  // whichever way it was rounded
   index_t found = 0;
   for (index_t first = 0; first < n; first += kBlock<Real>, tops += kLanes<Real>) {
     IntLanes<Real> reaches{};
@@ -245,74 +246,17 @@ FENCHEL_INLINE void scatter(const Value* x, const index_t* places, index_t found
   for (index_t k = 0; k < found; ++k) p[places[k]] = static_cast<Real>(x[k]);
 }
 
-/// P^am1 as a sum: where the support is large, the rounding of one number would be felt in the mass.
-struct Level {
-  double high, low;
-  bool found;
-};
-
-/// alpha = 2 and 3/2 in closed form on the support: with x = d/q, sum (P^am1 + x)^q = 1 is linear or
-/// quadratic in P^am1. The support is found by turns: solve on those above the threshold for what the level
-/// lacks, and again while the threshold passes over some. Not found where that goes round in circles.
-template <int q>
-FENCHEL_INLINE Level exact_level(const double* d, index_t n) noexcept {
-  constexpr int kMostTurns = 12;
-  double level = 1, last_count = -1;
-  for (int turn = 0; turn < kMostTurns; ++turn) {
-    RunningSum<double> counts, sums, squares;
-    for (index_t i = 0; i < n; i += kLanes<double>) {
-      const Lanes<double> above = level + load(d + i) / q;
-      Lanes<double> inside, one;
-      for_each_lane<double>([&](index_t j) FENCHEL_INLINE_LAMBDA {
-        inside[j] = above[j] > 0 ? above[j] : 0.0;
-        one[j] = above[j] > 0 ? 1.0 : 0.0;
-      });
-      counts.add(one);
-      sums.add(inside);
-      if constexpr (q == 2) squares.add(inside * inside);
-    }
-    const double count = counts.total(), sum = sums.total();
-    double lack = (1 - sum) / count;
-    if constexpr (q == 2) {
-      const double missing = 1 - squares.total(), discriminant = sum * sum + count * missing;
-      if (turn == 0 || discriminant < 0) {
-        // Far from the root, where some above the threshold will not stay there: Newton's step, as in solve.
-        const double norm = std::sqrt(1 - missing);
-        level += norm * (1 - norm) / sum;
-        continue;
-      }
-      lack = missing / (sum + std::sqrt(discriminant));
-    }
-    if (count == last_count) return {level, lack, true};
-    level += lack;
-    last_count = count;
-  }
-  return {0, 0, false};
-}
-
-/// p = (level + d/q)_+^q in place of d.
-template <int q>
-FENCHEL_INLINE Normalization write_exact(Level level, double* d, index_t n) noexcept {
-  for (index_t i = 0; i < n; i += kLanes<double>) {
-    const Lanes<double> above = level.high + load(d + i) / q;
-    Lanes<double> p;
-    for_each_lane<double>([&](index_t j) FENCHEL_INLINE_LAMBDA {
-      const double base = above[j] > 0 && above[j] + level.low > 0 ? above[j] + level.low : 0.0;
-      p[j] = q == 1 ? base : base * base;
-    });
-    store(d + i, p);
-  }
-  return {q * (1 - level.high - level.low), -q * (level.high + level.low)};
-}
-
 /// Candidates less the maximum, in whole vectors, in place of which the probabilities are left.
-template <class Value, class Power>
+template <class Real, class Value, class Power>
 FENCHEL_INLINE Normalization solve_candidates(double am1, index_t count, const Power& power, double c,
                                               const SolveScratch<Value>& candidates,
                                               double* slow_scratch) noexcept {
   if constexpr (Power::kClosedForm) {
-    const Level level = exact_level<Power::kExponent>(candidates.x, count);
-    if (level.found) return write_exact<Power::kExponent>(level, candidates.x, count);
+    constexpr int q = Power::kExponent;
+    const Level level = sizeof(Real) < sizeof(double) && count <= kFew
+                            ? level_of_few<q>(candidates.x, count)
+                            : level_by_turns<q>(candidates.x, count);
+    if (level.found) return write_exact<q>(level, candidates.x, count);
   }
   return solve_and_write(am1, candidates.x, count, Value(0), power, c, candidates, slow_scratch,
                          candidates.x);
@@ -325,7 +269,7 @@ FENCHEL_INLINE Normalization map_candidates(double am1, const Real* z, index_t n
                                             const SolveScratch<Value>& candidates,
                                             const EntmaxScratch<Real>& scratch, Real* p) noexcept {
   const index_t count = gather(z, top, scratch.places, found, candidates.x);
-  const Normalization result = solve_candidates(am1, count, power, c, candidates, scratch.exact.e);
+  const Normalization result = solve_candidates<Real>(am1, count, power, c, candidates, scratch.exact.e);
   scatter(candidates.x, scratch.places, found, p, n);
   return result;
 }

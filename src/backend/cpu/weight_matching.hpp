@@ -16,6 +16,7 @@
 #include "fenchel/backend/weights_density.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/gamma_ratio.hpp"
+#include "fenchel/core/gamma_ratio_derivatives.hpp"
 #include "fenchel/core/parallel.hpp"
 
 /// The rows of weights that match_weights and its derivatives are made of.
@@ -49,6 +50,7 @@ struct MatchedRow {
   double* work;        ///< free, D x D
   double* offset;      ///< free, D numbers
   double* shift;       ///< free, D numbers
+  double* more;        ///< free, 3 D x D and D numbers
   double log_det;      ///< of the covariance
   double kappa;        ///< Sigma = kappa covariance
   double kappa_slope;  ///< d log kappa / d alpha at fixed covariance
@@ -118,11 +120,11 @@ class WeightMatching {
   void run(const Body& body) const {
     const index_t d = dimension_;
     const int workers = workers_for(weights_.rows, 50 + weights_.cols * d * d);
-    const Scratch memory(workers, scratch_bytes<double>(3 * d + 4 * d * d));
+    const Scratch memory(workers, scratch_bytes<double>(4 * d + 7 * d * d));
     using Bad = std::pair<index_t, Fault>;
     std::vector<Bad> bad(static_cast<std::size_t>(workers), Bad{weights_.rows, Fault::kNone});
     parallel_rows(weights_.rows, workers, [&](index_t begin, index_t end, int worker) noexcept {
-      auto* const numbers = memory.of(worker).template take<double>(3 * d + 4 * d * d);
+      auto* const numbers = memory.of(worker).template take<double>(4 * d + 7 * d * d);
       auto& first_bad = bad[static_cast<std::size_t>(worker)];
       for (index_t i = begin; i < end; ++i) {
         double* const square = numbers + 3 * d;
@@ -135,6 +137,7 @@ class WeightMatching {
                        .work = square + 3 * d * d,
                        .offset = numbers + d,
                        .shift = numbers + 2 * d,
+                       .more = square + 4 * d * d,
                        .log_det = 0,
                        .kappa = 0,
                        .kappa_slope = 0};
@@ -148,6 +151,14 @@ class WeightMatching {
     });
     const auto [first, fault] = *std::ranges::min_element(bad);
     if (fault != Fault::kNone) explain(first, fault);
+  }
+
+  /// d^2 log kappa / dalpha^2.
+  [[nodiscard]] double kappa_curve(double am1) const noexcept {
+    const auto n = static_cast<double>(dimension_);
+    const double slope = (n + 2) / (2 + (n + 2) * am1);  // of log1p((n + 2) am1 / 2)
+    const GammaRatioDerivatives ratio = log_gamma_ratio_derivatives(dimension_, am1);
+    return -2 * ratio.first - am1 * ratio.second + slope * (n - (2 + n * am1) / 2 * slope);
   }
 
   /// The position of column l less the mean, as `offset`.

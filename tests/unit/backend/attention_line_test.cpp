@@ -277,11 +277,13 @@ TEST(AttentionLine, ExtremeLengthsGiveNoSlopeThatIsNaN) {
                  reach = i % 2 == 0 ? 300 : 60;
     const double mu = random() % 2 == 0 ? 0 : decade(random, reach), sigma2 = decade(random, reach);
     const double mean = random() % 2 == 0 ? mu : decade(random, 300), covariance = decade(random, 300);
-    for (int direction = 0; direction < 3; ++direction) {
-      const double along[] = {direction == 0 ? 1.0 : 0, direction == 1 ? 1.0 : 0, direction == 2 ? 1.0 : 0};
+    for (int direction = 0; direction < 5; ++direction) {
+      double along[5] = {};
+      along[direction] = 1;
       double tangent = 0;
       cpu::attend_jvp<double>({{&mu, 1, 1}, {&sigma2, 1, 1}, alpha}, {{&mean, 1, 1}, {&covariance, 1, 1}},
-                              {{along, 1, 1}, {along + 1, 1, 1}, {along + 2, 1}}, {&tangent, 1, 1});
+                              {{along, 1, 1}, {along + 1, 1, 1}, {along + 2, 1}}, {&tangent, 1, 1},
+                              {{along + 3, 1, 1}, {along + 4, 1, 1}});
       ASSERT_FALSE(std::isnan(tangent))
           << "slope " << direction << ": alpha " << alpha << " mu " << mu << " sigma2 " << sigma2 << " mean "
           << mean << " covariance " << covariance;

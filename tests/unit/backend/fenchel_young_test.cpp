@@ -163,6 +163,41 @@ TEST_P(Losses, AlphaGradientIsTheSlopeInAlpha) {
               2e-8 * std::max(1.0, 1 / (alpha * alpha * alpha)));
 }
 
+/// The Hessian times a direction, from p - q: the slope of the gradients, which for the three losses differ.
+TEST_P(Losses, CurvatureIsTheSlopeOfTheGradientsInScoresAndAlpha) {
+  const double alpha = GetParam();
+  if (alpha > 100) return;
+  const auto z = normal(6), q = entmax(1, normal(6)), direction = normal(6);
+  const index_t label = 2;
+  const ClassTargets one{{&label, 1}};
+  const SoftTargets<double> soft{row(q)};
+  const auto check = [&](auto loss, auto curvature) {
+    const double h = 1e-6 * std::min(1.0, alpha), d_alpha = 0.7;
+    const auto moved = [&](double step) {
+      auto there = z;
+      for (std::size_t i = 0; i < z.size(); ++i) there[i] += step * direction[i];
+      return loss(alpha + step * d_alpha, there);
+    };
+    const auto here = loss(alpha, z), above = moved(h), below = moved(-h);
+    std::vector<double> product(z.size());
+    double product_alpha = 0;
+    curvature(row(here.grad),
+              cpu::LossCurvature<double>{
+                  row(direction), {&d_alpha, 1}, {product.data(), 1, 6}, {&product_alpha, 1}});
+    const double slope = (above.grad_alpha - below.grad_alpha) / (2 * h);
+    EXPECT_NEAR(product_alpha, slope, 1e-7 * std::max(1.0, std::abs(slope)));
+    for (std::size_t i = 0; i < z.size(); ++i) {
+      EXPECT_NEAR(product[i], (above.grad[i] - below.grad[i]) / (2 * h), 1e-7) << i;
+    }
+  };
+  check([&](double a, const auto& there) { return class_loss(a, there, label); },
+        [&](auto residual, const auto& out) { cpu::fenchel_young_curvature(residual, alpha, one, out); });
+  check([&](double a, const auto& there) { return soft_loss(a, there, q); },
+        [&](auto residual, const auto& out) { cpu::fenchel_young_curvature(residual, alpha, soft, out); });
+  check([&](double a, const auto& there) { return cross_loss(a, there, q); },
+        [&](auto residual, const auto& out) { cpu::cross_omega_curvature(residual, alpha, soft, out); });
+}
+
 INSTANTIATE_TEST_SUITE_P(Alphas, Losses, ::testing::ValuesIn(kAlphas));
 
 TEST(FenchelYoung, KnownLossesAreRight) {
@@ -283,6 +318,26 @@ TEST(FenchelYoung, HessianProductIsTheSlopeOfTheGradient) {
   }
 }
 
+TEST(FenchelYoung, CurvatureOfRowsThatDoNotMove) {
+  const std::vector<double> residual{0, 0, 0.25, -0.25, kNaN, kNaN}, direction{1, 2, 3, 5, 7, 11},
+      d_alpha{1, 1, 1};
+  const std::vector<index_t> classes{-100, 1, 0};
+  std::vector<double> product(6), product_alpha(3);
+  const cpu::LossCurvature<double> out{
+      {direction.data(), 3, 2}, d_alpha, {product.data(), 3, 2}, product_alpha};
+  cpu::fenchel_young_curvature({residual.data(), 3, 2}, 2.0, ClassTargets{classes}, out);
+  EXPECT_EQ(product[0], 0) << "ignored";
+  EXPECT_EQ(product[1], 0);
+  EXPECT_EQ(product_alpha[0], 0);
+  EXPECT_LT(product[2], 0);
+  EXPECT_EQ(product[2], -product[3]);
+  EXPECT_TRUE(std::isnan(product[4])) << "no prediction";
+  EXPECT_TRUE(std::isnan(product_alpha[2]));
+  cpu::fenchel_young_curvature({residual.data(), 3, 2}, kInf, ClassTargets{classes}, out);
+  EXPECT_EQ(product[2], 0) << "uniform over the maxima, whatever alpha";
+  EXPECT_EQ(product_alpha[1], 0);
+}
+
 TEST(FenchelYoung, BadInputIsNamed) {
   const std::vector<double> z{1, 2, 3, 4};
   const Rows<const double> scores(z.data(), 2, 2);
@@ -316,6 +371,12 @@ TEST(FenchelYoung, BadInputIsNamed) {
                                  LossOutputs<double>{{&one, 1}});
             }),
             "fenchel::fenchel_young: loss.size() must be 2, got 1");
+  EXPECT_EQ(message_of<std::invalid_argument>([&] {
+              cpu::fenchel_young_curvature(
+                  scores, 1.5, ClassTargets{classes},
+                  cpu::LossCurvature<double>{scores, {&one, 1}, {loss.data(), 2, 2}});
+            }),
+            "fenchel::fenchel_young_curvature: d_alpha.size() must equal the number of rows, 2, got 1");
 }
 
 }  // namespace

@@ -149,6 +149,63 @@ TYPED_TEST(MatchWeightsRows, ProductsAreAdjoint) {
   }
 }
 
+/// H v is the difference of gradients along v where weights still add up to 1, and <u, H v> = <v, H u>
+/// anywhere.
+TEST(MatchWeightsRows, HessiansAreDifferencesOfGradients) {
+  const index_t count = 3, cols = 6;
+  const auto w = weights<double>({6, 6, 6}, cols, 14);
+  for (const index_t d : {1, 2, 3}) {
+    const auto points = normal<double>(cols, d, 15);
+    const auto g_mu = normal<double>(count, d, 16), g_scale = normal<double>(count, d * d, 17);
+    auto v = normal<double>(count, cols, 18);
+    const auto u = normal<double>(count, cols, 19);
+    for (index_t i = 0; i < count; ++i) {
+      double total = 0;
+      for (index_t l = 0; l < cols; ++l) total += v(i, l);
+      for (index_t l = 0; l < cols; ++l) v(i, l) -= total / cols;
+    }
+    const std::vector<double> v_alpha{.3, -.2, .1}, u_alpha{.5, .4, -.7};
+    const cpu::WeightPositions at{.points = points};
+    for (const double alpha : {.8, 1.0, 1 + 1e-8, 1.5, 2.0, 5.0}) {
+      const std::vector<double> alphas(3, alpha);
+      const auto along = [&](const Batch<double>& step, const std::vector<double>& d_alpha) {
+        Batch<double> product{count, cols};
+        std::vector<double> of_alpha(3);
+        cpu::match_weights_vjp_vjp<double>(w, at, alphas, .01, {g_mu, g_scale}, step, d_alpha, product.out(),
+                                           of_alpha);
+        product.values.insert(product.values.end(), of_alpha.begin(), of_alpha.end());
+        return product.values;
+      };
+      const double h = 1e-6;
+      const auto gradient = [&](double sign) {
+        auto moved = w;
+        auto orders = alphas;
+        for (std::size_t k = 0; k < v.values.size(); ++k) moved.values[k] += sign * h * v.values[k];
+        for (std::size_t k = 0; k < 3; ++k) orders[k] += sign * h * v_alpha[k];
+        Batch<double> out{count, cols};
+        std::vector<double> of_alpha(3);
+        cpu::match_weights_vjp<double>(moved, at, orders, .01, {g_mu, g_scale}, out.out(), of_alpha);
+        out.values.insert(out.values.end(), of_alpha.begin(), of_alpha.end());
+        return out.values;
+      };
+      const auto of_v = along(v, v_alpha), of_u = along(u, u_alpha);
+      const auto above = gradient(1), below = gradient(-1);
+      double left = 0, right = 0, size = 0;
+      const auto whole = [](const Batch<double>& x, const std::vector<double>& y, std::size_t k) {
+        return k < x.values.size() ? x.values[k] : y[k - x.values.size()];
+      };
+      for (std::size_t k = 0; k < of_v.size(); ++k) {
+        EXPECT_NEAR(of_v[k], (above[k] - below[k]) / (2 * h), 1e-6 * (1 + std::abs(of_v[k])))
+            << alpha << " " << d << " " << k;
+        left += whole(u, u_alpha, k) * of_v[k];
+        right += whole(v, v_alpha, k) * of_u[k];
+        size += std::abs(whole(u, u_alpha, k) * of_v[k]);
+      }
+      EXPECT_NEAR(left, right, 1e-12 * size) << alpha << " " << d;
+    }
+  }
+}
+
 TEST(MatchWeightsRows, FloatIsDoubleRounded) {
   const auto w = weights<float>({50, 50, 50}, 50, 10);
   Batch<double> exact{3, 50};

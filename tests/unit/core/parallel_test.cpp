@@ -53,6 +53,36 @@ TEST_F(Threads, SmallWorkStaysOnTheCallersThread) {
   EXPECT_EQ(workers_for(1, 1'000'000'000), 1);
 }
 
+class CountingPool : public ThreadPool {
+ public:
+  [[nodiscard]] int num_threads() const noexcept override { return 5; }
+  void run(int count, FunctionRef<void(int)> task) override {
+    for (int k = count - 1; k >= 0; --k) task(k);
+    tasks += count;
+  }
+  int tasks = 0;
+};
+
+TEST_F(Threads, APoolIsUsedWhileItsScopeLasts) {
+  const auto expected = roots(1000);
+  CountingPool pool, inner;
+  {
+    const ScopedThreadPool scope(pool);
+    EXPECT_EQ(num_threads(), 5);
+    EXPECT_EQ(roots(1000), expected);
+    EXPECT_EQ(pool.tasks, 5);
+    {
+      const ScopedThreadPool nested(inner);
+      EXPECT_EQ(roots(1000), expected);
+    }
+    EXPECT_EQ(inner.tasks, 5);
+    EXPECT_EQ(roots(3), std::vector<double>(expected.begin(), expected.begin() + 3));
+    EXPECT_EQ(pool.tasks, 8);
+  }
+  roots(1000);
+  EXPECT_EQ(pool.tasks, 8);
+}
+
 TEST_F(Threads, AForkedChildOfAThreadedParentFinishes) {
   set_num_threads(2);
   const auto expected = roots(1000);

@@ -1,0 +1,180 @@
+#include "fenchel/core/beta_gaussian_jet.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "fenchel/core/beta_gaussian.hpp"
+#include "fenchel/core/gamma_ratio.hpp"
+#include "fenchel/core/gamma_ratio_derivatives.hpp"
+
+namespace fenchel {
+namespace {
+
+using Function = BetaGaussianFunction;
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+/// Central differences of the fourth order.
+template <class F>
+double difference(const F& f, double x, double h) {
+  return (8 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12 * h);
+}
+
+TEST(GammaRatioDerivatives, AreDerivatives) {
+  for (const index_t n : {1, 2, 3, 4, 7}) {
+    for (const double am1 : {-0.2, -1e-3, 0.0, 1e-8, 0.05, 0.5, 1.0, 4.0, 1e3}) {
+      SCOPED_TRACE(::testing::Message() << "n=" << n << " am1=" << am1);
+      const GammaRatioDerivatives d = log_gamma_ratio_derivatives(n, am1);
+      const double slope = log_gamma_ratio_slope(n, am1), h = 1e-3 * std::max(0.1, std::abs(am1));
+      EXPECT_NEAR(d.first, slope, kGammaRatioDerivativeError * slope);
+      const auto first = [&](double x) { return log_gamma_ratio_slope(n, x); };
+      const auto second = [&](double x) { return log_gamma_ratio_derivatives(n, x).second; };
+      EXPECT_NEAR(d.second, difference(first, am1, h), 1e-8 * std::abs(d.second));
+      EXPECT_NEAR(d.third, difference(second, am1, h), 1e-7 * std::abs(d.third));
+    }
+  }
+  EXPECT_EQ(log_gamma_ratio_derivatives(3, kInf).second, 0);
+}
+
+TEST(GammaRatioDerivatives, DoNotJumpWhereTheirSeriesBegins) {
+  for (const double edge : {1. / 16, 1. / 15, 1. / 3, -1. / 17.5, -0.1}) {
+    const GammaRatioDerivatives below = log_gamma_ratio_derivatives(1, edge * (1 - 1e-14)),
+                                above = log_gamma_ratio_derivatives(1, edge * (1 + 1e-14));
+    EXPECT_NEAR(below.second, above.second, kGammaRatioDerivativeError * std::abs(above.second));
+    EXPECT_NEAR(below.third, above.third, kGammaRatioDerivativeError * std::abs(above.third));
+  }
+}
+
+struct Case {
+  Function function;
+  double argument;
+};
+const Case kCases[] = {
+    {Function::log_density, 0.15},  {Function::cross_omega, 0.7}, {Function::entropy, 0},
+    {Function::tsallis_entropy, 0}, {Function::log_variance, 0},  {Function::log_radius2, 0},
+    {Function::log_draw, 123456},   {Function::cdf, 0.3},         {Function::quantile, 0.3}};
+
+bool has_variable(Function f, int i) {
+  return i > 0 || (f != Function::log_draw && f != Function::entropy && f != Function::tsallis_entropy &&
+                   f != Function::log_variance && f != Function::log_radius2);
+}
+
+/// Through alpha = 1, on both sides of it.
+TEST(BetaGaussianJet, DerivativesAreDerivatives) {
+  for (const auto& [function, argument] : kCases) {
+    for (const index_t n : {1, 2, 3, 6}) {
+      if (n > 1 && (function == Function::cdf || function == Function::quantile)) continue;
+      for (const double alpha : {0.8, 0.97, 1.0, 1 + 1e-8, 1.02, 4. / 3, 1.5, 2.0, 5.0, 1e3}) {
+        if (function == Function::log_radius2 && alpha < 1.01) continue;
+        SCOPED_TRACE(::testing::Message() << static_cast<int>(function) << " n=" << n << " alpha=" << alpha);
+        const double x[3] = {argument, 0.3, alpha};
+        const Jet jet = beta_gaussian_jet(function, n, x[0], x[1], x[2]);
+        EXPECT_EQ(jet.value, beta_gaussian_value(function, n, x[0], x[1], x[2]));
+        for (int i = 0, k = 0; i < 3; ++i) {
+          const double h = i == 2 ? 2e-4 * std::max(1.0, alpha - 1) : 1e-4;
+          const auto moved = [&](double v) {
+            double y[3] = {x[0], x[1], x[2]};
+            y[i] = v;
+            return beta_gaussian_jet(function, n, y[0], y[1], y[2]);
+          };
+          if (!has_variable(function, i)) {
+            EXPECT_EQ(jet.gradient[static_cast<std::size_t>(i)], 0);
+            k += 3 - i;
+            continue;
+          }
+          const double slope = jet.gradient[static_cast<std::size_t>(i)];
+          // Radii of near Gaussians come close to log_radius2's pole.
+          const double step = function == Function::log_radius2 ? std::min(h, 1e-3 * (alpha - 1)) : h;
+          EXPECT_NEAR(slope, difference([&](double v) { return moved(v).value; }, x[i], step),
+                      1e-8 * (1 / (alpha > 100 ? 100 : 1) + std::abs(slope)));
+          for (int j = i; j < 3; ++j, ++k) {
+            if (i == 2 && (function == Function::cdf || function == Function::quantile)) continue;
+            const double second = jet.hessian[static_cast<std::size_t>(k)];
+            const auto gradient = [&](double v) { return moved(v).gradient[static_cast<std::size_t>(j)]; };
+            EXPECT_NEAR(second, difference(gradient, x[i], step), 1e-7 * (1 + std::abs(second))) << i << j;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(BetaGaussianJet, IsTheUniformDistributionAtInfiniteAlpha) {
+  for (const index_t n : {1, 2, 5}) {
+    for (const auto& [function, argument] : kCases) {
+      if (n > 1 && (function == Function::cdf || function == Function::quantile)) continue;
+      const Jet jet = beta_gaussian_jet(function, n, argument, 0.3, kInf);
+      const auto value = [&, f = function, a = argument](double log_det) {
+        return beta_gaussian_value(f, n, a, log_det, kInf);
+      };
+      EXPECT_NEAR(jet.value, beta_gaussian_value(function, n, argument, 0.3, 1e9), 1e-7);
+      EXPECT_NEAR(jet.gradient[1], difference(value, 0.3, 1e-3), 1e-10);
+      EXPECT_EQ(jet.gradient[2], 0);
+    }
+  }
+}
+
+TEST(BetaGaussianJet, IsZeroOffTheSupportAndNaNForNaN) {
+  const Jet off = beta_gaussian_jet(Function::log_density, 2, 1e3, 0, 2);
+  EXPECT_EQ(off.value, -kInf);
+  for (const double slope : off.gradient) EXPECT_EQ(slope, 0);
+  EXPECT_EQ(beta_gaussian_jet(Function::cdf, 1, 1e3, 0, 2).gradient[0], 0);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const Function f : {Function::log_density, Function::cdf, Function::quantile}) {
+    EXPECT_TRUE(std::isnan(beta_gaussian_jet(f, 1, nan, 0, 2).gradient[2]));
+  }
+  EXPECT_TRUE(std::isnan(beta_gaussian_value(Function::quantile, 1, 1.5, 0, 2)));
+  EXPECT_EQ(beta_gaussian_jet(Function::log_variance, 1, 0, 0, 0.3).gradient[2], 0);  // infinite
+}
+
+TEST(BetaGaussianJet, NeedNotIntegrate) {
+  for (const auto& [function, argument] : kCases) {
+    const Jet all = beta_gaussian_jet(function, 1, argument, 0.3, 1.5),
+              some = beta_gaussian_jet(function, 1, argument, 0.3, 1.5, false);
+    const bool integral = function == Function::cdf || function == Function::quantile;
+    for (const std::size_t i : {0, 1}) EXPECT_EQ(some.gradient[i], all.gradient[i]);
+    for (const std::size_t k : {0, 1, 3}) EXPECT_EQ(some.hessian[k], all.hessian[k]);
+    EXPECT_EQ(std::isnan(some.gradient[2]), integral);
+  }
+}
+
+/// The ends of the support move with alpha as its radius does.
+TEST(BetaGaussianJet, QuantilesOfZeroAndOneAreTheEnds) {
+  const Jet end = beta_gaussian_jet(Function::quantile, 1, 0, 0.2, 1.5),
+            inside = beta_gaussian_jet(Function::quantile, 1, 1e-12, 0.2, 1.5);
+  EXPECT_NEAR(end.gradient[2], inside.gradient[2], 1e-2);
+  EXPECT_NEAR(end.gradient[1], inside.gradient[1], 1e-2);
+  EXPECT_EQ(beta_gaussian_jet(Function::quantile, 1, 1, 0, 0.5).value, kInf);
+}
+
+/// E[q] = n v, and on a direction apart from the radius.
+TEST(BetaGaussianJet, DrawsHaveTheVariance) {
+  constexpr int kDraws = 20000;
+  for (const index_t n : {1, 2, 3, 4}) {
+    for (const double alpha : {0.9, 1.0, 1.5, 3.0, kInf}) {
+      std::vector<double> direction(static_cast<std::size_t>(n));
+      double sum = 0;
+      for (int seed = 0; seed < kDraws; ++seed) {
+        draw_direction(static_cast<std::uint64_t>(seed), direction);
+        const double first =
+            direction[0] * std::exp(beta_gaussian_value(Function::log_draw, n, seed, 0.4, alpha));
+        sum += first * first;
+      }
+      const double v = std::exp(beta_gaussian_value(Function::log_variance, n, 0, 0.4, alpha));
+      EXPECT_NEAR(sum / kDraws, v, 0.05 * v) << n << " " << alpha;
+    }
+  }
+}
+
+TEST(BetaGaussianJet, FunctionsHaveNames) {
+  EXPECT_EQ(beta_gaussian_function("quantile"), Function::quantile);
+  EXPECT_EQ(beta_gaussian_function("log_density"), Function::log_density);
+  EXPECT_THROW((void)beta_gaussian_function("median"), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace fenchel

@@ -1,0 +1,128 @@
+#include "fenchel/loss/poisson_rows.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "fenchel/distribution/sparse_poisson.hpp"
+#include "fenchel/loss/integers.hpp"
+#include "support/messages.hpp"
+
+namespace fenchel {
+namespace {
+
+using S = PoissonStatistic;
+using testing::message_of;
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::array kAlphas = {1.0, 1 + 0x1p-52, 1 + 1e-8, 4.0 / 3, 1.5, 2.0, 5.0};
+
+struct Result {
+  double value, d_mu, d_alpha, d2_mu;
+};
+
+std::vector<Result> rows_of(S statistic, PerRow mu, PerRow alpha, std::vector<double> at, index_t rows,
+                            double order = 1) {
+  const auto cols = std::ssize(at) / rows;
+  std::vector<double> memory(4 * at.size());
+  const auto part = [&](index_t k) { return Rows<double>(memory.data() + k * std::ssize(at), rows, cols); };
+  sparse_poisson_rows(statistic, mu, alpha, {at.data(), rows, cols}, {part(0), part(1), part(2), part(3)},
+                      order);
+  std::vector<Result> results;
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    results.push_back(
+        {memory[i], memory[at.size() + i], memory[2 * at.size() + i], memory[3 * at.size() + i]});
+  }
+  return results;
+}
+
+Result one(S statistic, double mu, double alpha, double at, double order = 1) {
+  return rows_of(statistic, mu, alpha, {at}, 1, order).front();
+}
+
+TEST(PoissonRows, ValuesAreThoseOfTheDistribution) {
+  for (const double alpha : kAlphas) {
+    const SparsePoisson p(alpha, 3.3);
+    for (const index_t t : {0, 1, 3, 4, 9, 400}) {
+      const auto x = static_cast<double>(t);
+      EXPECT_EQ(one(S::log_pmf, 3.3, alpha, x).value, log_pmf(p, t));
+      EXPECT_EQ(one(S::pmf, 3.3, alpha, x).value, pmf(p, t));
+      EXPECT_EQ(one(S::cdf, 3.3, alpha, x + 0.4).value, cdf(p, t));
+      const auto loss = fenchel_young(Tsallis(alpha), score(p), Naturals(), t);
+      const Result got = one(S::loss, 3.3, alpha, x);
+      EXPECT_NEAR(got.value, loss.value, 1e-14 * (1 + loss.value));
+      EXPECT_NEAR(got.d_mu, loss.gradient.log_mu / 3.3, 1e-14 * (1 + x));
+      EXPECT_NEAR(got.d_alpha, loss.gradient.alpha, 1e-14);
+    }
+    EXPECT_EQ(one(S::quantile, 3.3, alpha, 0.7).value, static_cast<double>(quantile(p, 0.7)));
+    EXPECT_EQ(one(S::mean, 3.3, alpha, 0).value, mean(p));
+    EXPECT_EQ(one(S::variance, 3.3, alpha, 0).value, variance(p));
+    EXPECT_EQ(one(S::mode, 3.3, alpha, 0).value, 3);
+    EXPECT_EQ(one(S::entropy, 3.3, alpha, 0, 1.5).value, tsallis_entropy(p, 1.5));
+  }
+}
+
+TEST(PoissonRows, DerivativesAreSlopes) {
+  for (const double alpha : kAlphas) {
+    for (const S statistic :
+         {S::log_pmf, S::pmf, S::cdf, S::loss, S::mean, S::variance, S::entropy, S::quantile, S::mode}) {
+      const double at = statistic == S::quantile ? 0.7 : 3.0, h = 1e-5, order = 1.5;
+      const Result r = one(statistic, 3.3, alpha, at, order);
+      const auto at_mu = [&](double mu) { return one(statistic, mu, alpha, at, order); };
+      EXPECT_NEAR(r.d_mu, (at_mu(3.3 + h).value - at_mu(3.3 - h).value) / (2 * h), 1e-8);
+      if (statistic == S::loss) {
+        EXPECT_NEAR(r.d2_mu, (at_mu(3.3 + h).d_mu - at_mu(3.3 - h).d_mu) / (2 * h), 1e-8);
+      }
+      const double below = std::max(1.0, alpha - h);
+      const double slope =
+          (one(statistic, 3.3, alpha + h, at, order).value - one(statistic, 3.3, below, at, order).value) /
+          (alpha + h - below);
+      const double accuracy = below > alpha - h ? 10 * h : 1e-7;  // one-sided at alpha = 1
+      EXPECT_NEAR(r.d_alpha, slope, accuracy * (1 + std::abs(slope)))
+          << alpha << " " << static_cast<int>(statistic);
+    }
+  }
+}
+
+TEST(PoissonRows, FarOutTheLogOfAProbabilityStillHasSlopes) {
+  const double mu = 2, t = 400, h = 1e-4;
+  for (const double alpha : {1.0, 1 + 1e-8}) {
+    const Result r = one(S::log_pmf, mu, alpha, t);
+    EXPECT_LT(r.value, -1000);
+    const double up = one(S::log_pmf, mu + h, alpha, t).value, down = one(S::log_pmf, mu - h, alpha, t).value;
+    EXPECT_NEAR(r.d_mu, (up - down) / (2 * h), 1e-5);
+    EXPECT_NEAR(one(S::log_pmf, mu, 1, t).d_mu, t / mu - 1, 1e-10);
+  }
+  const double step = 1e-9;
+  const double slope = (one(S::log_pmf, mu, 1 + step, t).value - one(S::log_pmf, mu, 1, t).value) / step;
+  EXPECT_NEAR(one(S::log_pmf, mu, 1, t).d_alpha / slope, 1, 1e-5);
+}
+
+TEST(PoissonRows, RowsStandAlone) {
+  const std::vector<double> mu{3, kNaN, 5}, alpha{2, 2, kInfinity};
+  const auto results = rows_of(S::pmf, mu, alpha, {2, kNaN, 2.5, 2, 3, 4, 4, 5, 6}, 3);
+  EXPECT_EQ(results[0].value, pmf(SparsePoisson(2, 3), 2));
+  EXPECT_TRUE(std::isnan(results[1].value) && std::isnan(results[4].value));
+  EXPECT_EQ(results[2].value, 0);
+  EXPECT_EQ(results[6].value, 0.5);  // 4 and 5 are both modes
+  EXPECT_EQ(results[6].d_mu, 0);
+  EXPECT_EQ(one(S::log_pmf, 3, 2, 7).value, -kInfinity);
+  EXPECT_EQ(one(S::log_pmf, 3, 2, 7).d_mu, 0);
+  EXPECT_EQ(one(S::quantile, 3, 1, 1).value, kInfinity);
+  EXPECT_TRUE(std::isnan(one(S::quantile, 3, 1, 1.5).value));
+}
+
+TEST(PoissonRows, ErrorsNameTheParameter) {
+  EXPECT_EQ(message_of<std::domain_error>([] { return one(S::mean, -1, 2, 0).value; }),
+            "fenchel::sparse_poisson: mu must be positive and at most 2^52, got -1");
+  EXPECT_EQ(message_of<std::domain_error>([] { return one(S::loss, 1, 2, 1.5).value; }),
+            "fenchel::sparse_poisson_rows: at must be a natural number, got 1.5");
+}
+
+}  // namespace
+}  // namespace fenchel
