@@ -1,7 +1,8 @@
 """Sparse distributions and Fenchel-Young losses.
 
 Start with `fenchel.sparsemax`, `fenchel.BetaGaussian` and `fenchel.attend`. `fenchel.stats` has the distributions as
-SciPy's, `fenchel.sklearn` estimators, `fenchel.plot` pictures; each needs its package, and is imported by its name.
+SciPy's, `fenchel.sklearn` estimators, `fenchel.plot` pictures, `fenchel.torch` operations and modules for PyTorch; each
+needs its package, and is imported by its name.
 """
 
 from ._attention import attend, attend_jacobian, attend_jvp, attend_vjp

@@ -1,0 +1,46 @@
+"""Sparse distributions and Fenchel-Young losses for PyTorch.
+
+Start with `entmax`, `entmax_loss`, `BetaGaussian` and `continuous_attention`; `fenchel.torch.nn` has the modules. Names
+and arguments of the entmax package are kept. The guide is docs/torch.md in the repository.
+"""
+
+from . import nn
+from ._attention import continuous_attention
+from ._basis import GaussianBasis
+from ._beta_gaussian import BetaGaussian
+from ._entmax import entmax, entmax15, entmax_bisect, sparsemax, sparsemax_bisect
+from ._entmax_loss import (
+    cross_omega,
+    entmax15_loss,
+    entmax_bisect_loss,
+    entmax_loss,
+    sparsemax_bisect_loss,
+    sparsemax_loss,
+)
+from ._fusedmax import fusedmax
+from ._multivariate_beta_gaussian import MultivariateBetaGaussian
+from ._sparse_poisson import SparsePoisson
+from ._values import RidgeValues, match_weights
+
+__all__ = [
+    "BetaGaussian",
+    "GaussianBasis",
+    "MultivariateBetaGaussian",
+    "RidgeValues",
+    "SparsePoisson",
+    "continuous_attention",
+    "cross_omega",
+    "entmax",
+    "entmax15",
+    "entmax15_loss",
+    "entmax_bisect",
+    "entmax_bisect_loss",
+    "entmax_loss",
+    "fusedmax",
+    "match_weights",
+    "nn",
+    "sparsemax",
+    "sparsemax_bisect",
+    "sparsemax_bisect_loss",
+    "sparsemax_loss",
+]

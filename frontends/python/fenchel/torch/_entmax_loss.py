@@ -1,0 +1,273 @@
+"""The losses whose predictions are entmax."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ._differentiable import Places, Rule, Tensors, differentiable, is_differentiated, or_zeros
+from ._library import ops, per_row_like, register_rows, rows_like
+from ._rows import HALF, Parameter, parameter_of_rows, scores_and_dim
+
+
+def _fake_loss(
+    scores: torch.Tensor,
+    alphas: torch.Tensor | None,
+    classes: torch.Tensor | None,
+    soft: torch.Tensor | None,
+    alpha: float,
+    dim: int,
+    ignore_index: int,
+    cross: bool,
+    gradient: bool,
+) -> Tensors:
+    computed = scores.float() if scores.dtype in HALF else scores
+    residual = rows_like(computed, dim) if gradient else computed.new_empty(0)
+    return rows_like(computed.narrow(dim, 0, 1), dim), residual, per_row_like(alphas if gradient else None, scores, dim)
+
+
+register_rows("entmax_loss", _fake_loss)
+register_rows(
+    "entmax_loss_curvature",
+    lambda residual, alphas, *rest: (rows_like(residual, rest[5]), per_row_like(alphas, residual, rest[5])),
+)
+
+
+class _EntmaxLoss(Rule):
+    """x is (scores, alphas, classes, soft targets), y one loss a row, and the other outputs its gradient: p - q in the
+    scores, and the slope in alpha."""
+
+    name = "entmax_loss"
+    count = 4
+    results = 3
+    unread = (0,)
+
+    @staticmethod
+    def vjp(x: Tensors, outputs: Tensors, grad: torch.Tensor, wanted: Places, static: tuple[Any, ...]) -> Tensors:
+        _, residual, slope = outputs
+        return grad * residual, grad * slope if 1 in wanted else None
+
+    @staticmethod
+    def jvp(x: Tensors, outputs: Tensors, dx: Tensors, static: tuple[Any, ...]) -> torch.Tensor:
+        (loss, residual, slope), (d_scores, d_alphas, _, d_soft) = outputs, dx
+        if d_soft is not None:
+            raise ValueError("fenchel.torch: target must have no tangent: no derivative in it is computed")
+        dim = static[1]
+        d_loss = torch.zeros_like(loss)
+        if d_scores is not None:
+            d_loss = d_loss + (residual * d_scores).sum(dim, keepdim=True)
+        return d_loss if d_alphas is None else d_loss + (slope * d_alphas).to(loss.dtype)
+
+    @staticmethod
+    def hessian(
+        x: Tensors, outputs: Tensors, grad: torch.Tensor, dx: Tensors, wanted: Places, static: tuple[Any, ...]
+    ) -> Tensors:
+        (_, residual, _), (d_scores, d_alphas, _, _) = outputs, dx
+        product, product_alphas = ops.entmax_loss_curvature(
+            residual, *x[1:], or_zeros(d_scores, residual), d_alphas, *static[:-1]
+        )
+        return grad * product, grad * product_alphas if 1 in wanted else None
+
+
+_entmax_loss = differentiable(_EntmaxLoss)
+
+
+def _targets(target: torch.Tensor, x: torch.Tensor, dim: int) -> Tensors:
+    """(classes, None) or (None, distributions), as the operations take them."""
+    if target.requires_grad:
+        raise ValueError("fenchel.torch: target must not require a gradient: it gets none; detach it")
+    if target.is_floating_point():
+        if target.shape != x.shape:
+            raise ValueError(
+                f"fenchel.torch: target, a distribution, must have the shape of x, {tuple(x.shape)}, got "
+                f"{tuple(target.shape)}"
+            )
+        if target.dtype in HALF:
+            # Rounding moves the sum by a part in the type's precision: that much is undone, and no more.
+            eps, target = torch.finfo(target.dtype).eps, target.float()
+            total = target.sum(dim, keepdim=True)
+            target = torch.where((total - 1).abs() <= eps, target / total, target)
+        return None, target
+    shape = (*x.shape[: x.dim() + dim], *x.shape[x.dim() + dim + 1 :])
+    if target.dtype == torch.bool or target.is_complex():
+        raise TypeError(f"fenchel.torch: target must be classes (integers) or distributions, got {target.dtype}")
+    if tuple(target.shape) != shape:
+        raise ValueError(
+            f"fenchel.torch: target, a class a row, must have the shape of x without dim, {shape}, got "
+            f"{tuple(target.shape)}"
+        )
+    return target.long().unsqueeze(dim), None
+
+
+def _loss(
+    x: torch.Tensor,
+    target: torch.Tensor,
+    alpha: Parameter,
+    ignore_index: int,
+    reduction: str,
+    dim: int,
+    cross: bool,
+) -> torch.Tensor:
+    if reduction not in ("none", "mean", "elementwise_mean", "sum"):
+        raise ValueError(f"fenchel.torch: reduction must be 'none', 'mean' or 'sum', got {reduction!r}")
+    x, dim = scores_and_dim(x, dim)
+    if x.shape[dim] == 0:
+        raise ValueError(f"fenchel.torch: x must have at least one class along dim, got shape {tuple(x.shape)}")
+    classes, soft = _targets(target, x, dim)
+    alphas, number = parameter_of_rows(alpha, x, dim)
+    # What is compiled may be compiled inside of a vmap, where tensors do not say whether they require a gradient.
+    gradient = torch.is_grad_enabled() if torch.compiler.is_compiling() else is_differentiated((x, alphas))
+    loss = _entmax_loss(x, alphas, classes, soft, number, dim, ignore_index, cross, gradient).squeeze(dim)
+    if reduction != "none":
+        rows, loss = max(loss.numel(), 1), loss.sum()
+        if reduction != "sum":
+            loss = loss / (rows if classes is None else (target != ignore_index).sum().clamp(min=1))
+    return loss.to(x.dtype)
+
+
+def entmax_loss(
+    x: torch.Tensor,
+    target: torch.Tensor,
+    alpha: Parameter = 1.5,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    dim: int = -1,
+) -> torch.Tensor:
+    """The Fenchel-Young loss Omega*(x) + Omega(q) - <x, q> of entmax: cross-entropy for alpha = 1.
+
+    It is never negative, and 0 where entmax(x) is the target q. Its gradient is entmax(x) - q.
+
+    Parameters
+    ----------
+    x : Tensor
+        Scores, with classes along `dim`. A row with a mask (-inf) under its target has loss inf; one with a NaN, a +inf
+        or no finite score has loss NaN.
+    target : Tensor
+        Classes, integers of the shape of x without `dim`; or distributions, floating point and of the shape of x.
+        It gets no gradient.
+    alpha : float or Tensor
+        As in `entmax`. A tensor gets a gradient.
+    ignore_index : int
+        Rows of this class have loss 0 and do not count in the mean.
+    reduction : str
+        "none" for one loss a row, "mean" over the rows that are not ignored (0 if all are), or "sum".
+    dim : int
+        Where the classes are. For images, (N, C, H, W), dim = 1.
+
+    Returns
+    -------
+    Tensor
+        A number, or of the shape of x without `dim`. As with torch.nn.functional.cross_entropy it has the dtype of x,
+        or float32 under autocast.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from fenchel.torch import entmax_loss
+    >>> x = torch.tensor([[3.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
+    >>> entmax_loss(x, torch.tensor([0, 2]), reduction="none")
+    tensor([0.0000, 0.3959])
+    """
+    return _loss(x, target, alpha, ignore_index, reduction, dim, cross=False)
+
+
+def cross_omega(
+    x: torch.Tensor,
+    target: torch.Tensor,
+    alpha: Parameter = 1.5,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    dim: int = -1,
+) -> torch.Tensor:
+    """Omega*(x) - <x, q>: `entmax_loss` without Omega(q), which does not depend on the scores.
+
+    For alpha = 1 it is the cross-entropy of distributions q. For classes it is `entmax_loss`. The gradient is the same,
+    and so are the arguments: x, target, alpha, ignore_index, reduction and dim.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from fenchel.torch import cross_omega
+    >>> x, q = torch.tensor([[3.0, 0.0, 1.0]]), torch.tensor([[0.5, 0.25, 0.25]])
+    >>> torch.allclose(cross_omega(x, q, alpha=1.0), torch.nn.functional.cross_entropy(x, q))
+    True
+    """
+    return _loss(x, target, alpha, ignore_index, reduction, dim, cross=True)
+
+
+def sparsemax_loss(
+    x: torch.Tensor,
+    target: torch.Tensor,
+    k: int | None = None,
+    ignore_index: int = -100,
+    reduction: str = "none",
+    dim: int = -1,
+) -> torch.Tensor:
+    """`entmax_loss` at alpha = 2. As in the entmax package, it is one loss a row unless `reduction` says otherwise.
+
+    x, target, ignore_index and dim are those of `entmax_loss`. k, an argument of the package, changes nothing.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from fenchel.torch import sparsemax_loss
+    >>> sparsemax_loss(torch.tensor([[3.0, 0.0, 1.0], [0.0, 1.0, 1.0]]), torch.tensor([0, 2]))
+    tensor([0.0000, 0.2500])
+    """
+    return entmax_loss(x, target, 2.0, ignore_index, reduction, dim)
+
+
+def entmax15_loss(
+    x: torch.Tensor,
+    target: torch.Tensor,
+    k: int | None = None,
+    ignore_index: int = -100,
+    reduction: str = "none",
+    dim: int = -1,
+) -> torch.Tensor:
+    """`entmax_loss` at alpha = 3/2. As in the entmax package, it is one loss a row unless `reduction` says otherwise.
+
+    x, target, ignore_index and dim are those of `entmax_loss`. k, an argument of the package, changes nothing.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from fenchel.torch import entmax15_loss
+    >>> entmax15_loss(torch.tensor([[3.0, 0.0, 1.0], [0.0, 1.0, 1.0]]), torch.tensor([0, 2]))
+    tensor([0.0000, 0.3959])
+    """
+    return entmax_loss(x, target, 1.5, ignore_index, reduction, dim)
+
+
+def entmax_bisect_loss(
+    x: torch.Tensor, target: torch.Tensor, alpha: Parameter = 1.5, n_iter: int = 50
+) -> torch.Tensor:
+    """`entmax_loss`, one a row, by its name in the entmax package.
+
+    x, target and alpha are those of `entmax_loss`, with classes along the last dimension. n_iter changes nothing: there
+    is no bisection.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from fenchel.torch import entmax_bisect_loss
+    >>> entmax_bisect_loss(torch.tensor([[3.0, 0.0, 1.0], [0.0, 1.0, 1.0]]), torch.tensor([0, 2]), alpha=1.5)
+    tensor([0.0000, 0.3959])
+    """
+    return entmax_loss(x, target, alpha, reduction="none")
+
+
+def sparsemax_bisect_loss(x: torch.Tensor, target: torch.Tensor, n_iter: int = 50) -> torch.Tensor:
+    """`sparsemax_loss`, by another name of the entmax package.
+
+    x and target are those of `entmax_loss`, with classes along the last dimension. n_iter changes nothing.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from fenchel.torch import sparsemax_bisect_loss
+    >>> sparsemax_bisect_loss(torch.tensor([[3.0, 0.0, 1.0], [0.0, 1.0, 1.0]]), torch.tensor([0, 2]))
+    tensor([0.0000, 0.2500])
+    """
+    return entmax_loss(x, target, 2.0, reduction="none")

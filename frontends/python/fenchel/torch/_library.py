@@ -1,0 +1,72 @@
+"""The compiled operations, and what each needs beside its kernel: shapes without data, and a rule for vmap."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+_PATH = pathlib.Path(__file__).with_name("libfenchel_torch_ops.so")
+if not _PATH.exists():
+    raise ImportError(
+        "fenchel was built without torch, so fenchel.torch has no operations: with torch 2.10 or later installed, "
+        "install fenchel again (pip install --force-reinstall --no-deps .)"
+    )
+torch.ops.load_library(_PATH)
+ops: Any = torch.ops.fenchel
+
+
+def rows_like(x: torch.Tensor, dim: int) -> torch.Tensor:
+    """What a kernel allocates for rows along `dim`: neighbours of a row are neighbours in memory."""
+    return torch.empty_like(x.transpose(dim, -1), memory_format=torch.contiguous_format).transpose(dim, -1)
+
+
+def per_row_like(parameter: torch.Tensor | None, any_tensor: torch.Tensor, dim: int) -> torch.Tensor:
+    """What a kernel allocates for a number a row: nothing, of shape (0), where there is no such parameter."""
+    if parameter is None:
+        return any_tensor.new_empty(0, dtype=torch.float64)
+    return rows_like(parameter, dim)
+
+
+def register_rows(name: str, fake: Callable[..., Any], shared: tuple[int, ...] = (), summed: bool = False) -> None:
+    """For an operation whose tensors all have the rows' leading dimensions, and whose dims are counted from the end:
+    vmap then is one more leading dimension.
+
+    But the arguments at the places `shared` are one for all rows, and so are gradients in them, which there are where
+    `summed` and the last argument say so: then vmap is a call for each element of its batch.
+    """
+
+    def fake_on_one_device(*args: Any) -> Any:
+        """A meta tensor among tensors with data would be told to have a result, of numbers that nobody computed."""
+        devices = {x.device for x in args if isinstance(x, torch.Tensor)}
+        if len(devices) > 1:
+            raise ValueError(f"fenchel::{name}: tensors must be on one device, got {sorted(map(str, devices))}")
+        return fake(*args)
+
+    torch.library.register_fake(f"fenchel::{name}", fake_on_one_device)
+
+    def vmap(info: Any, in_dims: tuple[int | None, ...], *args: Any) -> tuple[Any, Any]:
+        operation = getattr(ops, name)
+        if any(in_dims[i] is not None for i in shared) or (summed and args[-1]):
+            calls = [
+                operation(*(x if dim is None else x.select(dim, k) for x, dim in zip(args, in_dims)))
+                for k in range(info.batch_size)
+            ]
+            if isinstance(calls[0], torch.Tensor):
+                return torch.stack(calls), 0
+            return tuple(map(torch.stack, zip(*calls))), (0,) * len(calls[0])
+
+        def batched(i: int, x: Any, dim: int | None) -> Any:
+            if i in shared or not isinstance(x, torch.Tensor):
+                return x
+            return x.expand(info.batch_size, *x.shape) if dim is None else x.movedim(dim, 0)
+
+        result = operation(*map(batched, range(len(args)), args, in_dims))
+        if isinstance(result, torch.Tensor):
+            return result, 0
+        # A number a row that is not there has no batch either.
+        return result, tuple(None if r.shape == (0,) else 0 for r in result)
+
+    torch.library.register_vmap(f"fenchel::{name}", vmap)

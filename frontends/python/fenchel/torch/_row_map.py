@@ -1,0 +1,36 @@
+"""Derivatives of a map from scores to probabilities that has a parameter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ._differentiable import Places, Rule, Tensors, or_zeros
+from ._library import ops, per_row_like, register_rows, rows_like
+
+
+class RowMap(Rule):
+    """x is (scores, parameters). Derivatives are functions of p and the parameters alone."""
+
+    count = 2
+    unread = (0,)
+
+    @classmethod
+    def vjp(cls, x: Tensors, outputs: Tensors, grad: torch.Tensor, wanted: Places, static: tuple[Any, ...]) -> Tensors:
+        return getattr(ops, f"{cls.name}_vjp")(outputs[0], x[1], grad, *static)
+
+    @classmethod
+    def jvp(cls, x: Tensors, outputs: Tensors, dx: Tensors, static: tuple[Any, ...]) -> torch.Tensor:
+        (p,), (d_scores, d_parameters) = outputs, dx
+        return getattr(ops, f"{cls.name}_jvp")(p, x[1], or_zeros(d_scores, p), d_parameters, *static)
+
+
+def register_row_map(name: str) -> None:
+    """The operations `name`, `name`_vjp and `name`_jvp."""
+    register_rows(name, lambda scores, parameters, shared, dim: rows_like(scores, dim))
+    register_rows(f"{name}_jvp", lambda p, parameters, d_scores, d_parameters, shared, dim: rows_like(p, dim))
+    register_rows(
+        f"{name}_vjp",
+        lambda p, parameters, grad_p, shared, dim: (rows_like(p, dim), per_row_like(parameters, p, dim)),
+    )

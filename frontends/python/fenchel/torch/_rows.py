@@ -1,0 +1,44 @@
+"""Arguments that the functions of rows share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+Parameter = float | torch.Tensor
+HALF = (torch.float16, torch.bfloat16)
+
+
+def computed_dtype(dtype: torch.dtype, device: torch.device) -> torch.dtype:
+    """float32 for the half types under autocast, of which the meta device knows nothing."""
+    if dtype not in HALF or device.type == "meta":
+        return dtype
+    return torch.float32 if torch.is_autocast_enabled(device.type) else dtype
+
+
+def scores_and_dim(x: torch.Tensor, dim: int) -> tuple[torch.Tensor, int]:
+    """x, in float32 under autocast, and dim counted from the end."""
+    if x.dim() == 0:
+        raise IndexError("fenchel.torch: x must have at least one dimension, got shape ()")
+    if not -x.dim() <= dim < x.dim():
+        raise IndexError(f"fenchel.torch: dim must be in [{-x.dim()}, {x.dim() - 1}], got {dim}")
+    return x.to(computed_dtype(x.dtype, x.device)), dim if dim < 0 else dim - x.dim()
+
+
+def parameter(value: Parameter, shape: Sequence[int], name: str = "alpha") -> tuple[torch.Tensor | None, float]:
+    """As the operations take it: (None, the number), or (float64 of that shape, a number that is not used)."""
+    if not isinstance(value, torch.Tensor):
+        return None, float(value)
+    if value.dim() > len(shape) or any(v not in (1, s) for v, s in zip(reversed(value.shape), reversed(shape))):
+        raise ValueError(f"fenchel.torch: {name} must broadcast to {tuple(shape)}, got shape {tuple(value.shape)}")
+    return value.to(torch.float64).expand(tuple(shape)), 0.0
+
+
+def parameter_of_rows(
+    value: Parameter, x: torch.Tensor, dim: int, name: str = "alpha"
+) -> tuple[torch.Tensor | None, float]:
+    """The same for rows of x along dim, one a row."""
+    shape = list(x.shape)
+    shape[dim] = 1
+    return parameter(value, shape, name)

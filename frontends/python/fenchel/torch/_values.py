@@ -1,0 +1,281 @@
+"""From discrete to continuous attention: densities from weights, value functions from values."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+
+from ._basis import GaussianBasis
+from ._differentiable import Places, Rule, Tensors, differentiable, or_zeros
+from ._library import ops, register_rows
+from ._rows import HALF, Parameter, computed_dtype, parameter
+
+
+def _density(weights: torch.Tensor, points: torch.Tensor | None) -> torch.Tensor:
+    d = 1 if points is None else points.shape[-1]
+    return weights.new_empty((*weights.shape[:-1], d + d * d))
+
+
+def _gradient(weights: torch.Tensor, alphas: torch.Tensor | None, *rest: Any) -> Tensors:
+    by_alphas = (0,) if alphas is None else alphas.shape
+    return weights.new_empty(weights.shape), weights.new_empty(by_alphas, dtype=torch.float64)
+
+
+register_rows("match_weights", lambda *args: _density(args[0], args[2]), shared=(2,))
+register_rows("match_weights_vjp", _gradient, shared=(2,))
+register_rows("match_weights_jvp", lambda *args: _density(args[0], args[2]), shared=(2,))
+register_rows("match_weights_vjp_vjp", _gradient, shared=(2,))
+
+
+class _MatchWeights(Rule):
+    """x is (weights, alphas, points, lengths); the last two have no derivative."""
+
+    name = "match_weights"
+    count = 4
+
+    @staticmethod
+    def vjp(x: Tensors, outputs: Tensors, grad: torch.Tensor, wanted: Places, static: tuple[Any, ...]) -> Tensors:
+        return ops.match_weights_vjp(*x, grad, *static)
+
+    @staticmethod
+    def jvp(x: Tensors, outputs: Tensors, dx: Tensors, static: tuple[Any, ...]) -> torch.Tensor:
+        if dx[2] is not None:
+            raise ValueError("match_weights: positions must have no tangent: no derivative in them is computed")
+        return ops.match_weights_jvp(*x, or_zeros(dx[0], x[0]), dx[1], *static)
+
+    @staticmethod
+    def hessian(
+        x: Tensors, outputs: Tensors, grad: torch.Tensor, dx: Tensors, wanted: Places, static: tuple[Any, ...]
+    ) -> Tensors:
+        return ops.match_weights_vjp_vjp(*x, grad, or_zeros(dx[0], x[0]), dx[1], *static)
+
+
+_match_weights = differentiable(_MatchWeights)
+
+
+def match_weights(
+    weights: torch.Tensor,
+    alpha: Parameter = 2.0,
+    lengths: torch.Tensor | None = None,
+    positions: torch.Tensor | None = None,
+    floor: float | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The densities that have the mean of weights over positions, and their covariance plus a floor.
+
+    They are what `continuous_attention` takes at the same alpha. The result has gradients in weights and alpha, of
+    second order too.
+
+    Parameters
+    ----------
+    weights : Tensor
+        (..., L), not negative, of sum 1: discrete attention. Those of 16 bits are divided by their sum.
+    alpha : float or Tensor
+        Finite, above D / (D + 2); a tensor (...) is one for each density, or one for all.
+    lengths : Tensor of int, optional
+        (...): how many weights of a row count. Others are not read.
+    positions : Tensor, optional
+        (L,) or (L, D): the centres of L equal cells of [0, 1] unless said, or of as many as a row has. They have no
+        gradient.
+    floor : float, optional
+        Added to the variances, so that a density never collapses to a point: that of one cell of the unit cube,
+        L^(-2/D) / 12, unless said.
+
+    Returns
+    -------
+    mu : Tensor
+        (...), or (..., D) for positions (L, D).
+    sigma2 : Tensor
+        (...), or (..., D, D).
+
+    Examples
+    --------
+    >>> import torch
+    >>> from fenchel.torch import match_weights
+    >>> match_weights(torch.tensor([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]]), alpha=1.0)
+    (tensor([0.3333, 0.6667]), tensor([0.0370, 0.0370]))
+    """
+    if weights.dim() == 0 or weights.shape[-1] == 0:
+        raise ValueError(f"match_weights: weights must have shape (..., L), L > 0, got {tuple(weights.shape)}")
+    batch, length = weights.shape[:-1], weights.shape[-1]
+    if lengths is not None:
+        _check_lengths("match_weights", lengths, batch)
+    points = None if positions is None else positions.to(torch.float64)
+    if points is not None:
+        if points.dim() not in (1, 2) or points.shape[0] != length:
+            shape = tuple(points.shape)
+            raise ValueError(f"match_weights: positions must have shape ({length},) or ({length}, D), got {shape}")
+        if points.requires_grad:
+            raise ValueError("match_weights: positions must not need a gradient, got requires_grad=True")
+        points = points.reshape(length, -1)
+    dtype = computed_dtype(weights.dtype, weights.device)
+    if weights.dtype in HALF:
+        weights = weights.float()
+        if lengths is not None:
+            weights = torch.where(mask(lengths, length), weights, 0.0)
+        weights = weights / weights.sum(-1, keepdim=True)
+    alphas, number = parameter(alpha, batch)
+    counts = None if lengths is None else lengths.to(torch.int64)
+    density = _match_weights(weights, alphas, points, counts, number, floor).to(dtype)
+    d = 1 if points is None else points.shape[-1]
+    mu, scale = density.split([d, d * d], -1)
+    if positions is None or positions.dim() == 1:
+        return mu[..., 0], scale[..., 0]
+    return mu, scale.unflatten(-1, (d, d))
+
+
+def _check_lengths(where: str, lengths: torch.Tensor, batch: torch.Size) -> None:
+    if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype == torch.bool:
+        raise TypeError(f"{where}: lengths must be integers, got {lengths.dtype}")
+    if lengths.shape != batch:
+        raise ValueError(f"{where}: lengths must have shape {tuple(batch)}, got {tuple(lengths.shape)}")
+
+
+def mask(lengths: torch.Tensor, length: int) -> torch.Tensor:
+    """Which of `length` columns count, (..., length)."""
+    return torch.arange(length, device=lengths.device) < lengths[..., None]
+
+
+class RidgeValues(torch.nn.Module):
+    """Value functions V(t) = B^T psi(t) from values at positions, by ridge regression.
+
+    B = argmin |F B - H|^2 + penalty |B|^2 for the values H at L positions and the basis F there. r @ B is the context
+    of r = continuous_attention(...). What B is of H, a matrix for each length, is computed in float64: of a fixed basis
+    once, and kept; of a learned one each time, with gradients.
+
+    Parameters
+    ----------
+    basis : GaussianBasis
+        psi, N functions: on the line for sequences, on R^2 for grids.
+    penalty : float
+        Positive. The paper has 0.1.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from fenchel.torch import GaussianBasis, RidgeValues
+    >>> ridge = RidgeValues(GaussianBasis.linearly_spaced(8, sigma=0.12), penalty=0.01)
+    >>> values = torch.sin(torch.arange(20.0) / 4)[:, None]
+    >>> b = ridge(values)
+    >>> b.shape
+    torch.Size([8, 1])
+    >>> ridge.basis.evaluate(torch.tensor([0.5])) @ b
+    tensor([[0.6999]])
+    """
+
+    kept = 256
+    """How many lengths are kept."""
+
+    def __init__(self, basis: GaussianBasis, penalty: float = 0.1) -> None:
+        super().__init__()
+        if not 0 < penalty < math.inf:
+            raise ValueError(f"RidgeValues: penalty must be positive and finite, got {penalty}")
+        if basis.dimension > 2:
+            raise ValueError(f"RidgeValues: basis must be on the line or on R^2, got R^{basis.dimension}")
+        self.basis = basis
+        self.penalty = float(penalty)
+        self._source: tuple[torch.Tensor, ...] = ()
+        self._matrices: dict[tuple[int, ...], torch.Tensor] = {}
+
+    def forward(self, values: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
+        """`fit`."""
+        return self.fit(values, lengths)
+
+    def fit(self, values: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
+        """The coefficients B.
+
+        Parameters
+        ----------
+        values : Tensor
+            (..., L, M), at the centres of L equal cells of [0, 1]; for a basis on R^2 (..., height, width, M), at those
+            of the unit square, row by row.
+        lengths : Tensor of int, optional
+            (...), of padded sequences: each lies on as many cells as it is long, and its padding is not read.
+
+        Returns
+        -------
+        Tensor
+            (..., N, M), of the dtype of values; under autocast, float32 at least.
+        """
+        d = self.basis.dimension
+        if values.dim() < d + 1 or 0 in values.shape[-d - 1 : -1]:
+            wanted = "(..., L, M)" if d == 1 else "(..., height, width, M)"
+            raise ValueError(f"RidgeValues: values must have shape {wanted}, got {tuple(values.shape)}")
+        if not values.is_floating_point():
+            raise TypeError(f"RidgeValues: values must be of a floating point type, got {values.dtype}")
+        dtype = computed_dtype(values.dtype, values.device)
+        grid = tuple(values.shape[-d - 1 : -1])
+        observed = values.flatten(-d - 1, -2).to(torch.float64)
+        transformed = torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
+        keeps = not transformed and not self.basis.learned
+        if lengths is None:
+            matrix = self._kept(grid) if keeps else self._matrix(centres(grid, values.device))
+            return (matrix.mT @ observed).to(dtype)
+        if d != 1:
+            raise ValueError(f"RidgeValues: lengths must be None for a basis on R^2, got shape {tuple(lengths.shape)}")
+        _check_lengths("RidgeValues", lengths, values.shape[:-2])
+        bad = lengths.new_empty(0) if transformed else lengths[(lengths < 1) | (lengths > grid[0])]
+        if bad.numel() > 0:
+            raise ValueError(f"RidgeValues: lengths must be in [1, {grid[0]}], got {bad[0].item()}")
+        if keeps:
+            return self._fit_each(observed, lengths).to(dtype)
+        here = mask(lengths, grid[0])
+        t = (torch.arange(grid[0], device=values.device, dtype=torch.float64) + 0.5) / lengths[..., None]
+        matrix = self._matrix(t, here)
+        return (matrix.mT @ torch.where(here[..., None], observed, 0.0)).to(dtype)
+
+    def _fit_each(self, observed: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        """B of each sequence, a product for each length that there is."""
+        batch, (length, size) = observed.shape[:-2], observed.shape[-2:]
+        flat, counts = observed.reshape(-1, length, size), lengths.reshape(-1)
+        fitted, places = [], []
+        for count in counts.unique().tolist():
+            rows = (counts == count).nonzero()[:, 0]
+            fitted.append(self._kept((count,)).mT @ flat[rows, :count])
+            places.append(rows)
+        if not fitted:
+            return observed.new_empty((*batch, self.basis.count, size))
+        return torch.cat(fitted)[torch.cat(places).argsort()].unflatten(0, batch)
+
+    def _matrix(self, t: torch.Tensor, here: torch.Tensor | None = None) -> torch.Tensor:
+        """B = G^T H: G for positions t, of which only those `here` count."""
+        design = self.basis.evaluate(t)
+        if here is not None:
+            design = torch.where(here[..., None], design, 0.0)
+        # The smaller system; in a graph one that serves all lengths.
+        if not torch.compiler.is_compiling() and design.shape[-2] < design.shape[-1]:
+            return torch.linalg.solve(self._penalised(design @ design.mT), design)
+        return torch.linalg.solve(self._penalised(design.mT @ design), design, left=False)
+
+    def _penalised(self, system: torch.Tensor) -> torch.Tensor:
+        return system + self.penalty * torch.eye(system.shape[-1], dtype=system.dtype, device=system.device)
+
+    def _kept(self, grid: tuple[int, ...]) -> torch.Tensor:
+        """G of a fixed basis for a length or a grid, as long as the basis stays what it is."""
+        now = (self.basis.mean, self.basis.covariance)
+        # What is kept in inference mode serves training too.
+        with torch.inference_mode(False), torch.no_grad():
+            if not self._source or any(a.device != b.device or not a.equal(b) for a, b in zip(self._source, now)):
+                self._source, self._matrices = tuple(x.clone() for x in now), {}
+            if grid not in self._matrices:
+                if len(self._matrices) >= self.kept:
+                    del self._matrices[next(iter(self._matrices))]
+                self._matrices[grid] = self._matrix(centres(grid, now[0].device))
+        return self._matrices[grid]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is kept, which is made again when it is asked for."""
+        return self.__dict__ | {"_source": (), "_matrices": {}}
+
+    def extra_repr(self) -> str:
+        return f"penalty={self.penalty}"
+
+
+def centres(grid: tuple[int, ...], device: torch.device) -> torch.Tensor:
+    """The centres of the cells of [0, 1], (L,), or of the unit square, (x, y) each, row by row, (height * width, 2)."""
+    sides = [(torch.arange(n, device=device, dtype=torch.float64) + 0.5) / n for n in grid]
+    if len(sides) == 1:
+        return sides[0]
+    y, x = torch.meshgrid(*sides, indexing="ij")
+    return torch.stack([x, y], -1).flatten(0, 1)

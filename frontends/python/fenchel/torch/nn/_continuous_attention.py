@@ -1,0 +1,257 @@
+"""Attention over a sequence or a grid: discrete, continuous, or the sum of both."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+
+from .._attention import continuous_attention
+from .._basis import GaussianBasis
+from .._beta_gaussian import BetaGaussian
+from .._multivariate_beta_gaussian import MultivariateBetaGaussian
+from .._rows import Parameter
+from .._values import RidgeValues, centres, mask, match_weights
+from ._entmax import keep_parameter, show_parameter
+
+KINDS = ("both", "continuous", "discrete")
+
+
+class Attended(NamedTuple):
+    """What attention looked at: weights, or the densities of mu, scale and alpha, or both, one for each context.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from fenchel.torch.nn import Attended
+    >>> Attended(None, mu=torch.tensor([0.3]), scale=torch.tensor([0.01]), alpha=2.0).density().active_support()
+    (tensor([0.0534]), tensor([0.5466]))
+    """
+
+    weights: torch.Tensor | None
+    """Over positions, of the shape of the scores."""
+    mu: torch.Tensor | None
+    """Where the densities lie."""
+    scale: torch.Tensor | None
+    """How wide their scores are: sigma2, for grids Sigma."""
+    alpha: Parameter
+    """Their order."""
+
+    def density(self) -> BetaGaussian | MultivariateBetaGaussian:
+        """The densities: `active_support()` says from where to where they look, `log_prob` is -inf elsewhere."""
+        if self.mu is None or self.scale is None:
+            raise ValueError("Attended: discrete attention has weights and no density")
+        if self.scale.dim() == self.mu.dim():
+            return BetaGaussian(self.alpha, self.mu, self.scale)
+        return MultivariateBetaGaussian(self.alpha, self.mu, self.scale)
+
+
+class ContinuousAttention(nn.Module):
+    """The context of values at the positions of a sequence or of a grid, under attention [SCD22, Section 9.1].
+
+    Discrete attention is the sum of the values under weights, softmax(scores) or another. Continuous attention makes of
+    the weights a density p with their mean and variance, and of the values a function V by ridge regression on a
+    basis; the context is E_p[V]. Positions are the centres of equal cells of [0, 1], or of the unit square.
+
+    Parameters
+    ----------
+    basis : GaussianBasis
+        Of V: on the line for sequences, on R^2 for grids; fixed or learned.
+    kind : {"both", "continuous", "discrete"}
+        Which context; "both" is the sum.
+    alpha : float or Tensor
+        Of the densities: 1 is a Gaussian, 2 a parabola of bounded support. A tensor broadcasts to their shape: (heads,
+        1) is one for each head.
+    learned_alpha : bool
+        Whether alpha is trained, from the given value above 1. It is 1 + softplus(raw_alpha) then.
+    weights : Module
+        From scores to weights along the last dimension: softmax unless said, or such as `Entmax`.
+    ridge : float
+        The penalty of the regression.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from fenchel.torch import GaussianBasis
+    >>> from fenchel.torch.nn import ContinuousAttention
+    >>> attention = ContinuousAttention(GaussianBasis.linearly_spaced(16), kind="continuous")
+    >>> values, scores = torch.randn(3, 20, 5), torch.randn(3, 20)
+    >>> context, attended = attention(values, scores, lengths=torch.tensor([20, 7, 1]))
+    >>> context.shape, attended.mu.shape
+    (torch.Size([3, 5]), torch.Size([3]))
+    """
+
+    def __init__(
+        self,
+        basis: GaussianBasis,
+        kind: str = "both",
+        alpha: Parameter = 2.0,
+        learned_alpha: bool = False,
+        weights: nn.Module | None = None,
+        ridge: float = 0.1,
+    ) -> None:
+        super().__init__()
+        if kind not in KINDS:
+            raise ValueError(f"ContinuousAttention: kind must be one of {', '.join(KINDS)}, got {kind!r}")
+        if basis.dimension > 2:
+            raise ValueError(f"ContinuousAttention: basis must be on the line or on R^2, got R^{basis.dimension}")
+        self.kind = kind
+        self.learned_alpha = learned_alpha
+        self.weights = nn.Softmax(-1) if weights is None else weights
+        self.value_function = RidgeValues(basis, ridge)
+        if not learned_alpha:
+            keep_parameter(self, "fixed_alpha", alpha)
+            return
+        excess = torch.as_tensor(alpha).detach().to(torch.float64) - 1
+        if not excess.is_meta and not bool(((excess > 0) & torch.isfinite(excess)).all()):
+            raise ValueError(f"ContinuousAttention: alpha must be finite and above 1 to be learned, got {alpha}")
+        # The inverse of softplus, log(exp(x) - 1), without overflow.
+        self.raw_alpha = nn.Parameter((excess + (-torch.expm1(-excess)).log()).to(torch.get_default_dtype()))
+
+    @property
+    def basis(self) -> GaussianBasis:
+        """The functions that V is made of."""
+        return self.value_function.basis
+
+    @property
+    def alpha(self) -> Parameter:
+        """The alpha in use. A learned one is a float64 tensor."""
+        if self.learned_alpha:
+            return 1 + nn.functional.softplus(self.raw_alpha.to(torch.float64))
+        value: Any = self.fixed_alpha
+        return value
+
+    def forward(
+        self,
+        values: torch.Tensor,
+        scores: torch.Tensor | None = None,
+        *,
+        density: tuple[torch.Tensor, torch.Tensor] | None = None,
+        lengths: torch.Tensor | None = None,
+        key_padding_mask: torch.Tensor | None = None,
+        mixing: torch.Tensor | None = None,
+    ) -> tuple[torch.Tensor, Attended]:
+        """The context, and what was attended to.
+
+        Parameters
+        ----------
+        values : Tensor, shape (*batch, L, M), for grids (*batch, H, W, M)
+        scores : Tensor, shape (*batch, *queries, L), for grids (*batch, *queries, H, W)
+            One context for each query. -inf is a mask.
+        density : (mu, scale), optional
+            Instead of scores, for the kind "continuous": mu and sigma2 of shape (*batch, *queries); for grids points
+            (*batch, *queries, 2) and matrices (*batch, *queries, 2, 2).
+        lengths : Tensor of int, shape (*batch), optional
+            Of sequences that are padded at their end. Padding is not read.
+        key_padding_mask : Tensor of bool, shape (*batch, L), optional
+            True where a frame is padding, wherever that is: the other frames are the sequence.
+        mixing : Tensor, shape (*batch, *queries), optional
+            Weights of mixtures, of sum 1 along their last dimension: contexts are summed under them.
+
+        Returns
+        -------
+        context : Tensor, shape (*batch, *queries, M)
+            Without the last dimension of the queries where they are mixed.
+        attended : Attended
+        """
+        size = self.basis.dimension
+        batch, grid = values.shape[: -size - 1], values.shape[-size - 1 : -1]
+        _check(self.kind, size, values, scores, density, lengths, key_padding_mask)
+        order, padding = None, None
+        if key_padding_mask is not None:
+            order = key_padding_mask.byte().argsort(dim=-1, stable=True)
+            values = values.take_along_dim(order.unsqueeze(-1), -2)
+            lengths = (~key_padding_mask).sum(-1)
+        if lengths is not None:
+            padding = ~mask(lengths, values.shape[-2])
+            values = values.masked_fill(padding.unsqueeze(-1), 0)
+
+        contexts, mu, scale, alpha = [], None, None, self.alpha
+        weights = None
+        if scores is not None:
+            scores = scores.flatten(-size)
+            if order is not None:
+                scores = scores.take_along_dim(_for_queries(order, scores), -1)
+            if padding is not None:
+                scores = scores.masked_fill(_for_queries(padding, scores), -math.inf)
+            weights = self.weights(scores)
+            if self.kind != "continuous":
+                contexts.append(_contexts(weights, values.flatten(-size - 1, -2)))
+            if self.kind != "discrete":
+                density = self._density(weights, alpha, grid, lengths)
+            if order is not None:
+                weights = weights.take_along_dim(_for_queries(order.argsort(-1), weights), -1)
+            weights = weights.unflatten(-1, grid)
+        if density is not None:
+            mu, scale = density
+            seen = continuous_attention(mu, scale, self.basis, alpha)
+            contexts.append(_contexts(seen, self.value_function(values, lengths)))
+        context = contexts[0] if len(contexts) == 1 else contexts[0] + contexts[1]
+        if mixing is not None:
+            context = (mixing.unsqueeze(-1) * context).sum(-2)
+        return context, Attended(weights, mu, scale, alpha)
+
+    def _density(
+        self, weights: torch.Tensor, alpha: Parameter, grid: torch.Size, lengths: torch.Tensor | None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """mu and scale of the densities that the weights become."""
+        if lengths is not None:
+            lengths = _for_queries(lengths.unsqueeze(-1), weights).squeeze(-1).expand(weights.shape[:-1])
+        positions = None if len(grid) == 1 else centres(grid, weights.device)
+        return match_weights(weights, alpha, lengths, positions)
+
+    def extra_repr(self) -> str:
+        learned = ", learned_alpha=True" if self.learned_alpha else ""
+        return f"kind={self.kind}, alpha={show_parameter(self.alpha)}{learned}"
+
+
+def _contexts(rows: torch.Tensor, matrices: torch.Tensor) -> torch.Tensor:
+    """(*batch, *queries, K) times (*batch, K, M)."""
+    batch = matrices.shape[:-2]
+    queries = rows.shape[len(batch) : -1]
+    flat = rows.reshape(*batch, math.prod(queries), rows.shape[-1]).to(matrices.dtype)
+    return (flat @ matrices).reshape(*batch, *queries, matrices.shape[-1])
+
+
+def _for_queries(x: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+    """(*batch, L), the same for all queries of the scores."""
+    return x.reshape(*x.shape[:-1], *(1,) * (scores.dim() - x.dim()), x.shape[-1])
+
+
+def _check(
+    kind: str,
+    size: int,
+    values: torch.Tensor,
+    scores: torch.Tensor | None,
+    density: tuple[torch.Tensor, torch.Tensor] | None,
+    lengths: torch.Tensor | None,
+    key_padding_mask: torch.Tensor | None,
+) -> None:
+    """Shapes that fit, and neither too few arguments nor too many."""
+    if values.dim() <= size:
+        wanted = "(*batch, L, M)" if size == 1 else "(*batch, H, W, M)"
+        raise ValueError(f"ContinuousAttention: values must have shape {wanted}, got {tuple(values.shape)}")
+    if (scores is None) == (density is None) or (density is not None and kind != "continuous"):
+        raise ValueError(
+            "ContinuousAttention: either scores or, for the kind 'continuous', density must be given, got "
+            f"{'none' if scores is None and density is None else 'density' if scores is None else 'both'} for {kind!r}"
+        )
+    batch, grid = values.shape[: -size - 1], values.shape[-size - 1 : -1]
+    if scores is not None and (scores.shape[: len(batch)] != batch or scores.shape[len(batch) :][-size:] != grid):
+        wanted = ", ".join([*map(str, batch), "*queries", *map(str, grid)])
+        raise ValueError(f"ContinuousAttention: scores must have shape ({wanted}), got {tuple(scores.shape)}")
+    if (lengths is not None or key_padding_mask is not None) and size > 1:
+        raise ValueError("ContinuousAttention: lengths and key_padding_mask are for sequences: mask grids by scores")
+    if lengths is not None and (key_padding_mask is not None or lengths.shape != batch):
+        raise ValueError(
+            f"ContinuousAttention: lengths must have shape {tuple(batch)} and go without key_padding_mask, got "
+            f"{tuple(lengths.shape)}"
+        )
+    wrong = key_padding_mask is not None and key_padding_mask.shape != batch + grid
+    if key_padding_mask is not None and (wrong or key_padding_mask.dtype != torch.bool):
+        raise ValueError(
+            f"ContinuousAttention: key_padding_mask must be of bool and shape {tuple(batch + grid)}, got "
+            f"{key_padding_mask.dtype} and {tuple(key_padding_mask.shape)}"
+        )

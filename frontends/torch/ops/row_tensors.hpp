@@ -1,0 +1,232 @@
+#pragma once
+
+#include <torch/csrc/stable/ops.h>
+#include <torch/csrc/stable/tensor.h>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "fenchel/core/rows.hpp"
+
+/// Tensors as the library's rows. A dimension `dim` runs along the rows, counted from the end (-1 is the
+/// last). float and double are computed in as they are, half and bfloat16 in float.
+namespace fenchel::ops {
+
+using torch::headeronly::ScalarType;
+using torch::stable::Tensor;
+using Shape = std::vector<std::int64_t>;
+
+[[noreturn]] inline void refuse(const char* name, const std::string& must, const std::string& got) {
+  throw std::invalid_argument(std::string("fenchel: ") + name + " must " + must + ", got " + got);
+}
+
+/// float or double: what tensors of a type are computed in.
+[[nodiscard]] inline ScalarType computed_in(const char* name, const Tensor& x) {
+  switch (x.scalar_type()) {
+    case ScalarType::Double:
+      return ScalarType::Double;
+    case ScalarType::Float:
+    case ScalarType::Half:
+    case ScalarType::BFloat16:
+      return ScalarType::Float;
+    default:
+      refuse(name, "be float64, float32, bfloat16 or float16", torch::headeronly::toString(x.scalar_type()));
+  }
+}
+
+/// Calls body(Real()) with the type that a tensor is computed in.
+template <class Body>
+void visit_real(ScalarType type, const Body& body) {
+  if (type == ScalarType::Double) {
+    body(double());
+  } else {
+    body(float());
+  }
+}
+
+[[nodiscard]] inline Shape shape_of(const Tensor& x) {
+  const auto sizes = x.sizes();
+  return {sizes.begin(), sizes.end()};
+}
+
+/// (2, 3)
+[[nodiscard]] inline std::string show(const Shape& shape) {
+  std::string text = "(";
+  for (const std::int64_t size : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(size);
+  return text + ")";
+}
+
+/// x, where it has this shape. The library sees rows and columns, and can only tell whether those fit.
+template <class Sizes>
+[[nodiscard]] const Tensor& checked(const char* name, const Tensor& x, const Sizes& shape) {
+  if (!std::ranges::equal(x.sizes(), shape)) {
+    refuse(name, "have shape " + show({shape.begin(), shape.end()}), show(shape_of(x)));
+  }
+  return x;
+}
+
+/// dim, where x has it.
+[[nodiscard]] inline std::int64_t checked_dim(const char* name, const Tensor& x, std::int64_t dim) {
+  if (dim < -x.dim() || dim > -1) {
+    refuse(name, "have the dimension dim, counted from the end",
+           std::to_string(dim) + " for " + show(shape_of(x)));
+  }
+  return dim;
+}
+
+/// x, where it is of this type.
+[[nodiscard]] inline const Tensor& of_type(const char* name, const Tensor& x, ScalarType type,
+                                           const char* word) {
+  if (x.scalar_type() != type) {
+    refuse(name, std::string("be ") + word, torch::headeronly::toString(x.scalar_type()));
+  }
+  return x;
+}
+
+/// x in the type that is computed in, where it is of real numbers.
+[[nodiscard]] inline Tensor converted(const char* name, const Tensor& x, ScalarType type) {
+  if (x.scalar_type() == type) return x;
+  static_cast<void>(computed_in(name, x));
+  return torch::stable::to(x, type);
+}
+
+/// Torch has a macro for this, of another name in 2.10 than in 2.13.
+inline void check_torch(AOTITorchError error) {
+  if (error != AOTI_TORCH_SUCCESS) throw std::runtime_error("fenchel: torch failed to make a tensor");
+}
+
+/// A new tensor on the device of another, whose rows along `dim` lie one after the other. Straight from the
+/// allocator: a call by name through the dispatcher costs more than the map of a short row.
+[[nodiscard]] inline Tensor empty_rows(const Tensor& device_of, Shape shape, std::int64_t dim,
+                                       ScalarType type) {
+  const auto along = shape.size() + static_cast<std::size_t>(dim), last = shape.size() - 1;
+  std::swap(shape[along], shape[last]);
+  Shape strides(shape.size(), 1);
+  for (std::size_t i = last; i > 0; --i) strides[i - 1] = strides[i] * std::max<std::int64_t>(shape[i], 1);
+  std::swap(shape[along], shape[last]);
+  std::swap(strides[along], strides[last]);
+  std::int32_t device = 0;
+  check_torch(aoti_torch_get_device_type(device_of.get(), &device));
+  AtenTensorHandle made = nullptr;
+  check_torch(
+      aoti_torch_empty_strided(static_cast<std::int64_t>(shape.size()), shape.data(), strides.data(),
+                               torch::stable::detail::to<std::int32_t>(torch::stable::detail::from(type)),
+                               device, device_of.get_device_index(), &made));
+  return Tensor(made);
+}
+
+/// With `dim` last, rows one after the other: x itself where it is so, else a copy.
+[[nodiscard]] inline Tensor contiguous_rows(const Tensor& x, std::int64_t dim) {
+  const Tensor rows = dim == -1 ? x : torch::stable::transpose(x, dim, -1);
+  return rows.is_contiguous() ? rows : torch::stable::contiguous(rows);
+}
+
+/// A tensor to read as rows: in place where its rows lie at equal distances, else a copy.
+class InputRows {
+ public:
+  InputRows(const char* name, const Tensor& x, std::int64_t dim, ScalarType type)
+      : tensor_(converted(name, x, type)), cols_(x.size(checked_dim(name, x, dim))), stride_(cols_) {
+    if (tensor_.dim() == 2 && tensor_.stride(dim) == 1) {
+      stride_ = tensor_.stride(-3 - dim);
+    } else {
+      tensor_ = contiguous_rows(tensor_, dim);
+    }
+  }
+  /// The rows of a tensor that must have the shape of another.
+  InputRows(const char* name, const Tensor& x, const Tensor& like, std::int64_t dim, ScalarType type)
+      : InputRows(name, checked(name, x, like.sizes()), dim, type) {}
+  template <class Real>
+  [[nodiscard]] Rows<const Real> rows() const {
+    return {static_cast<const Real*>(tensor_.const_data_ptr()), cols_ == 0 ? 0 : tensor_.numel() / cols_,
+            cols_, stride_};
+  }
+
+ private:
+  Tensor tensor_;
+  index_t cols_, stride_;
+};
+
+/// A tensor to write as rows, of the shape and type of another: its rows lie one after the other.
+class OutputRows {
+ public:
+  OutputRows(const Tensor& like, std::int64_t dim, ScalarType type)
+      : rows_(empty_rows(like, shape_of(like), dim, type)),
+        cols_(rows_.size(dim)),
+        stored_(like.scalar_type()),
+        type_(type) {}
+  template <class Real>
+  [[nodiscard]] Rows<Real> rows() const {
+    return {static_cast<Real*>(rows_.mutable_data_ptr()), cols_ == 0 ? 0 : rows_.numel() / cols_, cols_};
+  }
+  [[nodiscard]] Tensor tensor() const { return type_ == stored_ ? rows_ : torch::stable::to(rows_, stored_); }
+
+ private:
+  Tensor rows_;
+  index_t cols_;
+  ScalarType stored_, type_;
+};
+
+/// With `dim` of size 1: the shape of what there is one of for each row of x.
+[[nodiscard]] inline Shape shape_per_row(const Tensor& x, std::int64_t dim) {
+  Shape shape = shape_of(x);
+  shape[shape.size() + static_cast<std::size_t>(dim)] = 1;
+  return shape;
+}
+
+/// A number a row of another tensor, float64; none where there is no tensor.
+class InputPerRow {
+ public:
+  InputPerRow(const char* name, const std::optional<Tensor>& x, const Tensor& rows, std::int64_t dim) {
+    if (!x) return;
+    const Tensor& numbers = of_type(name, *x, ScalarType::Double, "float64");
+    tensor_ = contiguous_rows(checked(name, numbers, shape_per_row(rows, dim)), dim);
+  }
+  [[nodiscard]] std::span<const double> values() const {
+    if (!tensor_) return {};
+    return {static_cast<const double*>(tensor_->const_data_ptr()),
+            static_cast<std::size_t>(tensor_->numel())};
+  }
+
+ private:
+  std::optional<Tensor> tensor_;
+};
+
+/// The same to write where there is such a parameter, else empty, of shape (0). Rows of no columns get 0.
+class OutputPerRow {
+ public:
+  OutputPerRow(const std::optional<Tensor>& parameter, const Tensor& rows, std::int64_t dim)
+      : empty_(!parameter),
+        values_(parameter ? empty_rows(rows, shape_per_row(rows, dim), dim, ScalarType::Double)
+                          : empty_rows(rows, {0}, -1, ScalarType::Double)) {
+    if (rows.numel() == 0) torch::stable::zero_(values_);
+  }
+  [[nodiscard]] std::span<double> values() const {
+    if (empty_) return {};
+    return {static_cast<double*>(values_.mutable_data_ptr()), static_cast<std::size_t>(values_.numel())};
+  }
+  [[nodiscard]] Tensor tensor() const { return values_; }
+
+ private:
+  bool empty_;
+  Tensor values_;
+};
+
+/// A parameter that all rows share, or one a row where the tensor is given.
+class Parameter {
+ public:
+  Parameter(const char* name, double shared, const std::optional<Tensor>& per_row, const Tensor& rows,
+            std::int64_t dim)
+      : shared_(shared), is_per_row_(per_row), values_(name, per_row, rows, dim) {}
+  [[nodiscard]] PerRow per_row() const { return is_per_row_ ? PerRow(values_.values()) : PerRow(shared_); }
+
+ private:
+  double shared_;
+  bool is_per_row_;
+  InputPerRow values_;
+};
+
+}  // namespace fenchel::ops

@@ -1,0 +1,87 @@
+#include <torch/csrc/stable/library.h>
+
+/// The contract between the front ends and the devices: what operations there are. Tensors come first,
+/// numbers last. A suffix says what an operation is to f(x) with phi = <grad, f>: _vjp the gradient of phi in
+/// x, _jvp how f moves along d_x, _vjp_vjp the Hessian of phi times weight_x. Results for what is not there,
+/// or not asked for, are empty, of shape (0).
+STABLE_TORCH_LIBRARY(fenchel, m) {
+  // Rows along `dim`, which is counted from the end. alphas and gammas are float64 and of the shape of the
+  // scores with `dim` of size 1: one a row, in place of the number. Derivatives are functions of p.
+  m.def("entmax(Tensor scores, Tensor? alphas, float alpha, int dim) -> Tensor");
+  m.def("entmax_vjp(Tensor p, Tensor? alphas, Tensor grad_p, float alpha, int dim) -> (Tensor, Tensor)");
+  m.def(
+      "entmax_jvp(Tensor p, Tensor? alphas, Tensor d_scores, Tensor? d_alphas, float alpha, int dim) -> "
+      "Tensor");
+  m.def(
+      "entmax_vjp_vjp(Tensor p, Tensor? alphas, Tensor grad_p, Tensor weight_scores, Tensor? weight_alphas, "
+      "float alpha, int dim) -> (Tensor, Tensor)");
+  m.def("fusedmax(Tensor scores, Tensor? gammas, float gamma, int dim) -> Tensor");
+  m.def("fusedmax_vjp(Tensor p, Tensor? gammas, Tensor grad_p, float gamma, int dim) -> (Tensor, Tensor)");
+  m.def(
+      "fusedmax_jvp(Tensor p, Tensor? gammas, Tensor d_scores, Tensor? d_gammas, float gamma, int dim) -> "
+      "Tensor");
+
+  // The loss of each row; p - q, the gradient in the scores; the slope in alphas: the last two if `gradient`.
+  // q is a class a row (of the shape of alphas, int64) or a distribution; `cross` leaves out Omega(q). Half
+  // types have results in float32. The curvature is the Hessian of the loss times (d_scores, d_alphas).
+  m.def(
+      "entmax_loss(Tensor scores, Tensor? alphas, Tensor? classes, Tensor? soft, float alpha, int dim, "
+      "int ignore_index, bool cross, bool gradient) -> (Tensor, Tensor, Tensor)");
+  m.def(
+      "entmax_loss_curvature(Tensor residual, Tensor? alphas, Tensor? classes, Tensor? soft, "
+      "Tensor d_scores, Tensor? d_alphas, float alpha, int dim, int ignore_index, bool cross) -> (Tensor, "
+      "Tensor)");
+
+  // mu (..., D), scale (..., D, D), alphas (...), means (N, D), covariances (N, D, D), r (..., N); the last
+  // three inputs are float64. `learned` asks for gradients in means and covariances.
+  m.def(
+      "attend(Tensor mu, Tensor scale, Tensor? alphas, Tensor means, Tensor covariances, float alpha) -> "
+      "Tensor");
+  m.def(
+      "attend_vjp(Tensor mu, Tensor scale, Tensor? alphas, Tensor means, Tensor covariances, Tensor grad_r, "
+      "float alpha, bool learned) -> (Tensor, Tensor, Tensor, Tensor, Tensor)");
+  m.def(
+      "attend_jvp(Tensor mu, Tensor scale, Tensor? alphas, Tensor means, Tensor covariances, Tensor d_mu, "
+      "Tensor d_scale, Tensor? d_alphas, Tensor? d_means, Tensor? d_covariances, float alpha) -> Tensor");
+  m.def(
+      "attend_vjp_vjp(Tensor mu, Tensor scale, Tensor? alphas, Tensor means, Tensor covariances, "
+      "Tensor grad_r, Tensor weight_mu, Tensor weight_scale, Tensor? weight_alphas, Tensor? weight_means, "
+      "Tensor? weight_covariances, float alpha, bool learned) -> (Tensor, Tensor, Tensor, Tensor, Tensor)");
+
+  // weights (..., L), alphas (...) and points (L, D), float64, lengths (...), int64. A density is mu and then
+  // Sigma: (..., D + D^2).
+  m.def(
+      "match_weights(Tensor weights, Tensor? alphas, Tensor? points, Tensor? lengths, float alpha, "
+      "float? floor) -> Tensor");
+  m.def(
+      "match_weights_vjp(Tensor weights, Tensor? alphas, Tensor? points, Tensor? lengths, "
+      "Tensor grad_density, float alpha, float? floor) -> (Tensor, Tensor)");
+  m.def(
+      "match_weights_jvp(Tensor weights, Tensor? alphas, Tensor? points, Tensor? lengths, Tensor d_weights, "
+      "Tensor? d_alphas, float alpha, float? floor) -> Tensor");
+  m.def(
+      "match_weights_vjp_vjp(Tensor weights, Tensor? alphas, Tensor? points, Tensor? lengths, "
+      "Tensor grad_density, Tensor weight_weights, Tensor? weight_alphas, float alpha, float? floor) -> "
+      "(Tensor, Tensor)");
+
+  // One of the functions of core/beta_gaussian_jet.hpp, and its 3 first or 6 second derivatives as a last
+  // dimension; unless `in_alpha`, those in alpha may be NaN. Tensors are float64 and of the same shape. A
+  // seed is an integer below 2^53, a direction a last dimension.
+  m.def(
+      "beta_gaussian(Tensor? argument, Tensor log_det, Tensor alphas, str function, int dimension) -> "
+      "Tensor");
+  m.def(
+      "beta_gaussian_gradient(Tensor? argument, Tensor log_det, Tensor alphas, str function, int dimension, "
+      "bool in_alpha) -> Tensor");
+  m.def(
+      "beta_gaussian_hessian(Tensor? argument, Tensor log_det, Tensor alphas, str function, int dimension, "
+      "bool in_alpha) -> Tensor");
+  m.def("beta_gaussian_directions(Tensor seeds, int dimension) -> Tensor");
+
+  // A statistic (by its place in fenchel::PoissonStatistic) of the distribution of each row at each number of
+  // the row, with its derivatives in mu and alpha and the second one in mu. All are float64; mu and alphas
+  // are (..., 1), the others (..., L).
+  m.def(
+      "sparse_poisson(Tensor mu, Tensor? alphas, Tensor at, float alpha, int statistic, float order) -> "
+      "(Tensor, Tensor, Tensor, Tensor)");
+}
