@@ -24,6 +24,11 @@ if(TARGET fenchel_mpi)
   install(TARGETS fenchel_mpi EXPORT fenchelMpiTargets)
   install(EXPORT fenchelMpiTargets NAMESPACE fenchel:: DESTINATION ${package_dir})
 endif()
+if(TARGET fenchel_torch_ops)
+  install(TARGETS fenchel_torch_ops EXPORT fenchelTorchOpsTargets)
+  install(DIRECTORY frontends/torch/include/fenchel DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT fenchelTorchOpsTargets NAMESPACE fenchel:: DESTINATION ${package_dir})
+endif()
 
 configure_package_config_file(cmake/fenchelConfig.cmake.in fenchelConfig.cmake
   INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)

@@ -1,0 +1,264 @@
+#pragma once
+
+#include <ATen/ATen.h>
+#include <ATen/ExpandUtils.h>
+#include <ATen/autocast_mode.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fenchel/torch/differentiable.hpp"
+
+/// fenchel's operations for libtorch, with first and second derivatives in reverse mode. This header is
+/// compiled against the program's own libtorch, 2.10 or later.
+namespace fenchel::libtorch {
+
+using at::Tensor;
+
+namespace detail {
+
+/// A map from scores to probabilities p. x is (scores, parameters). Derivatives are functions of p and the
+/// parameters alone.
+template <class Map>
+struct RowMap {
+  static constexpr std::size_t kCount = 2, kResults = 1;
+  static constexpr std::array<std::size_t, 1> kUnread{0};
+
+  [[nodiscard]] static Tensors derivative(const char* of, const State& s, const Tensors& grad,
+                                          const Tensors& dx) {
+    Tensors arguments = joined({s.outputs[0], s.x[1]}, grad);
+    if (!dx.empty()) arguments = joined(arguments, {or_zero(dx[0], s.outputs[0]), dx[1]});
+    return run(std::string(Map::kName) + of, arguments, s.numbers);
+  }
+  [[nodiscard]] static Tensors vjp(const State& s, const Tensor& grad, Places) {
+    return derivative("_vjp", s, {grad}, {});
+  }
+  [[nodiscard]] static Tensor jvp(const State& s, const Tensors& dx) {
+    return derivative("_jvp", s, {}, dx)[0];
+  }
+};
+
+struct Entmax : RowMap<Entmax> {
+  static constexpr const char* kName = "entmax";
+  [[nodiscard]] static Tensors hessian(const State& s, const Tensor& grad, const Tensors& dx, Places) {
+    return derivative("_vjp_vjp", s, {grad}, dx);
+  }
+};
+
+struct Fusedmax : RowMap<Fusedmax> {
+  static constexpr const char* kName = "fusedmax";
+  /// 0: p is piecewise linear in the scores and in gamma.
+  [[nodiscard]] static Tensors hessian(const State& s, const Tensor&, const Tensors&, Places) {
+    return {at::zeros_like(s.outputs[0]), s.x[1].defined() ? at::zeros_like(s.x[1]) : Tensor()};
+  }
+};
+
+/// x is (scores, alphas, classes, soft targets), y one loss a row, and the other outputs its gradient: p - q
+/// in the scores, and the slope in alpha.
+struct EntmaxLoss {
+  static constexpr const char* kName = "entmax_loss";
+  static constexpr std::size_t kCount = 4, kResults = 3;
+  static constexpr std::array<std::size_t, 1> kUnread{0};
+
+  [[nodiscard]] static Tensors vjp(const State& s, const Tensor& grad, Places) {
+    return {grad * s.outputs[1], s.x[1].defined() ? grad * s.outputs[2] : Tensor(), {}, {}};
+  }
+  [[nodiscard]] static Tensor jvp(const State& s, const Tensors& dx) {
+    const Tensor &loss = s.outputs[0], &residual = s.outputs[1], &slope = s.outputs[2];
+    Tensor d_loss = at::zeros_like(loss);
+    if (dx[0].defined()) d_loss += (residual * dx[0]).sum({s.numbers[1].toInt()}, true);
+    if (dx[1].defined()) d_loss += (slope * dx[1]).to(loss.scalar_type());
+    return d_loss;
+  }
+  [[nodiscard]] static Tensors hessian(const State& s, const Tensor& grad, const Tensors& dx, Places) {
+    const Tensor& residual = s.outputs[1];
+    const Tensors second =
+        run("entmax_loss_curvature", {residual, s.x[1], s.x[2], s.x[3], or_zero(dx[0], residual), dx[1]},
+            Numbers(s.numbers.begin(), s.numbers.end() - 1));
+    return {grad * second[0], s.x[1].defined() ? grad * second[1] : Tensor(), {}, {}};
+  }
+};
+
+/// x is (mu, scale, alphas, means, covariances).
+struct Attend {
+  static constexpr const char* kName = "attend";
+  static constexpr std::size_t kCount = 5, kResults = 1;
+  static constexpr std::array<std::size_t, 0> kUnread{};
+
+  [[nodiscard]] static Tensors whole(const State& s, const Tensors& dx) {
+    return {or_zero(dx[0], s.x[0]), or_zero(dx[1], s.x[1]), dx[2], dx[3], dx[4]};
+  }
+  /// alpha, and whether the basis is learned.
+  [[nodiscard]] static Numbers with_learned(const State& s, Places wanted) {
+    return {s.numbers[0], (wanted >> 3) != 0};
+  }
+  [[nodiscard]] static Tensors vjp(const State& s, const Tensor& grad, Places wanted) {
+    return run("attend_vjp", joined(s.x, {grad}), with_learned(s, wanted));
+  }
+  [[nodiscard]] static Tensor jvp(const State& s, const Tensors& dx) {
+    return run("attend_jvp", joined(s.x, whole(s, dx)), s.numbers)[0];
+  }
+  [[nodiscard]] static Tensors hessian(const State& s, const Tensor& grad, const Tensors& dx, Places wanted) {
+    return run("attend_vjp_vjp", joined(joined(s.x, {grad}), whole(s, dx)), with_learned(s, wanted));
+  }
+};
+
+}  // namespace detail
+
+/// A number, or a tensor that broadcasts to one number a row and can be learned.
+class Parameter {
+ public:
+  Parameter(double number) : number_(number) {}             // NOLINT(google-explicit-constructor)
+  Parameter(Tensor tensor) : tensor_(std::move(tensor)) {}  // NOLINT(google-explicit-constructor)
+  [[nodiscard]] double number() const { return number_; }
+  /// In float64 and of that shape; undefined for a number.
+  [[nodiscard]] Tensor expanded(at::IntArrayRef shape) const {
+    return tensor_.defined() ? tensor_.to(at::kDouble).expand(shape) : Tensor();
+  }
+  [[nodiscard]] at::IntArrayRef sizes() const {
+    return tensor_.defined() ? tensor_.sizes() : at::IntArrayRef();
+  }
+
+ private:
+  double number_ = 0;
+  Tensor tensor_;
+};
+
+namespace detail {
+
+/// x, in float32 under autocast.
+[[nodiscard]] inline Tensor scores(const Tensor& x) {
+  const bool narrow = x.scalar_type() == at::kHalf || x.scalar_type() == at::kBFloat16;
+  return narrow && at::autocast::is_autocast_enabled(x.device().type()) ? x.to(at::kFloat) : x;
+}
+
+/// dim counted from the end.
+[[nodiscard]] inline std::int64_t from_end(std::int64_t dim, const Tensor& x) {
+  TORCH_CHECK_INDEX(-x.dim() <= dim && dim < x.dim(), "fenchel::libtorch: dim must be in [", -x.dim(), ", ",
+                    x.dim() - 1, "], got ", dim);
+  return dim < 0 ? dim : dim - x.dim();
+}
+
+/// The shape of x with `dim` of size 1.
+[[nodiscard]] inline std::vector<std::int64_t> per_row(const Tensor& x, std::int64_t dim) {
+  std::vector<std::int64_t> shape = x.sizes().vec();
+  shape[static_cast<std::size_t>(x.dim() + dim)] = 1;
+  return shape;
+}
+
+template <class Map>
+[[nodiscard]] Tensor row_map(const Tensor& x, const Parameter& parameter, std::int64_t dim) {
+  const Tensor z = scores(x);
+  dim = from_end(dim, z);
+  return Differentiable<Map>::value({z, parameter.expanded(per_row(z, dim))}, {parameter.number(), dim});
+}
+
+/// (classes, none) or (none, distributions), as the operations take them.
+[[nodiscard]] inline std::pair<Tensor, Tensor> targets(const Tensor& target, const Tensor& x,
+                                                       std::int64_t dim) {
+  TORCH_CHECK_VALUE(!target.requires_grad(),
+                    "fenchel::libtorch: target must not require a gradient: detach it");
+  if (target.is_floating_point()) {
+    TORCH_CHECK_VALUE(target.sizes() == x.sizes(),
+                      "fenchel::libtorch: target, a distribution, must have the shape of x, ", x.sizes(),
+                      ", got ", target.sizes());
+    return {Tensor(), target};
+  }
+  TORCH_CHECK_TYPE(at::isIntegralType(target.scalar_type(), false),
+                   "fenchel::libtorch: target must be classes (integers) or distributions, got ",
+                   target.scalar_type());
+  std::vector<std::int64_t> shape = x.sizes().vec();
+  shape.erase(shape.end() + dim);
+  TORCH_CHECK_VALUE(target.sizes() == shape,
+                    "fenchel::libtorch: target, a class a row, must have the shape of x without dim, ",
+                    at::IntArrayRef(shape), ", got ", target.sizes());
+  return {target.to(at::kLong).unsqueeze(dim), Tensor()};
+}
+
+}  // namespace detail
+
+/// The distribution p that maximises <p, x> - Omega_alpha(p), along a dimension: softmax for alpha = 1,
+/// sparsemax for alpha = 2. A score of -inf is a mask.
+[[nodiscard]] inline Tensor entmax(const Tensor& x, const Parameter& alpha = 1.5, std::int64_t dim = -1) {
+  return detail::row_map<detail::Entmax>(x, alpha, dim);
+}
+
+/// entmax at alpha = 2: the distribution nearest to the scores.
+[[nodiscard]] inline Tensor sparsemax(const Tensor& x, std::int64_t dim = -1) { return entmax(x, 2, dim); }
+
+/// entmax at alpha = 3/2, between softmax and sparsemax.
+[[nodiscard]] inline Tensor entmax15(const Tensor& x, std::int64_t dim = -1) { return entmax(x, 1.5, dim); }
+
+/// The distribution p that maximises <p, x> - |p|^2 / 2 - gamma sum_k |p_{k+1} - p_k|, along a dimension.
+[[nodiscard]] inline Tensor fusedmax(const Tensor& x, const Parameter& gamma = 1, std::int64_t dim = -1) {
+  return detail::row_map<detail::Fusedmax>(x, gamma, dim);
+}
+
+/// The Fenchel-Young loss Omega*(x) + Omega(q) - <x, q> of entmax, cross-entropy for alpha = 1: in the dtype
+/// of x, one a row or reduced. The target q is a class a row, an integer, of the shape of x without `dim`, or
+/// a distribution of the shape of x. Rows of class ignore_index have loss 0 and do not count in the mean.
+[[nodiscard]] inline Tensor entmax_loss(const Tensor& x, const Tensor& target, const Parameter& alpha = 1.5,
+                                        std::int64_t ignore_index = -100,
+                                        at::Reduction::Reduction reduction = at::Reduction::Mean,
+                                        std::int64_t dim = -1) {
+  const Tensor z = detail::scores(x);
+  dim = detail::from_end(dim, z);
+  TORCH_CHECK_VALUE(z.size(dim) > 0,
+                    "fenchel::libtorch: x must have at least one class along dim, got shape ", z.sizes());
+  const auto [classes, soft] = detail::targets(target, z, dim);
+  const Tensor alphas = alpha.expanded(detail::per_row(z, dim));
+  const bool gradient = at::GradMode::is_enabled() && detail::wanted({z, alphas}) != 0;
+  const Tensor loss = detail::Differentiable<detail::EntmaxLoss>::value(
+                          {z, alphas, classes, soft}, {alpha.number(), dim, ignore_index, false, gradient})
+                          .squeeze(dim);
+  if (reduction == at::Reduction::None) return loss.to(z.scalar_type());
+  const Tensor total = loss.sum();
+  if (reduction == at::Reduction::Sum) return total.to(z.scalar_type());
+  const Tensor counted = classes.defined() ? target.ne(ignore_index).sum() : at::scalar_tensor(loss.numel());
+  return (total / counted.clamp_min(1)).to(z.scalar_type());
+}
+
+/// r = E_p[psi], (..., N), for beta-Gaussian densities p at mu of scale sigma2, and N Gaussian functions psi.
+/// On the line mu and sigma2 are (...), means and covariances (N); on R^D they are (..., D), (..., D, D), (N,
+/// D), (N, D, D). mu, sigma2 and alpha are broadcast against each other; all five may be learned.
+[[nodiscard]] inline Tensor continuous_attention(const Tensor& mu, const Tensor& sigma2, const Tensor& means,
+                                                 const Tensor& covariances, const Parameter& alpha = 2) {
+  TORCH_CHECK_VALUE(means.dim() == 1 || means.dim() == 2,
+                    "fenchel::libtorch: means must be (N) or (N, D), got ", means.sizes());
+  const bool line = means.dim() == 1;
+  const std::int64_t count = means.size(0), dimension = line ? 1 : means.size(1);
+  const auto type = at::promote_types(mu.scalar_type(), sigma2.scalar_type());
+  Tensor m = detail::scores(mu.to(type)), s = detail::scores(sigma2.to(type));
+  if (line) {
+    m = m.unsqueeze(-1);
+    s = s.unsqueeze(-1).unsqueeze(-1);
+  }
+  TORCH_CHECK_VALUE(m.dim() >= 1 && m.size(-1) == dimension && s.dim() >= 2 && s.size(-1) == dimension &&
+                        s.size(-2) == dimension,
+                    "fenchel::libtorch: mu and sigma2 must be (..., D) and (..., D, D) with D = ", dimension,
+                    ", got ", mu.sizes(), " and ", sigma2.sizes());
+  TORCH_CHECK_VALUE(covariances.dim() == (line ? 1 : 3) &&
+                        covariances.numel() == count * dimension * dimension &&
+                        covariances.size(0) == count && covariances.size(-1) == (line ? count : dimension),
+                    "fenchel::libtorch: covariances must be ", line ? "(N)" : "(N, D, D)",
+                    " for means of shape ", means.sizes(), ", got ", covariances.sizes());
+  if (!line) s = (s + s.mT()) / 2;
+  std::vector<std::int64_t> batch =
+      at::infer_size(m.sizes().slice(0, m.dim() - 1), s.sizes().slice(0, s.dim() - 2));
+  batch = at::infer_size(batch, alpha.sizes());
+  const auto shaped = [&](std::initializer_list<std::int64_t> event) {
+    std::vector<std::int64_t> shape = batch;
+    shape.insert(shape.end(), event);
+    return shape;
+  };
+  return detail::Differentiable<detail::Attend>::value(
+      {m.expand(shaped({dimension})), s.expand(shaped({dimension, dimension})), alpha.expanded(batch),
+       means.to(at::kDouble).reshape({count, dimension}),
+       covariances.to(at::kDouble).reshape({count, dimension, dimension})},
+      {alpha.number()});
+}
+
+}  // namespace fenchel::libtorch
