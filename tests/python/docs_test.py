@@ -21,9 +21,11 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 # What the blocks of a page import besides fenchel and NumPy.
 NEEDS = {
-    "README.md": ["matplotlib"],
+    "README.md": ["matplotlib", "torch"],
     "docs/python.md": ["duckdb", "matplotlib", "pandas", "pyarrow", "scipy", "sklearn"],
     "docs/python_gallery.md": ["matplotlib", "sklearn"],
+    "docs/torch.md": ["torch"],
+    "docs/torch_attention.md": ["matplotlib", "torch"],
 }
 
 

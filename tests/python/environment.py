@@ -19,6 +19,7 @@ import venv
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SKIPPED = 77
+TORCH = "torch==2.13.0"
 OLDEST = ["numpy==1.26.*", "pytest", "hypothesis"]
 
 
@@ -38,7 +39,7 @@ def required():
 def make(folder, prefix):
     build, run, test = required()
     newest, oldest = folder / "venv", folder / "numpy1"
-    for environment, packages in ((newest, build + run + test), (oldest, run + OLDEST)):
+    for environment, packages in ((newest, build + run + test + [TORCH]), (oldest, run + OLDEST)):
         (environment / "ready").unlink(missing_ok=True)
         if not (environment / "bin" / "python").exists():
             venv.create(environment, with_pip=True)

@@ -1,0 +1,225 @@
+"""Losses in torch: the numbers of the library, their derivatives of both orders, targets, reductions."""
+
+import numpy as np
+import pytest
+import torch
+from torch.autograd import gradcheck, gradgradcheck
+from torch.nn.functional import cross_entropy
+
+import fenchel
+import fenchel.torch as ft
+
+ALPHAS = [1.0, 1.0 + 2.0**-52, 1 + 1e-8, 4 / 3, 1.5, 2.0, 5.0, 1e6, 0.7]
+INF = float("inf")
+
+
+def random(*shape, seed=0, dtype=torch.float64):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64).to(dtype)
+
+
+X = random(4, 6)
+CLASSES = torch.tensor([0, 5, -100, 3])
+SOFT = ft.sparsemax(random(4, 6, seed=1))
+both = pytest.mark.parametrize("target", [CLASSES, SOFT], ids=["classes", "soft"])
+losses = pytest.mark.parametrize(
+    "loss,reference", [(ft.entmax_loss, fenchel.entmax_loss), (ft.cross_omega, fenchel.cross_omega_loss)]
+)
+
+
+@losses
+@both
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_numbers_are_those_of_the_library(loss, reference, target, alpha, dtype):
+    x = X.clone().to(dtype).requires_grad_()
+    q = target if target is CLASSES else target.to(dtype)
+    if target is CLASSES:
+        loss, reference = ft.entmax_loss, fenchel.entmax_loss
+    for reduction in ("none", "sum", "mean"):
+        ours = loss(x, q, alpha, reduction=reduction)
+        (gradient,) = torch.autograd.grad(ours.sum(), x)
+        value, expected = reference(x.detach().numpy(), q.numpy(), alpha, reduction=reduction, return_gradient=True)
+        eps = torch.finfo(dtype).eps
+        np.testing.assert_allclose(ours.detach(), value, rtol=0 if reduction == "none" else 4 * eps)
+        np.testing.assert_allclose(gradient, expected, rtol=eps)
+
+
+@pytest.mark.parametrize("loss,target", [(ft.entmax_loss, CLASSES), (ft.entmax_loss, SOFT), (ft.cross_omega, SOFT)])
+def test_derivatives_of_both_orders_in_both_modes(loss, target):
+    """Of rows with alphas of all kinds: 1 by its limit, near it, beyond 2, and below 1 for a class that is ignored."""
+    x = X.clone().requires_grad_()
+    alphas = torch.tensor([[1.0], [1 + 1e-8], [0.7], [2.5]], dtype=torch.float64, requires_grad=True)
+
+    def f(x, alphas):
+        return loss(x, target, alphas, reduction="none")
+
+    assert gradcheck(f, (x, alphas), check_forward_ad=True, check_batched_grad=True)
+    assert gradgradcheck(f, (x, alphas), check_fwd_over_rev=True)
+
+
+def test_hessian_is_the_jacobian_of_the_prediction():
+    def f(x, alpha):
+        return ft.entmax_loss(x, torch.tensor(2), alpha)
+
+    x, alpha = X[0], torch.tensor(1.4, dtype=torch.float64)
+    (xx, xa), (ax, aa) = torch.func.hessian(f, (0, 1))(x, alpha)
+    to_x, to_alpha = torch.func.jacrev(ft.entmax, (0, 1))(x, alpha)
+    torch.testing.assert_close(xx, to_x)
+    torch.testing.assert_close(xa, to_alpha)
+    torch.testing.assert_close(ax, to_alpha)
+    assert aa.item() == pytest.approx(torch.func.jacrev(torch.func.jacrev(f, 1), 1)(x, alpha).item())
+
+
+@pytest.mark.parametrize("target", [CLASSES.clamp(min=0), SOFT], ids=["classes", "soft"])
+def test_alpha_one_is_cross_entropy(target):
+    x = X.clone().requires_grad_()
+    ours, theirs = ft.cross_omega(x, target, 1.0), cross_entropy(x, target)
+    torch.testing.assert_close(ours, theirs)
+    torch.testing.assert_close(*(torch.autograd.grad(loss, x)[0] for loss in (ours, theirs)))
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_zero_exactly_at_the_prediction(alpha):
+    x = X.clone().requires_grad_()
+    loss = ft.entmax_loss(x, ft.entmax(X, alpha), alpha, reduction="none")
+    assert (loss == 0).all() and (torch.autograd.grad(loss.sum(), x)[0] == 0).all()
+    assert (ft.entmax_loss(X, SOFT, alpha, reduction="none") > 0).all()
+
+
+def test_learned_alpha_shared_or_one_a_row():
+    def slope(alpha, rows=slice(None)):
+        h = 1e-6
+        values = [ft.entmax_loss(X[rows], SOFT[rows], alpha + s, reduction="sum") for s in (h, -h)]
+        return (values[0] - values[1]) / (2 * h)
+
+    shared = torch.tensor(1.5, requires_grad=True)
+    ft.entmax_loss(X, SOFT, shared, reduction="sum").backward()
+    assert shared.grad.dtype == torch.float32 and shared.grad.item() == pytest.approx(slope(1.5).item(), abs=1e-7)
+    each = torch.tensor([[1.2], [1.0], [2.0], [3.0]], dtype=torch.float64, requires_grad=True)
+    ft.entmax_loss(X, SOFT, each, reduction="sum").backward()
+    for i, alpha in enumerate(each.detach().squeeze(-1)):
+        assert each.grad[i].item() == pytest.approx(slope(alpha.item(), slice(i, i + 1)).item(), abs=1e-7)
+
+
+def test_masks_and_rows_without_a_prediction():
+    x = X.clone()
+    x[0, 3] = x[1, 5] = -INF
+    x[2] = x[3] = -INF
+    x[3, 0] = float("nan")
+    x.requires_grad_()
+    target = torch.tensor([0, 5, 2, -100])
+    loss = ft.entmax_loss(x, target, reduction="none")
+    short = torch.cat([X[0, :3], X[0, 4:]])
+    assert loss[0].item() == pytest.approx(ft.entmax_loss(short, torch.tensor(0)).item())
+    assert loss[1] == INF and torch.isnan(loss[2]) and loss[3] == 0
+    (gradient,) = torch.autograd.grad(loss[0] + loss[3], x)
+    assert gradient[0, 3] == 0 and torch.isfinite(gradient[[0, 3]]).all(), "an ignored row's NaN goes nowhere"
+
+
+def test_ignored_rows():
+    mean, total = (ft.entmax_loss(X, CLASSES, reduction=r).item() for r in ("mean", "sum"))
+    assert mean == pytest.approx(total / 3)
+    x = X.clone().requires_grad_()
+    loss = ft.entmax_loss(x, torch.full((4,), 2), ignore_index=2)
+    loss.backward()
+    assert loss == 0 and (x.grad == 0).all()
+    assert ft.entmax_loss(X[:0], CLASSES[:0]) == 0
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
+def test_types(dtype):
+    x = X.clone().to(dtype).requires_grad_()
+    exact = x.detach().double().requires_grad_()
+    q = SOFT.to(dtype)
+    eps = torch.finfo(dtype).eps
+    for target, wide in ((CLASSES, CLASSES), (q, q.double() / q.double().sum(-1, keepdim=True))):
+        loss, expected = ft.entmax_loss(x, target), ft.entmax_loss(exact, wide)
+        assert loss.dtype == dtype and loss.item() == pytest.approx(expected.item(), rel=eps)
+        gradient, sharp = (torch.autograd.grad(y, z, create_graph=True)[0] for y, z in ((loss, x), (expected, exact)))
+        assert gradient.dtype == dtype
+        torch.testing.assert_close(gradient.double(), sharp, atol=eps, rtol=eps)
+        second, sharp = (torch.autograd.grad((g**2).sum(), z)[0] for g, z in ((gradient, x), (sharp, exact)))
+        torch.testing.assert_close(second.double(), sharp, atol=4 * eps, rtol=4 * eps)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert ft.entmax_loss(X.bfloat16(), CLASSES).dtype == torch.float32
+    with pytest.raises(ValueError, match="sum of targets"):
+        ft.entmax_loss(x, 1.1 * q)
+
+
+def test_every_dim_and_layout():
+    x, target = random(2, 7, 3, 5), torch.randint(7, (2, 3, 5), generator=torch.Generator().manual_seed(1))
+    alpha = 1 + torch.rand(5, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
+    expected = ft.entmax_loss(x.movedim(1, -1), target, alpha[:, None], reduction="none")
+    for loss in (
+        ft.entmax_loss(x, target, alpha, reduction="none", dim=1),
+        ft.entmax_loss(x.movedim(1, -2), target, alpha, reduction="none", dim=-2),
+        torch.vmap(lambda x, t: ft.entmax_loss(x, t, alpha, reduction="none", dim=0))(x, target),
+    ):
+        assert (loss == expected.reshape(loss.shape)).all()
+    soft = ft.sparsemax(x, dim=1)
+    strided = ft.entmax_loss(x.movedim(1, -1), soft.movedim(1, -1))
+    assert strided.item() == pytest.approx(ft.entmax_loss(x, soft, dim=1).item(), rel=1e-14)
+    assert ft.entmax_loss(X[0], torch.tensor(3)).shape == ()
+
+
+@both
+def test_transforms_and_compilation(target):
+    alpha = torch.tensor(1.4, dtype=torch.float64)
+
+    def f(x, alpha):
+        return ft.entmax_loss(x, target, alpha)
+
+    expected = torch.func.grad(f, (0, 1))(X, alpha)
+    x, learned = X.clone().requires_grad_(), alpha.clone().requires_grad_()
+    compiled = torch.compile(f, backend="aot_eager", fullgraph=True)
+    for ours, theirs in zip(torch.autograd.grad(compiled(x, learned), (x, learned)), expected):
+        torch.testing.assert_close(ours, theirs)
+    with torch.no_grad():
+        assert compiled(x, learned) == f(X, alpha)
+
+    # A vmap inside of autograd, and autograd inside of a vmap.
+    rows = [torch.vmap(lambda x, t: ft.entmax_loss(x, t, 1.4), in_dims=(0, 0))(x, target) for x in (x, X)]
+    (gradient,) = torch.autograd.grad(rows[0].sum(), x, create_graph=True)
+    inside = torch.vmap(torch.func.grad(lambda x, t: ft.entmax_loss(x, t, 1.4)))(X, target)
+    torch.testing.assert_close(gradient, inside)
+    assert torch.autograd.grad((gradient**2).sum(), x)[0].abs().sum() > 0
+
+
+def test_no_gradient_is_computed_unless_wanted():
+    def residual(x):
+        return torch.ops.fenchel.entmax_loss(x, None, CLASSES[:, None], None, 1.5, -1, -100, False, False)[1]
+
+    assert residual(X).shape == (0,)
+    assert not ft.entmax_loss(X, CLASSES).requires_grad
+
+
+@both
+def test_opcheck(target):
+    x, alphas = X.clone().requires_grad_(), torch.full((4, 1), 1.5, dtype=torch.float64, requires_grad=True)
+    targets = (CLASSES[:, None], None) if target is CLASSES else (None, SOFT)
+    torch.library.opcheck(torch.ops.fenchel.entmax_loss, (x, alphas, *targets, 1.5, -1, -100, False, True))
+    torch.library.opcheck(torch.ops.fenchel.entmax_loss, (X.bfloat16(), None, *targets, 1.5, -1, -100, False, False))
+    alphas = alphas.detach()
+    _, residual, slope = torch.ops.fenchel.entmax_loss(X, alphas, *targets, 1.5, -1, -100, False, True)
+    for per_row in ((alphas, *targets, X, slope), (None, *targets, X, None)):
+        torch.library.opcheck(torch.ops.fenchel.entmax_loss_curvature, (residual, *per_row, 1.5, -1, -100, False))
+
+
+def test_bad_arguments_are_named():
+    def message(*args, **kwargs):
+        with pytest.raises((ValueError, TypeError)) as error:
+            ft.entmax_loss(*args, **kwargs)
+        return str(error.value)
+
+    assert "classes[1] must be in [0, 6) or -100, got 6" in message(X, torch.tensor([0, 6, 1, 1]))
+    assert "classes[0] must be in [0, 6) or -100, got -1" in message(X, torch.tensor([-1, 6, 1, 1]))
+    assert "target must not require a gradient" in message(X, SOFT.clone().requires_grad_())
+    assert "must have the shape of x without dim, (4,), got (3,)" in message(X, CLASSES[:3])
+    assert "must have the shape of x, (4, 6), got (4, 5)" in message(X, SOFT[:, :5])
+    assert "got torch.bool" in message(X, CLASSES == 1)
+    assert "alpha must be positive, got -1" in message(X, CLASSES, -1.0)
+    assert "alpha must broadcast to (4, 1), got shape (4,)" in message(X, CLASSES, torch.ones(4))
+    assert "reduction must be 'none', 'mean' or 'sum', got 'max'" in message(X, CLASSES, reduction="max")
+    assert "at least one class" in message(X[:, :0], CLASSES)
+    with pytest.raises(ValueError, match="target must have no tangent"):
+        torch.func.jvp(lambda q: ft.entmax_loss(X, q), (SOFT,), (SOFT,))

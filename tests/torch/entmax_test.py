@@ -1,0 +1,49 @@
+"""entmax in torch: the numbers of the library, and derivatives of both orders."""
+
+import pytest
+import torch
+from torch.autograd import gradcheck, gradgradcheck
+
+import fenchel
+import fenchel.torch as ft
+
+ALPHAS = [1.0, 1.0 + 2.0**-52, 1 + 1e-8, 4 / 3, 1.5, 2.0, 5.0, 1e6, 0.7]
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_numbers_are_those_of_the_library(alpha, dtype):
+    x = torch.randn(7, 33, generator=torch.Generator().manual_seed(1)).to(dtype)
+    assert (ft.entmax(x, alpha).numpy() == fenchel.entmax(x.numpy(), alpha)).all()
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_derivatives_of_both_orders_in_both_modes(alpha):
+    x = torch.randn(3, 5, generator=torch.Generator().manual_seed(2), dtype=torch.float64, requires_grad=True)
+
+    def f(x):
+        return ft.entmax(x, alpha)
+
+    assert gradcheck(f, x, check_forward_ad=True, check_batched_grad=True, check_batched_forward_grad=True)
+    assert gradgradcheck(f, x, check_fwd_over_rev=True, check_rev_over_rev=True)
+
+
+def test_derivatives_in_alpha():
+    """One for each row, of all kinds, and one that rows share."""
+    x = torch.randn(4, 5, generator=torch.Generator().manual_seed(3), dtype=torch.float64, requires_grad=True)
+    for alphas in ([[1.0], [1 + 1e-8], [0.7], [2.5]], 1.5):
+        alpha = torch.tensor(alphas, dtype=torch.float64, requires_grad=True)
+        assert gradcheck(ft.entmax, (x, alpha), check_forward_ad=True, check_batched_grad=True)
+        assert gradgradcheck(ft.entmax, (x, alpha), check_fwd_over_rev=True)
+
+
+def test_opcheck():
+    x = torch.randn(2, 5, 3, generator=torch.Generator().manual_seed(4), dtype=torch.float64)
+    alphas = torch.full((2, 1, 3), 1.5, dtype=torch.float64)
+    p = ft.entmax(x, 1.5, dim=1)
+    torch.library.opcheck(torch.ops.fenchel.entmax, (x.clone().requires_grad_(), alphas, 0.0, -2))
+    torch.library.opcheck(torch.ops.fenchel.entmax_vjp, (p, alphas, x, 0.0, -2))
+    torch.library.opcheck(torch.ops.fenchel.entmax_jvp, (p, alphas, x, alphas, 0.0, -2))
+    torch.library.opcheck(torch.ops.fenchel.entmax_vjp_vjp, (p, alphas, x, x, alphas, 0.0, -2))
+    with pytest.raises(ValueError, match="alphas must be float64, got Float"):
+        torch.ops.fenchel.entmax(x, alphas.float(), 0.0, -2)

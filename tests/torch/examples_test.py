@@ -1,0 +1,80 @@
+"""The training runs of examples/torch: they learn, and what they attend to is where the truth is."""
+
+import pathlib
+import sys
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("sklearn")
+Image = pytest.importorskip("PIL.Image")
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "examples" / "torch"))
+
+import bursts  # noqa: E402
+import classifier  # noqa: E402
+import learned_alpha  # noqa: E402
+import shape  # noqa: E402
+
+
+def is_drawn(example, learned, folder):
+    """Like the picture in the documents."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    name = f"{example.__name__}.png"
+    example.draw(learned, str(folder / name))
+    kept = ROOT / "docs" / "images" / "torch" / name
+    with Image.open(folder / name) as drawn, Image.open(kept) as shown:
+        assert drawn.size == shown.size
+    assert kept.stat().st_size < 60_000
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.mark.parametrize("alpha", [1.5, 2.0])
+def test_a_classifier_rules_digits_out(alpha):
+    result = classifier.train(alpha, epochs=10)
+    assert result.accuracy > 0.95
+    assert result.possible < 2 and result.sure > 0.6 and result.right > 0.97
+
+
+def test_attention_finds_bursts(tmp_path):
+    _, discrete = bursts.train("discrete", epochs=5)
+    assert discrete.unexplained < 0.1 and discrete.overlap < 0.35  # softmax is above 0 everywhere
+    assert discrete.overlap95 > 0.6  # but most of it is in the burst
+    for kind in ("continuous", "both"):
+        model, result = bursts.train(kind, epochs=5)
+        assert result.unexplained < 0.1 and result.mass > 0.8 and result.overlap > 0.55
+    is_drawn(bursts, model, tmp_path)
+
+
+def test_attention_finds_a_shape(tmp_path):
+    _, discrete = shape.train("discrete", epochs=2)
+    model, continuous = shape.train("continuous")
+    assert continuous.unexplained < 0.05 and continuous.mass > 0.8
+    assert continuous.overlap > 0.55 and discrete.overlap < 0.25
+    is_drawn(shape, model, tmp_path)
+
+
+def test_alpha_is_learned_from_both_sides(tmp_path):
+    fixed = learned_alpha.train(2.0, False, steps=60).error
+    results = [learned_alpha.train(alpha, True, steps=120) for alpha in (1.05, 6.0)]
+    for result in results:
+        assert 1.05 < result.alphas[0] < 1.4 and 3 < result.alphas[1] < 5.5
+        assert result.error < fixed / 4
+    is_drawn(learned_alpha, results, tmp_path)
+
+
+@pytest.mark.parametrize("example", [bursts, learned_alpha, shape], ids=lambda example: example.__name__)
+def test_help(example, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", [example.__name__, "--help"])
+    with pytest.raises(SystemExit, match="0"):
+        example.main()
+    assert "--picture FILE" in capsys.readouterr().out

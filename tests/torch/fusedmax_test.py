@@ -1,0 +1,48 @@
+"""fusedmax in torch: the numbers of the library, and derivatives in the scores and in gamma."""
+
+import pytest
+import torch
+from torch.autograd import gradcheck, gradgradcheck
+
+import fenchel
+import fenchel.torch as ft
+
+X = torch.randn(3, 2, 7, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.1, 1.0, 100.0])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_numbers_are_those_of_the_library(gamma, dtype):
+    x = X.to(dtype)
+    expected = torch.from_numpy(fenchel.fusedmax(x.numpy(), gamma))
+    assert (ft.fusedmax(x, gamma) == expected).all()
+    assert (ft.fusedmax(x.movedim(-1, 0), gamma, dim=0) == expected.movedim(-1, 0)).all()
+    assert (ft.fusedmax(x, torch.tensor(gamma)) - expected).abs().max() < 1e-6
+    if gamma == 0:
+        torch.testing.assert_close(expected, ft.sparsemax(x))
+
+
+def test_derivatives_of_both_orders_in_both_modes():
+    x = X[:, 0].clone().requires_grad_()
+    gamma = torch.tensor([[0.05], [0.3], [0.6]], dtype=torch.float64, requires_grad=True)
+    assert gradcheck(ft.fusedmax, (x, gamma), check_forward_ad=True, check_batched_grad=True)
+    assert gradgradcheck(ft.fusedmax, (x, gamma), check_fwd_over_rev=True)
+    shared = torch.tensor(0.1, requires_grad=True)
+    (gradient,) = torch.autograd.grad((ft.fusedmax(X, shared) * X).sum(), shared)
+    slope = ((ft.fusedmax(X, 0.1 + 1e-6) - ft.fusedmax(X, 0.1 - 1e-6)) * X).sum() / 2e-6
+    assert gradient.item() == pytest.approx(slope.item(), rel=1e-6)
+
+
+def test_errors_name_what_is_wrong():
+    with pytest.raises(ValueError, match="gamma must be finite and not negative, got -1"):
+        ft.fusedmax(X, -1.0)
+    with pytest.raises(ValueError, match=r"gamma must broadcast to \(3, 2, 1\), got shape \(7,\)"):
+        ft.fusedmax(X, torch.ones(7))
+
+
+def test_opcheck():
+    p = ft.fusedmax(X, 0.2)
+    gammas = torch.full((3, 2, 1), 0.2, dtype=torch.float64)
+    torch.library.opcheck(torch.ops.fenchel.fusedmax, (X.clone().requires_grad_(), gammas, 0.0, -1))
+    torch.library.opcheck(torch.ops.fenchel.fusedmax_vjp, (p, gammas, X, 0.0, -1))
+    torch.library.opcheck(torch.ops.fenchel.fusedmax_jvp, (p, gammas, X, gammas, 0.0, -1))

@@ -1,0 +1,253 @@
+"""The modules of attention: the contexts of the library, padding that is not there, heads, mixtures, and what a module
+of torch must stand."""
+
+import copy
+import io
+
+import numpy as np
+import pytest
+import torch
+
+import fenchel
+from fenchel.torch import GaussianBasis, sparsemax
+from fenchel.torch.nn import ContinuousAttention, Entmax, MultiheadContinuousAttention
+
+LINE = GaussianBasis.linearly_spaced(6, sigma=0.2)
+SQUARE = GaussianBasis.unit_square(3, 4, 0.05 * torch.eye(2, dtype=torch.float64))
+NUMPY_LINE = fenchel.GaussianBasis.linearly_spaced(6, sigma=0.2)
+NUMPY_SQUARE = fenchel.GaussianBasis.unit_square(3, 4, 0.05 * np.eye(2))
+
+
+def random(*shape, seed=1, dtype=torch.float64):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64).to(dtype)
+
+
+def expected(values, scores, kind, alpha, weights_alpha=1.0, grid=None):
+    """One context by the NumPy front end: values (L, M), scores (L,)."""
+    h, w = values.numpy().T, fenchel.entmax(scores.numpy(), weights_alpha)
+    basis = NUMPY_LINE if grid is None else NUMPY_SQUARE
+    positions = None if grid is None else fenchel.grid_positions(*grid)
+    p = fenchel.match_weights(alpha, w, positions)
+    coefficients = fenchel.ridge_values(h, basis, 0.1, positions=positions)
+    parts = {"discrete": h @ w, "continuous": coefficients @ fenchel.attend(p, basis)}
+    return parts["discrete"] + parts["continuous"] if kind == "both" else parts[kind]
+
+
+@pytest.mark.parametrize("kind", ["discrete", "continuous", "both"])
+@pytest.mark.parametrize("alpha", [1.0, 1.5, 2.0, 5.0])
+def test_contexts_are_those_of_the_library(kind, alpha):
+    values, scores, lengths = random(4, 9, 3), random(4, 2, 9, seed=2), torch.tensor([9, 5, 2, 1])
+    attention = ContinuousAttention(LINE, kind, alpha, weights=Entmax(1.5))
+    contexts, attended = attention(values, scores, lengths=lengths)
+    assert attended.weights.shape == scores.shape and contexts.shape == (4, 2, 3)
+    for i, length in enumerate(lengths):
+        for q in range(2):
+            one = expected(values[i, :length], scores[i, q, :length], kind, alpha, 1.5)
+            np.testing.assert_allclose(contexts[i, q], one, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["discrete", "continuous", "both"])
+def test_grids(kind):
+    values, scores = random(2, 4, 5, 3), random(2, 4, 5, seed=2)
+    contexts, attended = ContinuousAttention(SQUARE, kind, 1.5)(values, scores)
+    assert attended.weights.shape == (2, 4, 5)
+    for i in range(2):
+        one = expected(values[i].reshape(20, 3), scores[i].flatten(), kind, 1.5, grid=(4, 5))
+        np.testing.assert_allclose(contexts[i], one, rtol=1e-9)
+
+
+def test_a_mask_takes_frames_out_wherever_they_are():
+    attention = ContinuousAttention(LINE)
+    mask = torch.tensor([[0, 0, 0, 0, 0, 1, 1], [1, 1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 1, 1, 0]]).bool()
+    values, scores = random(3, 7, 2), random(3, 7, seed=2)
+    values[mask], scores[mask] = torch.nan, torch.nan
+    values.requires_grad_(), scores.requires_grad_()
+    contexts, attended = attention(values, scores, key_padding_mask=mask)
+    gradients = torch.autograd.grad(contexts.square().sum(), (values, scores))
+    for i in range(3):
+        kept = ~mask[i]
+        v, s = (x[i, kept].detach().requires_grad_() for x in (values, scores))
+        context, alone = attention(v, s)
+        torch.testing.assert_close(contexts[i], context)
+        torch.testing.assert_close(attended.weights[i, kept], alone.weights)
+        for whole, part in zip(gradients, torch.autograd.grad(context.square().sum(), (v, s))):
+            torch.testing.assert_close(whole[i, kept], part)
+            assert (whole[i, mask[i]] == 0).all()
+    trailing, _ = attention(values[:1], scores[:1], lengths=torch.tensor([5]))
+    assert torch.equal(trailing, contexts[:1])
+
+
+def test_nothing_to_attend_to_is_an_error():
+    values, scores, mask = random(2, 4, 2), random(2, 4), torch.tensor([[False] * 4, [True] * 4])
+    with pytest.raises(ValueError, match=r"lengths\[1\] must be .* got 0"):
+        ContinuousAttention(LINE)(values, scores, key_padding_mask=mask)
+
+
+@pytest.mark.parametrize("basis, grid", [(LINE, (5,)), (SQUARE, (2, 3))])
+def test_gradients(basis, grid):
+    attention = ContinuousAttention(basis, alpha=1.5, learned_alpha=True).double()
+
+    def context(values, scores, raw):
+        return torch.func.functional_call(attention, {"raw_alpha": raw}, (values, scores))[0]
+
+    inputs = random(2, *grid, 2), random(2, *grid, seed=2), attention.raw_alpha.detach()
+    assert torch.autograd.gradcheck(context, [x.requires_grad_() for x in inputs], fast_mode=True)
+
+
+def test_a_learned_basis_gets_gradients():
+    attention = ContinuousAttention(GaussianBasis.linearly_spaced(6, sigma=0.2, learned=True), "continuous")
+    values, scores = random(2, 7, 2, dtype=torch.float32), random(2, 7, dtype=torch.float32)
+    fixed, _ = ContinuousAttention(LINE, "continuous")(values, scores)
+    contexts, _ = attention(values, scores, lengths=torch.tensor([7, 7]))
+    torch.testing.assert_close(contexts, fixed, rtol=1e-4, atol=1e-5)
+    contexts.sum().backward()
+    assert all(p.grad.abs().max() > 0 for p in attention.parameters())
+
+
+def test_a_density_may_be_given():
+    attention, values, scores = ContinuousAttention(LINE, "continuous"), random(3, 8, 2), random(3, 8)
+    contexts, attended = attention(values, scores)
+    again, given = attention(values, density=(attended.mu, attended.scale))
+    assert torch.equal(again, contexts) and given.weights is None
+
+
+def test_mixtures_are_sums():
+    attention, values, scores = ContinuousAttention(LINE), random(2, 8, 2), random(2, 5, 3, 8)
+    mixing = sparsemax(random(2, 5, 3, seed=3))
+    contexts, _ = attention(values, scores)
+    mixed, attended = attention(values, scores, mixing=mixing)
+    assert mixed.shape == (2, 5, 2) and attended.mu.shape == (2, 5, 3)
+    torch.testing.assert_close(mixed, torch.einsum("bqk,bqkm->bqm", mixing, contexts))
+
+
+def test_heads_have_their_own_densities():
+    alphas = torch.tensor([1.0, 2.0]).reshape(2, 1)
+    multihead = MultiheadContinuousAttention(6, 2, ContinuousAttention(LINE, alpha=alphas), kdim=5, vdim=4).double()
+    query, key, value = random(3, 4, 6), random(3, 7, 5, seed=2), random(3, 7, 4, seed=3)
+    mask = torch.arange(7) >= torch.tensor([7, 4, 1]).unsqueeze(-1)
+    output, attended = multihead(query, key, value, mask)
+    assert output.shape == (3, 4, 6) and attended.mu.shape == (3, 2, 4) and attended.weights.shape == (3, 2, 4, 7)
+    heads = []
+    for head in range(2):
+        part = slice(3 * head, 3 * head + 3)
+        q, k, v = (
+            layer(x)[..., part]
+            for layer, x in ((multihead.q_proj, query), (multihead.k_proj, key), (multihead.v_proj, value))
+        )
+        one = ContinuousAttention(LINE, alpha=float(alphas[head]))
+        heads.append(one(v, q @ k.mT / 3**0.5, key_padding_mask=mask)[0])
+    torch.testing.assert_close(output, multihead.out_proj(torch.cat(heads, -1)))
+
+    key[mask], value[mask] = torch.nan, torch.nan
+    padded, _ = multihead(query, key, value, mask)
+    torch.testing.assert_close(padded, output)
+    padded.sum().backward()
+    assert all(torch.isfinite(p.grad).all() for p in multihead.parameters())
+
+
+def test_heads_over_a_grid():
+    multihead = MultiheadContinuousAttention(6, 2, ContinuousAttention(SQUARE))
+    image = random(2, 4, 5, 6, dtype=torch.float32)
+    output, attended = multihead(image[:, 0], image, image)
+    assert output.shape == (2, 5, 6) and attended.scale.shape == (2, 2, 5, 2, 2)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.half])
+def test_types(dtype):
+    values, scores = random(2, 9, 3), random(2, 9)
+    attention = ContinuousAttention(LINE, alpha=1.5, learned_alpha=True)
+    exact, _ = attention(values, scores)
+    rounded, _ = copy.deepcopy(attention).to(dtype)(values.to(dtype), scores.to(dtype))
+    assert rounded.dtype == dtype
+    torch.testing.assert_close(rounded.double(), exact, rtol=0, atol=30 * torch.finfo(dtype).eps)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        under_autocast, _ = attention(values.float(), scores.float())
+    torch.testing.assert_close(under_autocast.double(), exact, rtol=0, atol=0.2)
+
+
+def test_strides_and_empty_batches():
+    attention = ContinuousAttention(LINE)
+    values, scores = random(2, 9, 3, 2).permute(3, 1, 2, 0)[..., 0], random(9, 2).T
+    values = values.mT.contiguous().mT
+    assert torch.equal(attention(values, scores)[0], attention(values.contiguous(), scores.contiguous())[0])
+    contexts, _ = attention(values[:0], scores[:0], lengths=torch.empty(0, dtype=torch.int64))
+    assert contexts.shape == (0, 3)
+    assert attention(values, torch.empty(2, 0, 9, dtype=torch.float64))[0].shape == (2, 0, 3)
+
+
+def test_it_is_a_module_like_others():
+    def make(alphas, weights_alpha):
+        weights = Entmax(weights_alpha, learned=True)
+        return ContinuousAttention(LINE, alpha=torch.tensor(alphas), learned_alpha=True, weights=weights)
+
+    attention = make([1.5, 2.0], 1.5)
+    values, scores = random(3, 7, 2, dtype=torch.float32), random(3, 2, 7, dtype=torch.float32)
+    contexts, _ = attention(values, scores)
+    file = io.BytesIO()
+    torch.save(attention, file)
+    file.seek(0)
+    for other in (copy.deepcopy(attention), torch.load(file, weights_only=False)):
+        assert torch.equal(other(values, scores)[0], contexts)
+    fresh = make([3.0, 3.0], 1.9)
+    assert not torch.equal(fresh(values, scores)[0], contexts)
+    fresh.load_state_dict(attention.state_dict())
+    assert torch.equal(fresh(values, scores)[0], contexts)
+    assert "alpha=tensor(2,), learned_alpha=True" in repr(attention)
+
+
+def test_compiled():
+    multihead = MultiheadContinuousAttention(4, 2, ContinuousAttention(LINE, alpha=1.5, learned_alpha=True))
+    compiled = torch.compile(multihead, backend="aot_eager", fullgraph=True)
+    x, mask = random(2, 7, 4, dtype=torch.float32), torch.arange(7) >= torch.tensor([[7], [4]])
+    results = []
+    for module in (multihead, compiled):
+        multihead.zero_grad()
+        output, attended = module(x, x, x, mask)
+        output.square().sum().backward()
+        results.append([output, attended.mu, *(p.grad for p in multihead.parameters())])
+    for eager, graph in zip(*results):
+        torch.testing.assert_close(graph, eager)
+
+
+def test_exported_and_under_vmap():
+    attention, values, scores = ContinuousAttention(LINE), random(3, 7, 2), random(3, 7)
+    contexts, _ = attention(values, scores)
+    exported = torch.export.export(attention, (values, scores), strict=False).module()
+    torch.testing.assert_close(exported(values, scores)[0], contexts)
+    torch.testing.assert_close(torch.vmap(lambda v, s: attention(v, s)[0])(values, scores), contexts)
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ({"values": torch.ones(3)}, r"values must have shape \(\*batch, L, M\), got \(3,\)"),
+        ({}, "either scores or, for the kind 'continuous', density must be given, got none for 'both'"),
+        ({"density": (torch.ones(2), torch.ones(2))}, "got density for 'both'"),
+        ({"scores": torch.ones(2, 4)}, r"scores must have shape \(2, \*queries, 5\), got \(2, 4\)"),
+        ({"scores": torch.ones(5)}, r"scores must have shape \(2, \*queries, 5\), got \(5,\)"),
+        ({"scores": torch.ones(2, 5), "lengths": torch.ones(3)}, r"lengths must have shape \(2,\)"),
+        (
+            {"scores": torch.ones(2, 5), "key_padding_mask": torch.ones(2, 5)},
+            r"key_padding_mask must be of bool and shape \(2, 5\), got torch.float32",
+        ),
+    ],
+)
+def test_errors_say_what_is_wrong(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        ContinuousAttention(LINE)(**{"values": torch.ones(2, 5, 1), **arguments})
+
+
+def test_settings_that_mean_nothing():
+    for message, make in [
+        ("kind must be one of both, continuous, discrete, got 'hard'", lambda: ContinuousAttention(LINE, "hard")),
+        (
+            "alpha must be finite and above 1 to be learned, got 1.0",
+            lambda: ContinuousAttention(LINE, alpha=1.0, learned_alpha=True),
+        ),
+        (
+            "embed_dim must be a multiple of num_heads, got 6 and 4",
+            lambda: MultiheadContinuousAttention(6, 4, ContinuousAttention(LINE)),
+        ),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            make()

@@ -1,0 +1,198 @@
+"""Densities from weights and value functions from values in torch: the numbers of the library, and derivatives."""
+
+import copy
+import io
+
+import numpy as np
+import pytest
+import torch
+from torch.autograd import gradcheck, gradgradcheck
+from torch.library import opcheck
+
+import fenchel
+import fenchel.torch as ft
+from fenchel.torch._library import ops
+
+
+def draw(*shape, seed=1, dtype=torch.float64):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=dtype)
+
+
+BASIS = ft.GaussianBasis.linearly_spaced(8, sigma=(0.1, 0.3))
+TWIN = fenchel.GaussianBasis.linearly_spaced(8, sigma=(0.1, 0.3))
+
+
+def coefficients(values, **options):
+    """Of the NumPy front end, which has the transpose."""
+    return fenchel.ridge_values(np.swapaxes(values, -1, -2), TWIN, 0.05, **options).swapaxes(-1, -2)
+
+
+@pytest.mark.parametrize("length", [1, 5, 10, 11, 40])
+def test_ridge_is_that_of_the_library(length):
+    values = draw(2, length, 3)
+    b = ft.RidgeValues(BASIS, 0.05)(values)
+    np.testing.assert_allclose(b, coefficients(values.numpy()), rtol=1e-10, atol=1e-11)
+
+
+@pytest.mark.parametrize("learned", [False, True])
+def test_padding_is_never_read(learned):
+    lengths = torch.tensor([[4, 9, 1], [7, 4, 9]])
+    values = draw(2, 3, 9, 2)
+    padded = values.masked_fill(torch.arange(9)[:, None] >= lengths[..., None, None], torch.nan).requires_grad_()
+    basis = ft.GaussianBasis.linearly_spaced(8, sigma=(0.1, 0.3), learned=learned).double()
+    ridge = ft.RidgeValues(basis, 0.05)
+    b = ridge.fit(padded, lengths)
+    close = {"rtol": 1e-5, "atol": 1e-6} if learned else {"rtol": 1e-10, "atol": 1e-11}
+    np.testing.assert_allclose(b.detach(), coefficients(values.numpy(), lengths=lengths.numpy()), **close)
+    (gradient,) = torch.autograd.grad(b.square().sum(), padded)
+    assert torch.isfinite(gradient).all() and (gradient[0, 0, 4:] == 0).all()
+    if learned:
+        traced = torch.compile(ridge, fullgraph=True, backend="aot_eager")
+    else:  # for every length from 2 on
+        length = {2: torch.export.Dim("length", min=2, max=1000)}
+        traced = torch.export.export(ridge, (padded, lengths), dynamic_shapes=(length, None)).module()
+    torch.testing.assert_close(traced(padded, lengths), b, rtol=1e-9, atol=1e-10)
+    torch.testing.assert_close(torch.func.vmap(ridge)(padded, lengths), b, rtol=1e-9, atol=1e-10)
+
+
+def test_ridge_on_a_learned_basis_has_derivatives():
+    torch.manual_seed(0)
+    basis = ft.GaussianBasis.linearly_spaced(4, sigma=0.2, learned=True).double()
+    ridge = ft.RidgeValues(basis)
+    x = (draw(2, 5, 1).requires_grad_(), *(p.detach().requires_grad_() for p in basis.parameters()))
+
+    def f(values, means, factors):
+        given = {"basis.means": means, "basis.factors": factors}
+        return torch.func.functional_call(ridge, given, (values, torch.tensor([3, 5])))
+
+    assert gradcheck(f, x, fast_mode=True, check_forward_ad=True, check_batched_grad=True)
+    assert gradgradcheck(f, x, fast_mode=True)
+
+
+@pytest.mark.parametrize("length", [10, 11])
+def test_even_lengths_fit_as_well_as_odd_ones(length):
+    """quati and speech put the positions of even lengths elsewhere: an error of .95 for sin(2 pi t) at length 10."""
+    ridge = ft.RidgeValues(ft.GaussianBasis.linearly_spaced(16, sigma=0.1), 1e-4)
+    wave = torch.sin(2 * torch.pi * torch.from_numpy(fenchel.positions(length)))[None, :, None]
+    padded = torch.cat([wave, torch.full((1, 3, 1), torch.nan)], 1)
+    b = ridge.fit(padded, torch.tensor([length]))
+    t = torch.linspace(0.1, 0.9, 50, dtype=torch.float64)
+    error = (ridge.basis.evaluate(t) @ b)[0, :, 0] - torch.sin(2 * torch.pi * t)
+    assert error.square().mean().sqrt() < 0.02
+
+
+def test_ridge_on_grids():
+    covariance = torch.tensor([[0.03, 0.01], [0.01, 0.05]], dtype=torch.float64)
+    basis = ft.GaussianBasis.unit_square(3, 4, covariance)
+    twin = fenchel.GaussianBasis.unit_square(3, 4, covariance.numpy())
+    assert (basis.mean.numpy() == twin.mu).all() and (basis.covariance.numpy() == twin.sigma).all()
+    values = draw(2, 3, 5, 2)
+    at = fenchel.grid_positions(3, 5)
+    np.testing.assert_allclose(basis.evaluate(torch.from_numpy(at)), twin(at), rtol=1e-12)
+    expected = fenchel.ridge_values(values.flatten(1, 2).mT.numpy(), twin, 0.1, positions=at)
+    np.testing.assert_allclose(ft.RidgeValues(basis)(values).mT, expected, rtol=1e-10, atol=1e-11)
+
+
+def test_what_is_kept_follows_the_basis_and_stays_out_of_copies():
+    ridge = ft.RidgeValues(copy.deepcopy(BASIS), 0.05)
+    values = draw(6, 2)
+    with torch.inference_mode():
+        before = ridge(values).clone()
+    torch.autograd.grad(ridge(values.requires_grad_()).sum(), values)
+    assert len(ridge._matrices) == 1
+    copied = copy.deepcopy(ridge)
+    assert not copied._matrices and torch.equal(copied(values), ridge(values))
+    stored = io.BytesIO()
+    torch.save(ridge, stored)
+    stored.seek(0)
+    assert torch.equal(torch.load(stored, weights_only=False)(values), before)
+    shifted = ft.GaussianBasis(BASIS.mean + 0.01, BASIS.covariance)
+    ridge.load_state_dict(ft.RidgeValues(shifted).state_dict())
+    assert torch.equal(ridge(values), ft.RidgeValues(shifted, 0.05)(values))
+    assert not torch.allclose(ridge(values), before)
+    ridge.half()
+    assert ridge.basis.mean.dtype == torch.float64
+    assert ridge(values.half()).dtype == torch.float16
+
+
+@pytest.mark.parametrize("dimension", [0, 1, 2])
+@pytest.mark.parametrize("alpha", [1.0, 2.0, 0.8])
+def test_matched_densities(dimension, alpha):
+    weights = torch.softmax(draw(3, 6), -1)
+    lengths = None
+    positions = None if dimension == 0 else draw(6, dimension, seed=2).squeeze(-1)
+    if dimension == 0:
+        lengths = torch.tensor([6, 1, 4])
+        weights = torch.softmax(draw(3, 6).masked_fill(torch.arange(6) >= lengths[:, None], -torch.inf), -1)
+    options = {"positions": positions, "lengths": lengths}
+    mu, sigma2 = ft.match_weights(weights, alpha, **options)
+    numbers = {name: None if x is None else x.numpy() for name, x in options.items()}
+    expected = fenchel.match_weights_batch(alpha, weights.numpy(), **numbers)
+    assert (mu.numpy() == expected[0]).all() and (sigma2.numpy() == expected[1]).all()
+
+    def f(scores, alphas):
+        """Weights of sum 1: all that have a density."""
+        here = scores if lengths is None else scores.masked_fill(torch.arange(6) >= lengths[:, None], -torch.inf)
+        return ft.match_weights(torch.softmax(here, -1), alphas, **options)
+
+    x = (draw(3, 6).requires_grad_(), torch.full((3,), alpha, dtype=torch.float64).requires_grad_())
+    assert gradcheck(f, x, fast_mode=True, check_forward_ad=True, check_batched_grad=True)
+    assert gradgradcheck(f, x, fast_mode=True, check_fwd_over_rev=True, check_batched_grad=True)
+
+
+def test_matched_densities_compiled_and_checked():
+    lengths, positions = torch.tensor([6, 1, 4]), draw(6, 2)
+    weights = torch.full((3, 6), 1 / 6, dtype=torch.float64)
+    orders = torch.full((3,), 1.5, dtype=torch.float64)
+
+    def f(weights, alpha):
+        return ft.match_weights(torch.softmax(weights, -1), alpha, positions=positions)
+
+    compiled = torch.compile(f, fullgraph=True, backend="aot_eager")
+    for one, other in zip(compiled(weights, orders), f(weights, orders)):
+        torch.testing.assert_close(one, other)
+    checks = ("test_schema", "test_faketensor")
+    first = torch.where(torch.arange(6) < lengths[:, None], 1 / lengths[:, None].double(), torch.nan)
+    opcheck(ops.match_weights.default, (first, orders, None, lengths, 0.0, None), test_utils=checks)
+    grad = torch.ones(3, 6, dtype=torch.float64)
+    opcheck(ops.match_weights_vjp.default, (weights, orders, positions, None, grad, 0.0, 0.1), test_utils=checks)
+    second = (weights, orders, positions, None, grad, weights, orders, 0.0, 0.1)
+    opcheck(ops.match_weights_vjp_vjp.default, second, test_utils=checks)
+    opcheck(ops.match_weights_jvp.default, (weights, None, positions, None, grad, None, 2.0, 0.1), test_utils=checks)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_weights_of_16_bits_count_as_shares(dtype):
+    weights = torch.softmax(draw(4, 50, dtype=torch.float32), -1)
+    lengths = torch.tensor([50, 20, 3, 50])
+    small = torch.where(torch.arange(50) < lengths[:, None], weights, torch.nan).to(dtype).requires_grad_()
+    mu, sigma2 = ft.match_weights(small, 2.0, lengths=lengths)
+    assert mu.dtype == sigma2.dtype == dtype
+    shares = torch.where(torch.arange(50) < lengths[:, None], weights, 0.0)
+    exact = ft.match_weights(shares / shares.sum(-1, keepdim=True), 2.0, lengths=lengths)
+    torch.testing.assert_close(mu.float(), exact[0], rtol=2e-2, atol=0)
+    torch.testing.assert_close(sigma2.float(), exact[1], rtol=4e-2, atol=0)
+    (gradient,) = torch.autograd.grad(mu.sum() + sigma2.sum(), small)
+    assert torch.isfinite(gradient).all()
+
+
+def test_errors_name_what_is_wrong():
+    weights = torch.full((2, 4), 0.25)
+    with pytest.raises(ValueError, match=r"lengths must have shape \(2,\), got \(3,\)"):
+        ft.match_weights(weights, lengths=torch.tensor([1, 2, 3]))
+    with pytest.raises(ValueError, match=r"positions must have shape \(4,\) or \(4, D\), got \(3,\)"):
+        ft.match_weights(weights, positions=torch.zeros(3))
+    with pytest.raises(ValueError, match=r"alpha must broadcast to \(2,\), got shape \(3,\)"):
+        ft.match_weights(weights, torch.full((3,), 2.0))
+    with pytest.raises(ValueError, match="positions must have no tangent"):
+        torch.func.jvp(lambda t: ft.match_weights(weights, positions=t), (torch.rand(4),), (torch.ones(4),))
+    with pytest.raises(ValueError, match="must be finite and not negative"):
+        ft.match_weights(-weights)
+    with pytest.raises(ValueError, match=r"lengths\[0\] must be"):
+        ft.match_weights(weights, lengths=torch.tensor([5, 1]))
+    with pytest.raises(ValueError, match=r"lengths must be in \[1, 4\], got 5"):
+        ft.RidgeValues(BASIS).fit(torch.zeros(2, 4, 1), torch.tensor([5, 1]))
+    with pytest.raises(ValueError, match="penalty must be positive and finite, got 0"):
+        ft.RidgeValues(BASIS, 0)
+    with pytest.raises(ValueError, match=r"values must have shape \(..., L, M\), got \(4,\)"):
+        ft.RidgeValues(BASIS).fit(torch.zeros(4))
