@@ -5,14 +5,15 @@ function(fenchel_compile_options target)
   target_compile_features(${target} PRIVATE cxx_std_20)
   set_target_properties(${target} PROPERTIES
     CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion)
+  set(options -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion)
   if(FENCHEL_WARNINGS_AS_ERRORS)
-    target_compile_options(${target} PRIVATE -Werror)
+    list(APPEND options -Werror)
   endif()
   if(FENCHEL_SANITIZE)
-    target_compile_options(${target} PRIVATE -fsanitize=${FENCHEL_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    list(APPEND options -fsanitize=${FENCHEL_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_link_options(${target} PUBLIC -fsanitize=${FENCHEL_SANITIZE})
   endif()
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${options}>")
 endfunction()
 
 # target_clones needs ifunc (glibc) and a compiler that knows the x86-64 levels; sanitizers run before ifuncs are ready.

@@ -10,7 +10,7 @@
 namespace fenchel::detail {
 
 /// The variable number `i` at `value`.
-inline Jet variable(std::size_t i, double value) {
+FENCHEL_HD inline Jet variable(std::size_t i, double value) {
   Jet x{value, {}, {}};
   x.gradient[i] = 1;
   return x;
@@ -20,7 +20,7 @@ inline Jet variable(std::size_t i, double value) {
 struct Partials {
   double value, x, y, xx, xy, yy;
 };
-inline Jet compose(const Partials& f, const Jet& x, const Jet& y) {
+FENCHEL_HD inline Jet compose(const Partials& f, const Jet& x, const Jet& y) {
   Jet result{f.value, {}, {}};
   for (std::size_t i = 0, k = 0; i < 3; ++i) {
     const double xi = x.gradient[i], yi = y.gradient[i];
@@ -35,28 +35,30 @@ inline Jet compose(const Partials& f, const Jet& x, const Jet& y) {
 }
 
 /// f(x) by its derivatives.
-inline Jet compose(double value, double first, double second, const Jet& x) {
+FENCHEL_HD inline Jet compose(double value, double first, double second, const Jet& x) {
   return compose({value, first, 0, second, 0, 0}, x, Jet{});
 }
 
-inline Jet operator+(const Jet& x, const Jet& y) { return compose({x.value + y.value, 1, 1, 0, 0, 0}, x, y); }
-inline Jet operator-(const Jet& x, const Jet& y) {
+FENCHEL_HD inline Jet operator+(const Jet& x, const Jet& y) {
+  return compose({x.value + y.value, 1, 1, 0, 0, 0}, x, y);
+}
+FENCHEL_HD inline Jet operator-(const Jet& x, const Jet& y) {
   return compose({x.value - y.value, 1, -1, 0, 0, 0}, x, y);
 }
-inline Jet operator*(const Jet& x, const Jet& y) {
+FENCHEL_HD inline Jet operator*(const Jet& x, const Jet& y) {
   return compose({x.value * y.value, y.value, x.value, 0, 1, 0}, x, y);
 }
-inline Jet operator+(double c, const Jet& x) { return compose(c + x.value, 1, 0, x); }
-inline Jet operator*(double c, const Jet& x) { return compose(c * x.value, c, 0, x); }
-inline Jet operator/(const Jet& x, const Jet& y) {
+FENCHEL_HD inline Jet operator+(double c, const Jet& x) { return compose(c + x.value, 1, 0, x); }
+FENCHEL_HD inline Jet operator*(double c, const Jet& x) { return compose(c * x.value, c, 0, x); }
+FENCHEL_HD inline Jet operator/(const Jet& x, const Jet& y) {
   const double r = 1 / y.value;
   return x * compose(r, -r * r, 2 * r * r * r, y);
 }
-inline Jet exp(const Jet& x) {
+FENCHEL_HD inline Jet exp(const Jet& x) {
   const double e = std::exp(x.value);
   return compose(e, e, e, x);
 }
-inline Jet log(const Jet& x) {
+FENCHEL_HD inline Jet log(const Jet& x) {
   const double r = 1 / x.value;
   return compose(std::log(x.value), r, -r * r, x);
 }

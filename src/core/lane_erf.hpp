@@ -10,7 +10,7 @@ namespace fenchel::detail {
 /// x + x P(x^2), for |x| up to kErfReach.
 template <class Real>
 FENCHEL_INLINE Real erf_near_zero(Real x) noexcept {
-  return x + x * polynomial<3>(x * x, LaneCoefficients<Real>::kErf);
+  return x + x * polynomial_of<LaneCoefficients<Real>::kErf, 3>(x * x);
 }
 
 /// 1 - exp(Q(|x|)) for larger |x|, where Q approximates log(erfc).
@@ -18,7 +18,7 @@ template <class Real>
 FENCHEL_INLINE Real erf_element(Real x) noexcept {
   using Fit = LaneCoefficients<Real>;
   const Real a = std::abs(x);
-  const ExpParts<Real> parts = exp_parts(polynomial<2>(a, Fit::kLogErfc), Real(0));
+  const ExpParts<Real> parts = exp_parts(polynomial_of<Fit::kLogErfc, 2>(a), Real(0));
   const Real far = a < Fit::kErfOne ? 1 - scale_normal(1 + parts.expm1, parts.rounded) : Real(1);
   return a >= Fit::kErfReach ? std::copysign(far, x) : erf_near_zero(x);
 }
@@ -32,7 +32,7 @@ FENCHEL_INLINE Real erfc_element(Real x) noexcept {
   const Real a = std::abs(x);
   const Real high = upper_half(a);
   const ExpParts<Real> parts = exp_parts(-high * high, (a - high) * (a + high));
-  const Real p = polynomial((a - Fit::kErfcxPole) / (a + Fit::kErfcxPole), Fit::kErfcx);
+  const Real p = polynomial_of<Fit::kErfcx>((a - Fit::kErfcxPole) / (a + Fit::kErfcxPole));
   const Real inverse = 1 / (1 + 2 * a);
   const Real w = parts.expm1 + (p + p * parts.expm1);
   Real y = scale(inverse + inverse * w, parts.rounded);

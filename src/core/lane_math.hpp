@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 
 #include "core/lane_coefficients.hpp"
@@ -96,6 +97,20 @@ FENCHEL_INLINE Real polynomial(Real x, const Real (&coefficients)[kSize]) noexce
   }
 }
 
+/// The same of a table with a name, of which a GPU has no memory but the values.
+template <const auto& kTable, std::size_t kExact = 1, class Real>
+FENCHEL_INLINE Real polynomial_of(Real x) noexcept {
+  struct Local {
+    Real values[std::size(kTable)];
+  };
+  constexpr Local kLocal = [] {
+    Local local{};
+    for (std::size_t i = 0; i < std::size(kTable); ++i) local.values[i] = kTable[i];
+    return local;
+  }();
+  return polynomial<kExact>(x, kLocal.values);
+}
+
 /// exp(x) = 2^k (1 + expm1): k = round(x / ln 2) in the lowest bits of `rounded`.
 template <class Real>
 struct ExpParts {
@@ -111,7 +126,7 @@ FENCHEL_INLINE ExpParts<Real> exp_parts(Real x, Real excess) noexcept {
   const Real k = rounded - Traits::kRounder;
   const Real high = x - k * Traits::kLn2High;
   const Real r = high - k * Traits::kLn2Low - excess;
-  const Real q = polynomial(r, LaneCoefficients<Real>::kExp);
+  const Real q = polynomial_of<LaneCoefficients<Real>::kExp>(r);
   if constexpr (sizeof(Real) == 4) {
     return {rounded, r + r * r * q};
   } else {
@@ -172,7 +187,7 @@ template <class Real>
 FENCHEL_INLINE Real log_sum(Real exponent, Real fraction, Real excess) noexcept {
   using Traits = LaneTraits<Real>;
   const Real f = fraction - excess;
-  const Real q = polynomial<2>(f, LaneCoefficients<Real>::kLog);
+  const Real q = polynomial_of<LaneCoefficients<Real>::kLog, 2>(f);
   const Real low = f * f * q + exponent * Traits::kLn2Low - excess;
   return exponent * Traits::kLn2High + (fraction + low);
 }

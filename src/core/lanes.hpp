@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "fenchel/core/config.hpp"
 #include "fenchel/core/index.hpp"
 
 /// Functions marked so are compiled once per instruction set and chosen when the program starts.
@@ -12,7 +13,7 @@
 #define FENCHEL_CLONES
 #endif
 /// What a clone calls must be inlined into it, so that it is compiled for the clone's instruction set.
-#define FENCHEL_INLINE inline __attribute__((always_inline))
+#define FENCHEL_INLINE FENCHEL_HD inline __attribute__((always_inline))
 #define FENCHEL_INLINE_LAMBDA __attribute__((always_inline))
 
 namespace fenchel::detail {

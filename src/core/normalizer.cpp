@@ -105,12 +105,6 @@ double smallest_in_support(double am1, const Row& row) noexcept {
   }
 }
 
-/// log (q^am1 + x) / am1 from log q, x >= 0: neither a power that overflows nor one that underflows hurts.
-double log_power_sum(double am1, double log_q, double x) noexcept {
-  const double power = std::exp(-am1 * std::abs(log_q));
-  return log_q > 0 ? log_q + std::log1p(x * power) / am1 : std::log(power + x) / am1;
-}
-
 Normalization normalize_from_smallest(double am1, const Row& row) noexcept {
   const double smallest = smallest_in_support(am1, row);
   double support_weight = 0, smallest_weight = 0;

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "fenchel/core/config.hpp"
+
 /// log and exp with the same bits on every platform: IEEE + - * / alone, to be compiled without contraction.
 /// The functions have internal linkage, lest the linker replace them by a copy compiled with other options.
 namespace fenchel::detail {
@@ -18,7 +20,7 @@ inline constexpr double kLn2Low = 0x1.ef35793c7673p-45;
 
 /// c[0] + c[1] x + c[2] x^2 + ...
 template <std::size_t N, std::size_t I = 0>
-static inline double horner(const double (&c)[N], double x) noexcept {
+FENCHEL_HD static inline double horner(const double (&c)[N], double x) noexcept {
   if constexpr (I + 1 == N) {
     return c[I];
   } else {
@@ -28,7 +30,7 @@ static inline double horner(const double (&c)[N], double x) noexcept {
 
 /// log(x) for positive finite x. With x = 2^k (1 + f), 1 + f in [sqrt(1/2), sqrt(2)), and s = f / (2 + f):
 /// log(1 + f) = 2 atanh(s) = 2 s + s R, R = sum_{n>=1} 2 s^{2n} / (2n + 1); ten terms leave 6e-19 of it.
-static inline double portable_log(double x) noexcept {
+FENCHEL_HD static inline double portable_log(double x) noexcept {
   std::int64_t k = 0;
   if (x < std::numeric_limits<double>::min()) {
     x *= 0x1p54;
@@ -48,7 +50,7 @@ static inline double portable_log(double x) noexcept {
 
 /// exp(x) for any x but NaN, 0 and infinity beyond the range. With x = k log 2 + r, |r| <= 0.35: the Taylor
 /// polynomial of degree 14 of exp(r), which leaves 2e-19 of it.
-static inline double portable_exp(double x) noexcept {
+FENCHEL_HD static inline double portable_exp(double x) noexcept {
   if (x > 709.8) return std::numeric_limits<double>::infinity();
   if (x < -745.2) return 0;
   const int k = static_cast<int>(x * 0x1.71547652b82fep0 + (x < 0 ? -0.5 : 0.5));

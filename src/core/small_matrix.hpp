@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cmath>
+#include <utility>
 
+#include "fenchel/core/config.hpp"
 #include "fenchel/core/index.hpp"
 
 /// Algebra of the small matrices of a kernel, n x n row by row, in memory of the caller.
@@ -10,7 +12,7 @@ namespace fenchel::detail {
 /// The lower triangular factor of a = factor factor^T, read from the lower triangle of a; what is above the
 /// diagonal of `factor` becomes 0. False unless a is positive definite; then the first bad pivot is on the
 /// diagonal of `factor`. factor may be a.
-inline bool cholesky(const double* a, index_t n, double* factor) noexcept {
+FENCHEL_HD inline bool cholesky(const double* a, index_t n, double* factor) noexcept {
   for (index_t i = 0; i < n; ++i) {
     for (index_t j = 0; j <= i; ++j) {
       double sum = a[i * n + j];
@@ -27,7 +29,7 @@ inline bool cholesky(const double* a, index_t n, double* factor) noexcept {
 }
 
 /// factor^-1 x in place, for a lower triangular factor.
-inline void solve_lower(const double* factor, index_t n, double* x) noexcept {
+FENCHEL_HD inline void solve_lower(const double* factor, index_t n, double* x) noexcept {
   for (index_t i = 0; i < n; ++i) {
     for (index_t k = 0; k < i; ++k) x[i] -= factor[i * n + k] * x[k];
     x[i] /= factor[i * n + i];
@@ -35,17 +37,28 @@ inline void solve_lower(const double* factor, index_t n, double* x) noexcept {
 }
 
 /// factor^-T x in place.
-inline void solve_upper(const double* factor, index_t n, double* x) noexcept {
+FENCHEL_HD inline void solve_upper(const double* factor, index_t n, double* x) noexcept {
   for (index_t i = n - 1; i >= 0; --i) {
     for (index_t k = i + 1; k < n; ++k) x[i] -= factor[k * n + i] * x[k];
     x[i] /= factor[i * n + i];
   }
 }
 
+/// factor^-1 a factor^-T in place for a symmetric a, or factor^-T a factor^-1.
+template <class Solve>
+FENCHEL_HD inline void congruence(const double* factor, index_t n, double* a, Solve solve) noexcept {
+  for (int side = 0; side < 2; ++side) {
+    for (index_t i = 0; i < n; ++i) solve(factor, n, a + i * n);
+    for (index_t i = 0; i < n; ++i) {
+      for (index_t k = 0; k < i; ++k) std::swap(a[i * n + k], a[k * n + i]);
+    }
+  }
+}
+
 /// The eigenvalues of a symmetric a, on its diagonal when this is done, and its orthonormal eigenvectors, the
 /// columns of `vectors`: Jacobi's rotations, sweep by sweep. Errors are a few rounding errors of the norm of
 /// a; for a diagonal or 2 x 2 matrix, of each eigenvalue of a well-scaled one.
-inline void symmetric_eigen(double* a, index_t n, double* vectors) noexcept {
+FENCHEL_HD inline void symmetric_eigen(double* a, index_t n, double* vectors) noexcept {
   constexpr int kMaxSweeps = 30;
   for (index_t i = 0; i < n * n; ++i) vectors[i] = i % (n + 1) == 0;
   for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {

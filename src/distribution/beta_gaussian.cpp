@@ -31,26 +31,22 @@ double sigma2_from_curvature(double alpha, double log_curvature_radius) {
   return std::exp((2 + am1) / 2 * (log_curvature_radius + shift));
 }
 
-double log_sigma(const BetaGaussian& p) { return std::log(p.sigma2()) / 2; }
-
 double standardised(const BetaGaussian& p, double t) { return (t - p.mu()) / std::sqrt(p.sigma2()); }
 
 /// P(X > mu + sigma x) for any x, and its logarithm.
 double tail(const BetaGaussian& p, double x) {
   if (std::isnan(x)) return x;
-  return x >= 0 ? upper_tail(p.constants(), log_sigma(p), x)
-                : 1 - upper_tail(p.constants(), log_sigma(p), -x);
+  return x >= 0 ? upper_tail(p.constants(), x) : 1 - upper_tail(p.constants(), -x);
 }
 double log_tail(const BetaGaussian& p, double x) {
   if (std::isnan(x)) return x;
-  return x >= 0 ? log_upper_tail(p.constants(), log_sigma(p), x)
-                : std::log1p(-upper_tail(p.constants(), log_sigma(p), -x));
+  return x >= 0 ? log_upper_tail(p.constants(), x) : std::log1p(-upper_tail(p.constants(), -x));
 }
 
 /// The x >= 0 with P(X > mu + x) = u <= 1/2.
 double tail_distance(const BetaGaussian& p, double u) {
   if (u == 0) return p.half_width();
-  return std::sqrt(p.sigma2()) * upper_tail_quantile(p.constants(), log_sigma(p), u);
+  return std::sqrt(p.sigma2()) * upper_tail_quantile(p.constants(), u);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <numbers>
 
 #include "fenchel/core/config.hpp"
+#include "fenchel/core/deformed.hpp"
+#include "fenchel/core/deformed_derivatives.hpp"
 #include "fenchel/core/gamma_ratio.hpp"
 #include "fenchel/core/index.hpp"
 
@@ -58,7 +60,24 @@ FENCHEL_HD inline double log_density(const BetaGaussianConstants& c, double q) n
 
 /// Omega_order(p) of any order for which the integral of p^order is finite; order 1 is int p log p; an
 /// infinite order gives 0 where p <= 1, else infinity.
-[[nodiscard]] FENCHEL_EXPORT double tsallis_negentropy(const BetaGaussianConstants& c, double order);
+FENCHEL_HD inline double tsallis_negentropy(const BetaGaussianConstants& c, double order) noexcept {
+  if (std::isinf(order)) return c.log_peak > 0 ? order : 0;
+  const double mean_log = c.log_peak + log_power_mass_slope(c.dimension, c.am1, order);
+  return deformed_log_of_exp(order - 1, mean_log) / order;
+}
+
+/// d / dalpha of log p(mu) and of z = am1 log p(mu), at fixed mu and Sigma; 0 for infinite alpha.
+struct BetaGaussianPeakSlopes {
+  double log_peak, log_peak_power;
+};
+FENCHEL_HD inline BetaGaussianPeakSlopes peak_slopes(const BetaGaussianConstants& c) noexcept {
+  if (std::isinf(c.am1)) return {0, 0};
+  const auto n = static_cast<double>(c.dimension);
+  const double slope = log_gamma_ratio_slope(c.dimension, c.am1), width = 2 + n * c.am1;
+  // log P = -2 ell / width, d ell = -slope.
+  const double log_peak = (2 * slope - n * c.log_peak) / width;
+  return {log_peak, c.log_peak + c.am1 * log_peak};
+}
 
 /// What changes with alpha at fixed mu and Sigma.
 struct BetaGaussianAlphaDerivatives {
@@ -66,7 +85,14 @@ struct BetaGaussianAlphaDerivatives {
   double log_peak;        ///< d log p(mu) / dalpha
   double log_peak_power;  ///< dz / dalpha
 };
-[[nodiscard]] FENCHEL_EXPORT BetaGaussianAlphaDerivatives alpha_derivatives(const BetaGaussianConstants& c);
+FENCHEL_HD inline BetaGaussianAlphaDerivatives alpha_derivatives(const BetaGaussianConstants& c) noexcept {
+  if (std::isinf(c.am1)) return {0, 0, 0};
+  const auto [log_peak, dz] = peak_slopes(c);
+  const double z = c.am1 * c.log_peak;
+  // A = -expm1(z) / am1 = -log P * mean of e^{tz} over t in [0, 1].
+  const double normalizer = -(log_peak * exp_moment<0>(z) + c.log_peak * dz * exp_moment<1>(z));
+  return {normalizer, log_peak, dz};
+}
 
 /// The escort of order 2 - alpha, under which generalized covariances are taken, in closed form (MATH.md 5.6,
 /// derived for every alpha).

@@ -13,7 +13,7 @@ namespace fenchel {
 [[nodiscard]] FENCHEL_EXPORT double log_radius_alpha_slope(const BetaGaussianConstants& c, double q);
 
 /// r is proportional to |Sigma|^{-c/2}, c = am1 / (2 + n am1).
-[[nodiscard]] inline double determinant_exponent(const BetaGaussianConstants& c) noexcept {
+[[nodiscard]] FENCHEL_HD inline double determinant_exponent(const BetaGaussianConstants& c) noexcept {
   const auto n = static_cast<double>(c.dimension);
   return std::isinf(c.am1) ? 1 / n : c.am1 / (2 + n * c.am1);
 }

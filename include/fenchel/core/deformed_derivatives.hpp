@@ -7,16 +7,26 @@
 
 namespace fenchel {
 
+/// 1 / (k! (n + 1 + k)), the coefficients of exp_moment's series.
+template <int n>
+struct ExpMomentSeries {
+  static constexpr int kTerms = 20;
+  double of[kTerms];
+
+  FENCHEL_HD constexpr ExpMomentSeries() : of{} {
+    double factorial = 1;
+    for (int k = 0; k < kTerms; factorial *= ++k) of[k] = 1 / (factorial * (n + 1 + k));
+  }
+};
+
 /// The n-th moment int_0^1 t^n e^{ty} dt, 1/(n+1) at y = 0: a series for |y| <= 1, where the recurrence
 /// (e^y - n M_{n-1}) / y cancels, and the recurrence beyond. Relative error at most kExpMomentUlp in double.
 template <int n, std::floating_point Real>
 requires(n >= 0 && n <= 2) FENCHEL_HD inline Real exp_moment(Real y) noexcept {
   if (std::abs(y) <= 1) {
-    Real sum = 0, term = 1;
-    for (int k = 0; k < 20; ++k) {
-      sum += term / Real(n + 1 + k);
-      term *= y / Real(k + 1);
-    }
+    constexpr ExpMomentSeries<n> kSeries;
+    Real sum = 0;
+    for (int k = kSeries.kTerms - 1; k >= 0; --k) sum = sum * y + Real(kSeries.of[k]);
     return sum;
   }
   if constexpr (n == 0) {

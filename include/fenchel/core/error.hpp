@@ -15,6 +15,12 @@ class FENCHEL_EXPORT ConvergenceError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A call of CUDA that failed.
+class FENCHEL_EXPORT CudaError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// "fenchel::entmax: alpha must be positive, got -1"; the number in its shortest round-trip form.
 [[nodiscard]] FENCHEL_EXPORT std::string error_message(std::string_view where, std::string_view what,
                                                        std::string_view constraint, double got);

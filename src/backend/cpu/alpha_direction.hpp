@@ -1,17 +1,9 @@
 #pragma once
 
-#include <cmath>
-
-#include "fenchel/core/deformed_derivatives.hpp"
+#include "backend/entmax_terms.hpp"
 #include "fenchel/core/index.hpp"
 
 namespace fenchel::detail {
-
-/// D = d/dalpha log_{2-alpha}(p), 0 off the support: a change of alpha acts like a change of the scores by
-/// -D.
-inline double alpha_direction(double alpha, double p) noexcept {
-  return p == 0 ? 0.0 : deformed_log_alpha_derivative<1>(alpha - 1, std::log(p));
-}
 
 /// <v, D>; D is left out where v is 0, as it is all of infinite alpha.
 template <class Real>

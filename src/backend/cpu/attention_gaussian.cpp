@@ -1,33 +1,25 @@
 #include <algorithm>
-#include <cmath>
 
 #include "backend/cpu/attention_line.hpp"
-#include "core/lane_math.hpp"
+#include "backend/line_mixture.hpp"
 
 namespace fenchel::detail {
 namespace {
 
 constexpr index_t kBlock = LineFunctions::kBlock;
 
-/// alpha = 1: p psi is a Gaussian in y, N(d; 0, v) with v = sigma2 + sigma_j^2 times one of mean m and
-/// variance omega^2. d log p / dalpha = d log peak + G dz - G^2 / 2, G = y^2 / (2 sigma2).
 template <Wanted kWanted>
-FENCHEL_INLINE void gaussian_blocks(double mu, double sigma2, const BetaGaussianAlphaDerivatives& rates,
+FENCHEL_INLINE void gaussian_blocks(double mu, double sigma2, const BetaGaussianPeakSlopes& rates,
                                     const LineFunctions& psi, const RowBlocks& out) noexcept {
   for (index_t begin = 0; begin < psi.size(); begin += kBlock) {
     const double *mean = psi.mean() + begin, *width = psi.width() + begin;
     double value[kBlock], slope[kBlock], stretch[kBlock], alpha[kBlock];
     for (index_t j = 0; j < kBlock; ++j) {
-      const double variance = width[j] * width[j], inverse = 1 / (sigma2 + variance);
-      const double d = mean[j] - mu, pull = bounded(d * inverse, kLargestSquared);
-      const double r = kInverseRootTwoPi * std::sqrt(inverse) * exp_element(-0.5 * d * pull);
-      const double m2 = bounded(d * pull * sigma2 * inverse, kLargestSquared),
-                   omega2 = variance * inverse;  // over sigma2
-      const double square = m2 + omega2, fourth = m2 * m2 + 6 * m2 * omega2 + 3 * omega2 * omega2;
-      value[j] = r;
-      slope[j] = r * pull;
-      stretch[j] = 0.5 * r * (pull * pull - inverse);
-      alpha[j] = r * (rates.log_peak + 0.5 * square * rates.log_peak_power - 0.125 * fourth);
+      const MixtureTerms terms = gaussian_terms(mean[j] - mu, sigma2, width[j], rates);
+      value[j] = terms.value;
+      slope[j] = terms.slope;
+      stretch[j] = terms.stretch;
+      alpha[j] = terms.alpha;
     }
     std::copy_n(value, kBlock, out[0] + begin);
     if constexpr (kWanted == Wanted::kValues) continue;
@@ -38,7 +30,7 @@ FENCHEL_INLINE void gaussian_blocks(double mu, double sigma2, const BetaGaussian
   }
 }
 
-FENCHEL_CLONES void gaussian_row(double mu, double sigma2, const BetaGaussianAlphaDerivatives& rates,
+FENCHEL_CLONES void gaussian_row(double mu, double sigma2, const BetaGaussianPeakSlopes& rates,
                                  const LineFunctions& psi, Wanted wanted, RowBlocks out) noexcept {
   switch (wanted) {
     case Wanted::kValues:
@@ -58,8 +50,8 @@ FENCHEL_CLONES void gaussian_row(double mu, double sigma2, const BetaGaussianAlp
 
 void attend_gaussian_row(const DensityRow& p, const LineFunctions& psi, Wanted wanted,
                          RowBlocks out) noexcept {
-  BetaGaussianAlphaDerivatives rates{};
-  if (alpha_too(wanted)) rates = alpha_derivatives(p.constants);
+  BetaGaussianPeakSlopes rates{};
+  if (alpha_too(wanted)) rates = peak_slopes(p.constants);
   gaussian_row(p.mu[0], p.scale[0], rates, psi, wanted, out);
 }
 

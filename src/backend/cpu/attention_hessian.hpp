@@ -3,10 +3,10 @@
 #include <memory>
 #include <vector>
 
+#include "backend/attention_space_hessian.hpp"
 #include "backend/cpu/attention_space_row.hpp"
 
-/// Derivatives of r_ij = E_{p_i}[psi_j] in all parameters of a pair, for every D and alpha, by the nodes of
-/// its mixture of Gaussians: r = sum_k w_k N(d; C_k), d = mean - mu, C_k = Sigma / (beta zeta_k) + V.
+/// The derivatives of attention_space_hessian.hpp for eight pairs at a time.
 namespace fenchel::detail {
 
 /// Memory of one worker.
@@ -19,12 +19,6 @@ class PairMemory {
   std::unique_ptr<SpaceNodes::Node[]> nodes_;  ///< not initialised: few are used
   std::vector<double> row_, matrices_;
   std::vector<Complex> jets_;
-};
-
-/// A direction or a product: of d, Sigma, V (D x D) and alpha.
-struct PairTangents {
-  double *distance, *scale, *covariance;
-  double alpha;
 };
 
 class PairRow : private SpaceRow {

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "backend/attention_wanted.hpp"
 #include "fenchel/backend/attention.hpp"
 #include "fenchel/core/beta_gaussian.hpp"
 
@@ -15,16 +16,6 @@ struct DensityRow {
   const double* mu;     ///< D numbers
   const double* scale;  ///< Sigma, D x D
 };
-
-/// How much of a row is wanted: E_p[psi]; its derivatives in mu and Sigma too; that in alpha too; on the line
-/// that in the function's variance too, without and with that in alpha.
-enum class Wanted { kValues, kGradient, kAlphaToo, kBasisToo, kAll };
-[[nodiscard]] constexpr bool alpha_too(Wanted wanted) noexcept {
-  return wanted == Wanted::kAlphaToo || wanted == Wanted::kAll;
-}
-[[nodiscard]] constexpr bool basis_too(Wanted wanted) noexcept {
-  return wanted == Wanted::kBasisToo || wanted == Wanted::kAll;
-}
 
 /// A row has blocks of N numbers, `pitch` apart: r_j; d r_j / d mu_a for each a; d r_j / d Sigma_ab for a >=
 /// b, in the order (0, 0), (1, 0), (1, 1), (2, 0), ..., as the entry G_ab of the symmetric G of dr = Tr(G
@@ -48,9 +39,6 @@ void for_each_entry(index_t dimension, const Visit& visit) noexcept {
     for (index_t b = 0; b <= a; ++b) visit(a, b, block++);
   }
 }
-
-/// How accurate a row has to be: as a float, or as a double.
-enum class Accuracy { kSingle, kDouble };
 
 /// Functions on the line as their kernel takes them: in whole blocks, the last function repeated.
 class LineFunctions {

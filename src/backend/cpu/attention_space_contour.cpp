@@ -1,39 +1,17 @@
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
+#include "backend/attention_space_contour.hpp"
 #include "backend/cpu/attention_space.hpp"
 #include "backend/cpu/row_lanes.hpp"
 #include "core/lane_math.hpp"
 #include "core/lane_trigonometry.hpp"
 
-/// The contour of alpha > 1. On zeta > 0 the exponent Phi is convex with one minimum zeta0, and on the
-/// vertical line through zeta0 the integrand is largest there: sums along curves near that line do not
-/// cancel, and small values are as accurate as large ones. The curve is the hyperbola zeta = zeta0 (1 + B (i
-/// sinh t - tau (cosh t - 1))), with the curvature of the steepest descent at zeta0 and a slope at which it
-/// passes all singularities, -1 / v_a, on the side where the integrand is small (a parabola does not). The
-/// trapezoidal rule in t converges exponentially: 24 to 34 nodes are exact to 1e-13, 10 to 16 to 1e-7.
 namespace fenchel::detail {
 namespace {
 
 constexpr index_t kG = kSpaceGroup;
 static_assert(kG == kLanes<double>);
-
-constexpr double kSlope = 0.7602;  ///< tau
-constexpr int kMaxSaddleSteps = 80, kMaxNodes = 1000, kMaxRefinements = 3;
-/// From here on log zeta is a series about zeta0; before it loses sqrt(n) rounding errors.
-constexpr double kManySeries = 1e3;
-constexpr double kHalfPi2 = std::numbers::pi * std::numbers::pi / 2;
-/// Below this all of a function's numbers are 0.
-constexpr double kLogSmallest = -745;
-
-/// How the trapezoidal rule is laid out: steps are at most `largest_step` in t, `gaussian_step` standard
-/// deviations of the integrand and `pole_step` distances to zeta = 0; terms below `smallest` end it; it is
-/// refined until sums of steps h and 2h differ by `agreement` at most, beside what they do for a Gaussian.
-struct Rule {
-  double largest_step, gaussian_step, pole_step, smallest, agreement;
-};
-constexpr Rule kDoubleRule{0.14, 0.7, 0.22, 1e-17, 2e-9}, kSingleRule{0.25, 0.95, 0.4, 1e-10, 1e-4};
 
 struct Saddle {
   alignas(64) double agreement[kG];  ///< of a sum and the next
@@ -61,7 +39,7 @@ FENCHEL_INLINE void lanes(Body body) noexcept {
 
 /// Newton's iteration for the saddle from below, where it goes up and never past it: Phi' is concave. Where n
 /// (1 - sum e2 / n) cancels, for narrow functions near the edge of the support, it is a product.
-FENCHEL_INLINE bool find_saddle(const SpaceDensity& p, const SpaceGroup& group, const Rule& rule,
+FENCHEL_INLINE bool find_saddle(const SpaceDensity& p, const SpaceGroup& group, const ContourRule& rule,
                                 Saddle& out) noexcept {
   const index_t d = group.dimension;
   const double n = p.n;
@@ -130,7 +108,7 @@ FENCHEL_INLINE bool find_saddle(const SpaceDensity& p, const SpaceGroup& group, 
     });
   }
   lanes([&](index_t k) FENCHEL_INLINE_LAMBDA {
-    const double width = kSlope * 3 * f1[k] / f2[k], in_gaussian = width * std::sqrt(f1[k]);
+    const double width = kContourSlope * 3 * f1[k] / f2[k], in_gaussian = width * std::sqrt(f1[k]);
     const double gaussian = in_gaussian / rule.gaussian_step, pole = width / rule.pole_step;
     const double most = 1 / rule.largest_step,
                  step = 1 / std::sqrt(most * most + gaussian * gaussian + pole * pole);
@@ -143,19 +121,11 @@ FENCHEL_INLINE bool find_saddle(const SpaceDensity& p, const SpaceGroup& group, 
   return true;
 }
 
-/// x - log(1 + x), by 2 atanh(x / (2 + x)) where n is large and x small.
+/// x - log(1 + x), by its series where n is large and x small.
 template <bool kMany>
 FENCHEL_INLINE Complex log_gap(Complex x) noexcept {
   if constexpr (kMany) {
-    const Complex y{2 + x.re, x.im};
-    const double inverse = 1 / (y.re * y.re + y.im * y.im);
-    const Complex t{(x.re * y.re + x.im * y.im) * inverse, (x.im * y.re - x.re * y.im) * inverse}, t2 = t * t;
-    constexpr double kOdd[] = {1. / 3,  1. / 5,  1. / 7,  1. / 9,  1. / 11,
-                               1. / 13, 1. / 15, 1. / 17, 1. / 19, 1. / 21};
-    Complex sum{1. / 23, 0};
-#pragma GCC unroll 10
-    for (int i = 9; i >= 0; --i) sum = kOdd[i] + t2 * sum;
-    return x * t - 2 * (t * t2 * sum);
+    return log_gap_series(x);
   } else {
     const double square = 2 * x.re + (x.re * x.re + x.im * x.im), re = 1 + x.re;
     const double modulus = std::sqrt(re * re + x.im * x.im);
@@ -193,14 +163,14 @@ FENCHEL_INLINE void add_node(const SpaceDensity& p, const SpaceGroup& group, Wan
         half * (1 + h2 * (1. / 6 + h2 * (1. / 120 + h2 * (1. / 5040 + h2 * (1. / 362880 + h2 / 39916800.)))));
     const double s = half < 0.5 ? series : 0.5 * (grown - 1 / grown), s2 = 2 * s * s;
     const double sinh = 2 * s * std::sqrt(1 + s * s), width = saddle.width[k];
-    const Complex x{-width * kSlope * s2, width * sinh};
+    const Complex x{-width * kContourSlope * s2, width * sinh};
     const Complex e = saddle.slope[k] * x + n * log_gap<kMany>(x);
     x_re[k] = x.re;
     x_im[k] = x.im;
     e_re[k] = e.re;
     e_im[k] = e.im;
     f_re[k] = width * (1 + s2);
-    f_im[k] = width * kSlope * sinh;
+    f_im[k] = width * kContourSlope * sinh;
   });
   for (index_t a = 0; a < d; ++a) {
     const double *const scaled = work(0, a), *const base = work(1, a), *const bend = work(2, a);
@@ -286,7 +256,7 @@ FENCHEL_INLINE void add_node(const SpaceDensity& p, const SpaceGroup& group, Wan
 
 template <bool kMany>
 FENCHEL_INLINE bool integrate(const SpaceDensity& p, const SpaceGroup& group, Wanted wanted,
-                              const Rule& rule) noexcept {
+                              const ContourRule& rule) noexcept {
   const index_t d = group.dimension, rows = space_sums(d, wanted);
   Saddle saddle;
   if (!find_saddle(p, group, rule, saddle)) return false;
@@ -297,7 +267,7 @@ FENCHEL_INLINE bool integrate(const SpaceDensity& p, const SpaceGroup& group, Wa
     std::copy(group.sums, group.sums + kG, coarse);
     // multiples of 2h first, then the points between
     for (int i = refinements < 0 ? 0 : 1;; i += 2) {
-      if (i > kMaxNodes || (group.nodes != nullptr && group.nodes->size[0] == SpaceNodes::kMost))
+      if (i > kMaxContourNodes || (group.nodes != nullptr && group.nodes->size[0] == SpaceNodes::kMost))
         return false;
       add_node<kMany>(p, group, wanted, saddle, i, size);
       if (i == 0) {
@@ -345,7 +315,7 @@ FENCHEL_CLONES bool integrate_contour(const SpaceDensity& p, const SpaceGroup& g
                                       Accuracy accuracy) noexcept {
   // before kManyOrders, d rho / d alpha multiplies errors by n
   const bool amplified = wanted == Wanted::kAlphaToo && p.n > 50;
-  const Rule& rule = accuracy == Accuracy::kDouble || amplified ? kDoubleRule : kSingleRule;
+  const ContourRule& rule = accuracy == Accuracy::kDouble || amplified ? kDoubleRule : kSingleRule;
   return p.n < kManySeries ? integrate<false>(p, group, wanted, rule)
                            : integrate<true>(p, group, wanted, rule);
 }

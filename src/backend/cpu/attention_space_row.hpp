@@ -30,17 +30,6 @@ struct SpaceScratch {
         sums(work + 5 * kSpaceGroup * d) {}
 };
 
-/// factor^-1 a factor^-T in place for a symmetric a, or factor^-T a factor^-1.
-template <class Solve>
-void congruence(const double* factor, index_t d, double* a, Solve solve) noexcept {
-  for (int side = 0; side < 2; ++side) {
-    for (index_t i = 0; i < d; ++i) solve(factor, d, a + i * d);
-    for (index_t i = 0; i < d; ++i) {
-      for (index_t k = 0; k < i; ++k) std::swap(a[i * d + k], a[k * d + i]);
-    }
-  }
-}
-
 /// The functions of a row in the coordinates of their integrals, eight at a time.
 class SpaceRow {
  public:
@@ -83,17 +72,13 @@ class SpaceRow {
   }
 
  protected:
-  /// Whether a function is so many widths outside of the support that nothing of it is left: the integrand
-  /// at any zeta > 0 is a bound, here where 1 + zeta max(v) is the distance in radii.
   [[nodiscard]] bool vanishes(index_t lane) const noexcept {
-    constexpr double kLogNothing = -1000;
     double size2 = 0, widest = 0;
     for (index_t a = 0; a < d_; ++a) {
       size2 += at_.e2[a * kSpaceGroup + lane];
       widest = std::max(widest, at_.v[a * kSpaceGroup + lane]);
     }
-    const double outside = std::sqrt(size2 / shared_.n) - 1;
-    return outside > widest && shared_.log_factor - shared_.n * outside * outside / widest < kLogNothing;
+    return space_vanishes(shared_, size2, widest);
   }
 
   [[nodiscard]] double distance(index_t a, index_t lane) const noexcept {

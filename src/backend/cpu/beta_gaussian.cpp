@@ -1,7 +1,6 @@
 #include "fenchel/backend/beta_gaussian.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <string_view>
 
@@ -44,30 +43,16 @@ void density(std::string_view where, const BetaGaussianParams& p, bool logarithm
   });
 }
 
-/// q / radius2 ~ Beta(r/2, 1 + 1/am1). In the plane P(q / radius2 > y) = (1 - y)^{alpha/am1}, and the line is
-/// the first coordinate of a plane with 1/2 + 1/am1 in place of alpha/am1, since Beta(1, b) Beta(1/2, 1/2) is
-/// Beta(1/2, b + 1/2). Both hold with radius2 < 0 for alpha < 1.
-detail::PolarLaw polar_law(const BetaGaussianConstants& c) {
-  const auto rank = static_cast<double>(c.dimension);
-  if (c.am1 == 0) return {2, 0};
-  return {c.radius2, std::isinf(c.am1) ? 2 / rank : 2 * c.am1 / (2 + rank * c.am1)};
-}
-
-/// Normal variates z become the whitened draw: sqrt(radius2 / (|z|^2 + 2 g)) z with g ~ Gamma(1 + 1/am1), and
-/// for alpha < 1 sqrt(-radius2 / (2 g)) z with g ~ Gamma(nu / 2), nu = -2/am1 - r (MATH.md 4).
 void deform(const BetaGaussianConstants& c, std::uint64_t seed, std::uint64_t first_stream, index_t count,
             double* z) {
-  const bool heavy = c.am1 < 0;
-  const double half_rank = static_cast<double>(c.dimension) / 2;
-  const double shape = heavy ? -1 / c.am1 - half_rank : 1 + 1 / c.am1;
+  const double shape = detail::gamma_shape(c);
   double scale[kBlock] = {};
-  for (index_t i = 0; !heavy && i < c.dimension; ++i) {
+  for (index_t i = 0; c.am1 > 0 && i < c.dimension; ++i) {
     for (index_t k = 0; k < kBlock; ++k) scale[k] += z[i * kBlock + k] * z[i * kBlock + k];
   }
   for (index_t k = 0; k < count; ++k) {
-    Philox rng(seed, first_stream + static_cast<std::uint64_t>(k));
-    rng.discard(static_cast<std::uint64_t>(c.dimension + c.dimension % 2));
-    scale[k] = std::sqrt(std::abs(c.radius2) / (scale[k] + 2 * standard_gamma(shape, rng)));
+    Philox rng = detail::after_normals(c, seed, first_stream + static_cast<std::uint64_t>(k));
+    scale[k] = detail::deformation(c, scale[k], standard_gamma(shape, rng));
   }
   for (index_t i = 0; i < c.dimension; ++i) {
     for (index_t k = 0; k < kBlock; ++k) z[i * kBlock + k] *= scale[k];
@@ -81,7 +66,7 @@ void draw(const BetaGaussianParams& p, std::uint64_t seed, std::uint64_t first_s
   check_points(kWhere, "out", p, out);
   const index_t rank = p.constants.dimension, pairs = (rank + 1) / 2;
   const bool polar = rank <= 2;
-  const detail::PolarLaw law = polar ? polar_law(p.constants) : detail::PolarLaw{2, 0};
+  const detail::PolarLaw law = polar ? detail::polar_law(p.constants) : detail::PolarLaw{2, 0};
   const int workers = workers_for(out.rows, 50 + 10 * rank + rank * std::ssize(p.mu) / 8);
   const detail::Scratch memory(workers, detail::scratch_bytes<double>((2 * pairs + 1) * kBlock));
   parallel_rows(out.rows, workers, [&](index_t begin, index_t end, int worker) noexcept {

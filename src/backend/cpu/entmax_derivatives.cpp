@@ -5,7 +5,7 @@
 #include "backend/cpu/alpha_direction.hpp"
 #include "backend/cpu/checks.hpp"
 #include "backend/cpu/jacobian_row.hpp"
-#include "fenchel/core/deformed_derivatives.hpp"
+#include "backend/entmax_terms.hpp"
 #include "fenchel/core/parallel.hpp"
 
 namespace fenchel::cpu {
@@ -28,11 +28,7 @@ void for_each_row(index_t rows, int workers, std::size_t bytes_each, const MakeS
   });
 }
 
-/// One row of entmax_vjp_vjp, in double, on the support. With y = J g, x = J (w - w_alpha D), l = log p,
-/// differentiating d(log_{2-alpha} p) = dz - dA twice gives the gradient J b with respect to the scores,
-/// where
-///   s b = -y ((am1 - 1) x / p + l w_alpha),
-/// and -sum y (l x / s + w_alpha D') - <J b, D> with respect to alpha, D' = dD/dalpha.
+/// One row of entmax_vjp_vjp, in double, on the support: see SecondOrderTerm.
 class SecondOrderRow {
  public:
   SecondOrderRow(double* scratch, index_t cols, double alpha)
@@ -42,19 +38,19 @@ class SecondOrderRow {
   double gradient(const Real* p, const Real* g, const Real* w, double w_alpha, index_t n,
                   Real* out) noexcept {
     for (index_t i = 0; i < n; ++i) {
-      const double l = std::log(double{p[i]});
-      s_[i] = p[i] == 0 ? 0.0 : std::exp((1 - am1_) * l);
+      const auto term = detail::SecondOrderTerm::of(am1_, w_alpha, p[i]);
+      s_[i] = term.s;
       y_[i] = g[i];
-      x_[i] = p[i] == 0 ? 0.0 : w[i] - w_alpha * deformed_log_alpha_derivative<1>(am1_, l);
+      x_[i] = term.shifted(w[i]);
     }
     apply_jacobian(y_, n);
     apply_jacobian(x_, n);
     double along = 0, total = 0, sum = 0;
     for (index_t i = 0; i < n; ++i) {
       if (s_[i] == 0) continue;
-      const double l = std::log(double{p[i]});
-      along -= y_[i] * (l * x_[i] / s_[i] + w_alpha * deformed_log_alpha_derivative<2>(am1_, l));
-      y_[i] *= -((am1_ - 1) * x_[i] / p[i] + l * w_alpha);
+      const detail::SecondOrderTerm term{am1_, w_alpha, p[i], std::log(double{p[i]}), s_[i]};
+      along -= term.along(y_[i], x_[i]);
+      y_[i] = term.bend(y_[i], x_[i]);
       total += s_[i];
       sum += y_[i];
     }

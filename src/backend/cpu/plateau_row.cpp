@@ -3,17 +3,12 @@
 #include <algorithm>
 
 #include "backend/cpu/row_lanes.hpp"
+#include "backend/plateau_terms.hpp"
 
 /// The Jacobian of fusedmax on one row [MATH.md 6.1]: average over each plateau, then subtract the mean over
 /// the support. A plateau is a run of equal positive p; without a gamma each of its columns is on its own.
 namespace fenchel::detail {
 namespace {
-
-/// How the edge to a neighbour moves a plateau's sum with gamma.
-template <class Real>
-FENCHEL_INLINE double pull(Real own, Real neighbour, double weight) noexcept {
-  return neighbour > own ? weight : -weight;
-}
 
 template <class Real>
 FENCHEL_INLINE double any_row(const Real* p, index_t n, const EdgeGammas& edges, const Real* v,

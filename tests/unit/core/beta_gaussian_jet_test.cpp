@@ -151,6 +151,29 @@ TEST(BetaGaussianJet, QuantilesOfZeroAndOneAreTheEnds) {
   EXPECT_EQ(beta_gaussian_jet(Function::quantile, 1, 1, 0, 0.5).value, kInf);
 }
 
+/// x has lost how far an end of the support is, but its derivatives have not: x_u, x_alpha and x_ualpha in
+/// multiprecision (60 digits, mpmath).
+TEST(BetaGaussianJet, QuantilesNearAnEndKeepTheirDerivatives) {
+  struct Slopes {
+    double u, log_det, alpha, in_u, in_alpha, in_both;
+  };
+  constexpr Slopes kExact[] = {
+      {1e-200, -1.5, 4. / 3, 4.995024947306223e+149, 3.589093691241353, -1.2857814390231883e+152},
+      {1e-60, 2.0, 1.1, 8.172631403715044e+53, 23.86473392975048, -8.9312034938037709e+55},
+      {1e-30, 2.0, 4. / 3, 1.2301669300309478e+22, 4.0117245618092511, -4.6587127889099776e+23},
+      {1e-12, -1.5, 1.5, 61795662.266337248, 1.8882691621021284, -696646732.73382327},
+      {1e-12, 2.0, 2.0, 473556.49647768279, 0.64793576243411829, -3262347.992821641},
+      {1e-200, 0.0, 5.0, 7.990619678497965e+39, 0.044958160398531913, -1.4703676440914305e+41},
+      {1e-200, 0.0, 1e3, 1.5750808751382453, -1.5962168335806007e-6, -0.00071714979943885466}};
+  constexpr double kError = 1e-12;
+  for (const Slopes& at : kExact) {
+    const Jet jet = beta_gaussian_jet(Function::quantile, 1, at.u, at.log_det, at.alpha);
+    EXPECT_NEAR(jet.gradient[0], at.in_u, kError * at.in_u) << at.u << ' ' << at.alpha;
+    EXPECT_NEAR(jet.gradient[2], at.in_alpha, kError * std::abs(at.in_alpha)) << at.u << ' ' << at.alpha;
+    EXPECT_NEAR(jet.hessian[2], at.in_both, kError * std::abs(at.in_both)) << at.u << ' ' << at.alpha;
+  }
+}
+
 /// E[q] = n v, and on a direction apart from the radius.
 TEST(BetaGaussianJet, DrawsHaveTheVariance) {
   constexpr int kDraws = 20000;

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <limits>
+#include <string_view>
+#include <type_traits>
+
+#include "backend/cuda/checks.hpp"
+#include "fenchel/backend/cuda/views.hpp"
+
+namespace fenchel::cuda {
+
+/// So many blocks, and so many layers of them.
+inline dim3 grid_of(std::string_view where, index_t blocks, index_t layers = 1) {
+  constexpr index_t kMostLayers = 65535;
+  if (blocks > std::numeric_limits<int>::max() || layers > kMostLayers) {
+    throw_invalid_argument(where, "the batch", "must fit a grid of (2^31 - 1) x 65535 blocks",
+                           shortest(blocks) + " x " + shortest(layers));
+  }
+  return dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(layers));
+}
+
+/// Whether the current device has clusters of blocks. One that cannot be asked will refuse the launch.
+inline bool has_clusters() {
+  int device = 0, major = 0;
+  return cudaGetDevice(&device) == cudaSuccess &&
+         cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
+         major >= 9;
+}
+
+/// Gives a kernel to a stream, in clusters of so many blocks; throws CudaError where it is refused. A kernel
+/// that asks for more shared memory than 48 KiB is allowed it first.
+template <class... Params>
+void launch_clusters(std::string_view where, void (*kernel)(Params...), dim3 grid, dim3 block,
+                     std::size_t shared, Stream stream, unsigned cluster,
+                     const std::type_identity_t<Params>&... params) {
+  constexpr std::size_t kAlwaysAllowed = 48 * 1024;
+  if (shared > kAlwaysAllowed) {
+    throw_if_failed(where, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                static_cast<int>(shared)));
+  }
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.dynamicSmemBytes = shared;
+  config.stream = stream;
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim = {cluster, 1, 1};
+  if (cluster > 1) {
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+  }
+  throw_if_failed(where, cudaLaunchKernelEx(&config, kernel, params...));
+}
+
+/// Without clusters.
+template <class... Params>
+void launch(std::string_view where, void (*kernel)(Params...), dim3 grid, dim3 block, std::size_t shared,
+            Stream stream, const std::type_identity_t<Params>&... params) {
+  launch_clusters(where, kernel, grid, block, shared, stream, 1, params...);
+}
+
+}  // namespace fenchel::cuda

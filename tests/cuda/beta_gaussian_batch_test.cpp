@@ -1,0 +1,130 @@
+#include "fenchel/backend/cuda/beta_gaussian_batch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "fenchel/backend/beta_gaussian_batch.hpp"
+#include "gpu.hpp"
+
+namespace fenchel {
+namespace {
+
+using Function = BetaGaussianFunction;
+using test::DeviceArray;
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// The same formulas, with other roundings: fused operations and another library's functions.
+constexpr double kValueError = 1e-13, kDerivativeError = 1e-11;
+
+const Function kFunctions[] = {Function::log_density,     Function::cross_omega,  Function::entropy,
+                               Function::tsallis_entropy, Function::log_variance, Function::log_radius2,
+                               Function::log_draw,        Function::cdf,          Function::quantile};
+
+bool on_line(Function f) { return f == Function::cdf || f == Function::quantile; }
+
+bool has_argument(Function f) {
+  return on_line(f) || f == Function::log_density || f == Function::cross_omega || f == Function::log_draw;
+}
+
+/// Every alpha with every argument that the function knows.
+struct Elements {
+  std::vector<double> argument, log_det, alpha;
+
+  Elements(Function function, index_t n) {
+    std::vector<double> arguments{0, 1e-3, 0.3, 0.9, 2.5, 40};
+    if (function == Function::log_draw) arguments = {0, 1, 77, 123456, 1e15};
+    if (function == Function::cdf) arguments = {-30, -2, -0.3, 0, 0.1, 0.8, 3, 1e5, kInf, kNaN};
+    if (function == Function::quantile) arguments = {0, 1e-200, 1e-5, 0.03, 0.3, 0.5, 0.7, 0.999, 1, 1.5};
+    const double bound = std::max(0.0, 1 - 2 / static_cast<double>(n));
+    for (const double a : {bound + 0.05, 0.9, 0.99, std::nextafter(1.0, 0.0), 1.0, std::nextafter(1.0, 2.0),
+                           1 + 1e-8, 1.01, 1.1, 4. / 3, 1.5, 1.7, 2.0, 5.0, 1e3, kInf}) {
+      for (const double x : arguments) {
+        for (const double l : {-1.5, 0.0, 2.0}) {
+          argument.push_back(x);
+          log_det.push_back(l);
+          alpha.push_back(a);
+        }
+      }
+    }
+  }
+  [[nodiscard]] cpu::BetaGaussianBatch batch(Function function, index_t n) const {
+    if (!has_argument(function)) return {n, {}, log_det, alpha};
+    return {n, argument, log_det, alpha};
+  }
+};
+
+/// `parts` numbers an element.
+void expect_close(const std::vector<double>& got, const std::vector<double>& expected, double error,
+                  const Elements& at, Function function, std::size_t parts) {
+  for (std::size_t k = 0; k < got.size(); ++k) {
+    const double want = expected[k], found = got[k];
+    const bool same = (std::isnan(want) && std::isnan(found)) || found == want ||
+                      std::abs(found - want) <= error * (1 + std::abs(want));
+    EXPECT_TRUE(same) << "function " << static_cast<int>(function) << " part " << k % parts << ": " << found
+                      << " for " << want << " at " << at.argument[k / parts] << ", " << at.log_det[k / parts]
+                      << ", alpha = 1 + " << at.alpha[k / parts] - 1;
+  }
+}
+
+class CudaBetaGaussianBatch : public test::GpuTest {};
+
+TEST_F(CudaBetaGaussianBatch, IsThatOfTheCpu) {
+  for (const Function function : kFunctions) {
+    for (const index_t n : {1, 2, 3, 8}) {
+      if (on_line(function) && n > 1) continue;
+      const Elements at(function, n);
+      const auto count = std::ssize(at.alpha);
+      const std::size_t size = at.alpha.size();
+      const DeviceArray<double> argument(at.argument), log_det(at.log_det), alpha(at.alpha);
+      const cpu::BetaGaussianBatch here = at.batch(function, n);
+      const cuda::BetaGaussianBatch there{n, count, has_argument(function) ? argument.data() : nullptr,
+                                          log_det.data(), alpha.data()};
+      std::vector<double> value(size), gradient(3 * size), hessian(6 * size);
+      cpu::beta_gaussian(function, here, value);
+      const DeviceArray<double> values(size), gradients(3 * size), hessians(6 * size);
+      cuda::beta_gaussian(function, there, values.data(), nullptr);
+      expect_close(values.values(), value, kValueError, at, function, 1);
+      for (const bool in_alpha : {true, false}) {
+        cpu::beta_gaussian_gradient(function, here, {gradient.data(), count, 3}, in_alpha);
+        cpu::beta_gaussian_hessian(function, here, {hessian.data(), count, 6}, in_alpha);
+        cuda::beta_gaussian_gradient(function, there, gradients.data(), in_alpha, nullptr);
+        cuda::beta_gaussian_hessian(function, there, hessians.data(), in_alpha, nullptr);
+        expect_close(gradients.values(), gradient, kDerivativeError, at, function, 3);
+        expect_close(hessians.values(), hessian, kDerivativeError, at, function, 6);
+      }
+    }
+  }
+}
+
+TEST_F(CudaBetaGaussianBatch, ElementsWithoutADistributionAreNaN) {
+  const DeviceArray<double> log_det(std::vector<double>(4, 0.0)), out(12);
+  const DeviceArray<double> alpha(std::vector<double>{0.3, 1. / 3, 1.5, kNaN});
+  const cuda::BetaGaussianBatch batch{3, 4, nullptr, log_det.data(), alpha.data()};
+  cuda::beta_gaussian(Function::entropy, batch, out.data(), nullptr);
+  const auto values = out.values();
+  for (const std::size_t k : {0u, 1u, 3u}) EXPECT_TRUE(std::isnan(values[k])) << k;
+  EXPECT_TRUE(std::isfinite(values[2]));
+  cuda::beta_gaussian_gradient(Function::entropy, batch, out.data(), true, nullptr);
+  const auto gradients = out.values();
+  for (std::size_t k = 0; k < 12; ++k) EXPECT_EQ(std::isnan(gradients[k]), k / 3 != 2) << k;
+}
+
+TEST_F(CudaBetaGaussianBatch, RefusesWhatDoesNotFit) {
+  const DeviceArray<double> x(3);
+  const cuda::BetaGaussianBatch batch{2, 3, x.data(), x.data(), x.data()};
+  EXPECT_THROW(cuda::beta_gaussian(Function::cdf, batch, x.data(), nullptr), std::invalid_argument);
+  EXPECT_THROW(cuda::beta_gaussian(Function::entropy, batch, nullptr, nullptr), std::invalid_argument);
+  cuda::BetaGaussianBatch none = batch;
+  none.argument = nullptr;
+  EXPECT_THROW(cuda::beta_gaussian(Function::log_density, none, x.data(), nullptr), std::invalid_argument);
+  none.count = 0;
+  cuda::beta_gaussian(Function::entropy, none, nullptr, nullptr);
+}
+
+}  // namespace
+}  // namespace fenchel
