@@ -2,7 +2,7 @@
 level learns to look at the burst, and the support of its density says from where to where it looked. Signals have
 different lengths.
 
-    python bursts.py [--picture FILE]
+    python bursts.py [--device cuda] [--picture FILE]
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ class Signals(NamedTuple):
 
     def positions(self) -> torch.Tensor:
         """Of the frames, as parts of the length."""
-        return (torch.arange(LONGEST) + 0.5) / self.lengths[:, None]
+        return (torch.arange(LONGEST, device=self.lengths.device) + 0.5) / self.lengths[:, None]
+
+    def to(self, device: str) -> Signals:
+        return Signals(*(x.to(device) for x in self))
 
     def inside(self) -> torch.Tensor:
         """Whether a frame lies in the burst."""
@@ -102,13 +105,13 @@ def fewest_frames(weights: torch.Tensor, share: float = 0.95) -> torch.Tensor:
     )
 
 
-def train(kind: str, epochs: int = 10, count: int = 900) -> tuple[Model, Result]:
+def train(kind: str, epochs: int = 10, count: int = 900, device: str = "cpu") -> tuple[Model, Result]:
     torch.manual_seed(0)
-    known, new = make_signals(count, 1), make_signals(300, 2)
-    model = Model(kind)
+    known, new = make_signals(count, 1).to(device), make_signals(300, 2).to(device)
+    model = Model(kind).to(device)
     optimizer = torch.optim.Adam(model.parameters(), 2e-2)
     for _ in range(epochs):
-        for batch in torch.randperm(count).split(50):
+        for batch in torch.randperm(count, device=device).split(50):
             optimizer.zero_grad()
             level, _ = model(known.frames[batch], known.lengths[batch])
             nn.functional.mse_loss(level, known.level[batch]).backward()
@@ -133,7 +136,7 @@ def draw(model: Model, file: str) -> None:
 
     signals = make_signals(2, 12)
     with torch.no_grad():
-        _, attended = model(signals.frames, signals.lengths)
+        _, attended = model.cpu()(signals.frames, signals.lengths)
     at = torch.linspace(0, 1, 400)
     density = attended.density().log_prob(at[:, None]).exp()
     figure, panels = plt.subplots(2, 2, figsize=(8, 3.4), sharex=True, layout="constrained")
@@ -155,12 +158,13 @@ def draw(model: Model, file: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Attention finds bursts in noise.")
+    parser.add_argument("--device", default="cpu", help="where to train: cpu or cuda")
     parser.add_argument("--picture", metavar="FILE", help="draw what continuous attention looks at")
     arguments = parser.parse_args()
     print("                                                overlap of the burst with")
     print("attention    error  weight in the burst  support  frames of 95 % of the weight")
     for kind in ("discrete", "continuous", "both"):
-        model, result = train(kind)
+        model, result = train(kind, device=arguments.device)
         print(f"{kind:10} {result.unexplained:7.3f} {result.mass:20.2f} {result.overlap:8.2f} {result.overlap95:29.2f}")
         if arguments.picture and kind == "continuous":
             draw(model, arguments.picture)

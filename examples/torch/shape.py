@@ -1,7 +1,7 @@
 """What colour does an image have where a shape lies in its noise? A model that is told nothing but the colour learns to
 look at the shape, and the ellipse that its density lives on says where it looked.
 
-    python shape.py [--picture FILE]
+    python shape.py [--device cuda] [--picture FILE]
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ class Images(NamedTuple):
     """(count, COLOURS): the mean over the shape, what is asked for."""
     inside: torch.Tensor
     """(count, SIDE, SIDE): whether a pixel lies in the shape."""
+
+    def to(self, device: str) -> Images:
+        return Images(*(x.to(device) for x in self))
 
 
 def centres() -> torch.Tensor:
@@ -79,16 +82,17 @@ def supports(attended: Attended) -> torch.Tensor:
     """(count, SIDE, SIDE): whether attention is above 0 at a pixel."""
     if attended.mu is None:
         return attended.weights > 0
-    return (attended.density().log_prob(centres().flatten(0, 1)[:, None]) > -torch.inf).T.unflatten(-1, (SIDE, SIDE))
+    pixels = centres().flatten(0, 1)[:, None].to(attended.mu.device)
+    return (attended.density().log_prob(pixels) > -torch.inf).T.unflatten(-1, (SIDE, SIDE))
 
 
-def train(kind: str, epochs: int = 8, count: int = 400) -> tuple[Model, Result]:
+def train(kind: str, epochs: int = 8, count: int = 400, device: str = "cpu") -> tuple[Model, Result]:
     torch.manual_seed(0)
-    known, new = make_images(count, 1), make_images(200, 2)
-    model = Model(kind)
+    known, new = make_images(count, 1).to(device), make_images(200, 2).to(device)
+    model = Model(kind).to(device)
     optimizer = torch.optim.Adam(model.parameters(), 2e-2)
     for _ in range(epochs):
-        for batch in torch.randperm(count).split(40):
+        for batch in torch.randperm(count, device=device).split(40):
             optimizer.zero_grad()
             nn.functional.mse_loss(model(known.pixels[batch])[0], known.colour[batch]).backward()
             optimizer.step()
@@ -108,7 +112,7 @@ def draw(model: Model, file: str) -> None:
 
     images = make_images(4, 5)
     with torch.no_grad():
-        _, attended = model(images.pixels)
+        _, attended = model.cpu()(images.pixels)
     fine = torch.stack(torch.meshgrid(*2 * [torch.linspace(0, 1, 200)], indexing="xy"), -1)
     seen = attended.density().log_prob(fine[:, :, None]) > -torch.inf
     figure, panels = plt.subplots(1, 4, figsize=(8, 2.2), layout="constrained")
@@ -124,11 +128,12 @@ def draw(model: Model, file: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Attention finds a shape in an image.")
+    parser.add_argument("--device", default="cpu", help="where to train: cpu or cuda")
     parser.add_argument("--picture", metavar="FILE", help="draw what continuous attention looks at")
     arguments = parser.parse_args()
     print("attention    error  weight in the shape  overlap of support and shape")
     for kind in ("discrete", "continuous"):
-        model, result = train(kind)
+        model, result = train(kind, device=arguments.device)
         print(f"{kind:10} {result.unexplained:7.3f} {result.mass:20.2f} {result.overlap:29.2f}")
         if arguments.picture and kind == "continuous":
             draw(model, arguments.picture)

@@ -22,6 +22,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 # What the blocks of a page import besides fenchel and NumPy.
 NEEDS = {
     "README.md": ["matplotlib", "torch"],
+    "docs/cuda.md": ["torch"],
     "docs/python.md": ["duckdb", "matplotlib", "pandas", "pyarrow", "scipy", "sklearn"],
     "docs/python_gallery.md": ["matplotlib", "sklearn"],
     "docs/torch.md": ["torch"],

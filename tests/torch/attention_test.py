@@ -28,7 +28,7 @@ def basis_on(dimension, **options):
     return line_basis(**options) if dimension == 1 else square_basis(**options)
 
 
-def densities(dimension, *shape, dtype=torch.float64):
+def densities(dimension, *shape, dtype=torch.float64, device="cpu"):
     """mu and sigma2 that need gradients."""
     draw = torch.Generator().manual_seed(3)
     mu = torch.rand(*shape, dimension, generator=draw, dtype=dtype)
@@ -36,7 +36,7 @@ def densities(dimension, *shape, dtype=torch.float64):
     scale = 0.02 * (root @ root.mT + torch.eye(dimension, dtype=dtype))
     if dimension == 1:
         mu, scale = mu[..., 0], scale[..., 0, 0]
-    return mu.requires_grad_(), scale.requires_grad_()
+    return mu.to(device).requires_grad_(), scale.to(device).requires_grad_()
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
@@ -56,10 +56,11 @@ def test_numbers_are_those_of_the_library(alpha, dimension, dtype):
 
 
 @pytest.mark.parametrize("dimension", [1, 2])
-def test_derivatives_of_both_orders_in_both_modes(dimension):
+def test_derivatives_of_both_orders_in_both_modes(dimension, device):
     torch.manual_seed(0)
-    basis = basis_on(dimension)
-    x = (*densities(dimension, len(ALPHAS)), torch.tensor(ALPHAS, dtype=torch.float64, requires_grad=True))
+    basis = basis_on(dimension).to(device)
+    alphas = torch.tensor(ALPHAS, dtype=torch.float64, device=device, requires_grad=True)
+    x = (*densities(dimension, len(ALPHAS), device=device), alphas)
 
     def f(mu, sigma2, alpha):
         return ft.continuous_attention(mu, sigma2, basis, alpha)
@@ -70,11 +71,11 @@ def test_derivatives_of_both_orders_in_both_modes(dimension):
 
 
 @pytest.mark.parametrize(("dimension", "alpha"), [(1, 1.0), (1, 1.7), (2, 2.0), (2, 0.8)])
-def test_derivatives_in_a_learned_basis(dimension, alpha):
+def test_derivatives_in_a_learned_basis(dimension, alpha, device):
     torch.manual_seed(0)
-    basis = basis_on(dimension, learned=True).double()
+    basis = basis_on(dimension, learned=True).double().to(device)
     names = [name for name, _ in basis.named_parameters()]
-    x = (*densities(dimension, 2), *(p.detach().requires_grad_() for p in basis.parameters()))
+    x = (*densities(dimension, 2, device=device), *(p.detach().requires_grad_() for p in basis.parameters()))
 
     class Attention(torch.nn.Module):
         def __init__(self):
@@ -107,10 +108,10 @@ def test_a_gradient_in_the_means_of_a_fixed_basis():
     torch.testing.assert_close(fixed.means.grad, learned.means.grad, rtol=1e-5, atol=0)
 
 
-def test_compiled_and_transformed_by_value():
-    basis = square_basis(learned=True).double()
-    mu, sigma2 = densities(2, 3)
-    alpha = torch.tensor([1.0, 1.5, 3.0], dtype=torch.float64, requires_grad=True)
+def test_compiled_and_transformed_by_value(device):
+    basis = square_basis(learned=True).double().to(device)
+    mu, sigma2 = densities(2, 3, device=device)
+    alpha = torch.tensor([1.0, 1.5, 3.0], dtype=torch.float64, device=device, requires_grad=True)
     inputs = (mu, sigma2, alpha, *basis.parameters())
 
     def f(mu, sigma2, alpha):
@@ -130,13 +131,14 @@ def test_compiled_and_transformed_by_value():
     torch.testing.assert_close(along, (f(mu + step, sigma2, alpha) - f(mu - step, sigma2, alpha)) / (2 * step))
 
 
-def test_operations_are_what_they_say():
+def test_operations_are_what_they_say(device):
     for dimension, learned in ((1, False), (2, True)):
-        basis = basis_on(dimension)
-        mu, scale = (x.detach() for x in densities(dimension, 3))
+        basis = basis_on(dimension).to(device)
+        mu, scale = (x.detach() for x in densities(dimension, 3, device=device))
         if dimension == 1:
             mu, scale = mu[:, None], scale[:, None, None]
-        alphas, grad = torch.tensor([1.0, 1.5, 2.0], dtype=torch.float64), torch.ones(3, 4, dtype=torch.float64)
+        alphas = torch.tensor([1.0, 1.5, 2.0], dtype=torch.float64, device=device)
+        grad = torch.ones(3, 4, dtype=torch.float64, device=device)
         x = (mu, scale, alphas, basis.mean, basis.covariance)
         tangents = (mu, scale, alphas, *((basis.mean, basis.covariance) if learned else (None, None)))
         checks = ("test_schema", "test_faketensor")
@@ -161,9 +163,10 @@ def test_shapes_are_broadcast():
     assert torch.equal(ft.continuous_attention(mu.expand(3, 5).T, sigma2[0], basis)[:, 2], r[1])
 
 
-def test_an_empty_batch_has_gradients():
-    basis = square_basis(learned=True)
-    mu, sigma2 = torch.zeros(0, 2, requires_grad=True), torch.zeros(0, 2, 2, requires_grad=True)
+def test_an_empty_batch_has_gradients(device):
+    basis = square_basis(learned=True).to(device)
+    mu = torch.zeros(0, 2, device=device, requires_grad=True)
+    sigma2 = torch.zeros(0, 2, 2, device=device, requires_grad=True)
     r = ft.continuous_attention(mu, sigma2, basis)
     assert r.shape == (0, 4)
     r.sum().backward()

@@ -20,8 +20,8 @@ F64 = torch.float64
 ALPHAS = [0.4, 0.7, 1.0, 1.0 + 2.0**-52, 1 + 1e-8, 4 / 3, 1.5, 2.0, 5.0, 1e6, math.inf]
 
 
-def real(x, requires_grad=False):
-    return torch.tensor(x, dtype=F64, requires_grad=requires_grad)
+def real(x, requires_grad=False, device="cpu"):
+    return torch.tensor(x, dtype=F64, device=device, requires_grad=requires_grad)
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
@@ -56,11 +56,11 @@ def test_the_gaussian_and_student_are_members():
     np.testing.assert_allclose(p.cdf(t), scipy.stats.t(5, 0.2, 1.5).cdf(t), rtol=1e-12)
 
 
-def test_derivatives_of_both_orders_in_both_modes():
+def test_derivatives_of_both_orders_in_both_modes(device):
     """In the argument, alpha, mu and sigma2 at once; for one of each kind of alpha."""
-    alpha = real([0.6, 1.0, 1 + 1e-8, 1.5, 3.0], True)
-    x, u = real([0.3, -0.4, 1.2, 0.2, -0.1], True), real([0.1, 0.3, 0.5, 0.8, 0.7], True)
-    parameters = (alpha, real(0.1, True), real([1.3, 0.8, 1.0, 2.0, 0.7], True))
+    alpha = real([0.6, 1.0, 1 + 1e-8, 1.5, 3.0], True, device)
+    x, u = real([0.3, -0.4, 1.2, 0.2, -0.1], True, device), real([0.1, 0.3, 0.5, 0.8, 0.7], True, device)
+    parameters = (alpha, real(0.1, True, device), real([1.3, 0.8, 1.0, 2.0, 0.7], True, device))
 
     def of(name):
         return lambda x, *parameters: getattr(ft.BetaGaussian(*parameters, validate_args=False), name)(x)

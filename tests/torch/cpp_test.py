@@ -39,7 +39,7 @@ def programs(tmp_path_factory):
     wheel, and the static library, of which these programs need nothing, is empty."""
     folder = tmp_path_factory.mktemp("cpp")
     library, consumer = folder / "fenchel", folder / "consumer"
-    parts = ("BUILD_TESTS", "BUILD_BENCHMARKS", "BUILD_EXAMPLES", "BUILD_CLI", "MPI")
+    parts = ("BUILD_TESTS", "BUILD_BENCHMARKS", "BUILD_EXAMPLES", "BUILD_CLI", "MPI", "CUDA")
     off = [f"-DFENCHEL_{part}=OFF" for part in parts]
     python = f"-DPython_EXECUTABLE={sys.executable}"
     run("cmake", "-G", "Ninja", "-S", ROOT, "-B", library, "-DFENCHEL_TORCH=ON", python, *off)

@@ -45,10 +45,10 @@ def test_numbers_are_those_of_the_library(loss, reference, target, alpha, dtype)
 
 
 @pytest.mark.parametrize("loss,target", [(ft.entmax_loss, CLASSES), (ft.entmax_loss, SOFT), (ft.cross_omega, SOFT)])
-def test_derivatives_of_both_orders_in_both_modes(loss, target):
+def test_derivatives_of_both_orders_in_both_modes(loss, target, device):
     """Of rows with alphas of all kinds: 1 by its limit, near it, beyond 2, and below 1 for a class that is ignored."""
-    x = X.clone().requires_grad_()
-    alphas = torch.tensor([[1.0], [1 + 1e-8], [0.7], [2.5]], dtype=torch.float64, requires_grad=True)
+    x, target = X.to(device, copy=True).requires_grad_(), target.to(device)
+    alphas = torch.tensor([[1.0], [1 + 1e-8], [0.7], [2.5]], dtype=torch.float64, device=device, requires_grad=True)
 
     def f(x, alphas):
         return loss(x, target, alphas, reduction="none")
@@ -57,11 +57,11 @@ def test_derivatives_of_both_orders_in_both_modes(loss, target):
     assert gradgradcheck(f, (x, alphas), check_fwd_over_rev=True)
 
 
-def test_hessian_is_the_jacobian_of_the_prediction():
+def test_hessian_is_the_jacobian_of_the_prediction(device):
     def f(x, alpha):
-        return ft.entmax_loss(x, torch.tensor(2), alpha)
+        return ft.entmax_loss(x, torch.tensor(2, device=device), alpha)
 
-    x, alpha = X[0], torch.tensor(1.4, dtype=torch.float64)
+    x, alpha = X[0].to(device), torch.tensor(1.4, dtype=torch.float64, device=device)
     (xx, xa), (ax, aa) = torch.func.hessian(f, (0, 1))(x, alpha)
     to_x, to_alpha = torch.func.jacrev(ft.entmax, (0, 1))(x, alpha)
     torch.testing.assert_close(xx, to_x)
@@ -71,8 +71,8 @@ def test_hessian_is_the_jacobian_of_the_prediction():
 
 
 @pytest.mark.parametrize("target", [CLASSES.clamp(min=0), SOFT], ids=["classes", "soft"])
-def test_alpha_one_is_cross_entropy(target):
-    x = X.clone().requires_grad_()
+def test_alpha_one_is_cross_entropy(target, device):
+    x, target = X.to(device, copy=True).requires_grad_(), target.to(device)
     ours, theirs = ft.cross_omega(x, target, 1.0), cross_entropy(x, target)
     torch.testing.assert_close(ours, theirs)
     torch.testing.assert_close(*(torch.autograd.grad(loss, x)[0] for loss in (ours, theirs)))

@@ -10,16 +10,20 @@ import fenchel.torch as ft
 ALPHAS = [1.0, 1.0 + 2.0**-52, 1 + 1e-8, 4 / 3, 1.5, 2.0, 5.0, 1e6, 0.7]
 
 
+def draw(*shape, seed):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 def test_numbers_are_those_of_the_library(alpha, dtype):
-    x = torch.randn(7, 33, generator=torch.Generator().manual_seed(1)).to(dtype)
+    x = draw(7, 33, seed=1).to(dtype)
     assert (ft.entmax(x, alpha).numpy() == fenchel.entmax(x.numpy(), alpha)).all()
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
-def test_derivatives_of_both_orders_in_both_modes(alpha):
-    x = torch.randn(3, 5, generator=torch.Generator().manual_seed(2), dtype=torch.float64, requires_grad=True)
+def test_derivatives_of_both_orders_in_both_modes(alpha, device):
+    x = draw(3, 5, seed=2).to(device).requires_grad_()
 
     def f(x):
         return ft.entmax(x, alpha)
@@ -28,18 +32,18 @@ def test_derivatives_of_both_orders_in_both_modes(alpha):
     assert gradgradcheck(f, x, check_fwd_over_rev=True, check_rev_over_rev=True)
 
 
-def test_derivatives_in_alpha():
+def test_derivatives_in_alpha(device):
     """One for each row, of all kinds, and one that rows share."""
-    x = torch.randn(4, 5, generator=torch.Generator().manual_seed(3), dtype=torch.float64, requires_grad=True)
+    x = draw(4, 5, seed=3).to(device).requires_grad_()
     for alphas in ([[1.0], [1 + 1e-8], [0.7], [2.5]], 1.5):
-        alpha = torch.tensor(alphas, dtype=torch.float64, requires_grad=True)
+        alpha = torch.tensor(alphas, dtype=torch.float64, device=device, requires_grad=True)
         assert gradcheck(ft.entmax, (x, alpha), check_forward_ad=True, check_batched_grad=True)
         assert gradgradcheck(ft.entmax, (x, alpha), check_fwd_over_rev=True)
 
 
-def test_opcheck():
-    x = torch.randn(2, 5, 3, generator=torch.Generator().manual_seed(4), dtype=torch.float64)
-    alphas = torch.full((2, 1, 3), 1.5, dtype=torch.float64)
+def test_opcheck(device):
+    x = draw(2, 5, 3, seed=4).to(device)
+    alphas = torch.full((2, 1, 3), 1.5, dtype=torch.float64, device=device)
     p = ft.entmax(x, 1.5, dim=1)
     torch.library.opcheck(torch.ops.fenchel.entmax, (x.clone().requires_grad_(), alphas, 0.0, -2))
     torch.library.opcheck(torch.ops.fenchel.entmax_vjp, (p, alphas, x, 0.0, -2))

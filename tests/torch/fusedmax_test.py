@@ -22,14 +22,15 @@ def test_numbers_are_those_of_the_library(gamma, dtype):
         torch.testing.assert_close(expected, ft.sparsemax(x))
 
 
-def test_derivatives_of_both_orders_in_both_modes():
-    x = X[:, 0].clone().requires_grad_()
-    gamma = torch.tensor([[0.05], [0.3], [0.6]], dtype=torch.float64, requires_grad=True)
+def test_derivatives_of_both_orders_in_both_modes(device):
+    scores = X.to(device)
+    x = scores[:, 0].clone().requires_grad_()
+    gamma = torch.tensor([[0.05], [0.3], [0.6]], dtype=torch.float64, device=device, requires_grad=True)
     assert gradcheck(ft.fusedmax, (x, gamma), check_forward_ad=True, check_batched_grad=True)
     assert gradgradcheck(ft.fusedmax, (x, gamma), check_fwd_over_rev=True)
     shared = torch.tensor(0.1, requires_grad=True)
-    (gradient,) = torch.autograd.grad((ft.fusedmax(X, shared) * X).sum(), shared)
-    slope = ((ft.fusedmax(X, 0.1 + 1e-6) - ft.fusedmax(X, 0.1 - 1e-6)) * X).sum() / 2e-6
+    (gradient,) = torch.autograd.grad((ft.fusedmax(scores, shared) * scores).sum(), shared)
+    slope = ((ft.fusedmax(scores, 0.1 + 1e-6) - ft.fusedmax(scores, 0.1 - 1e-6)) * scores).sum() / 2e-6
     assert gradient.item() == pytest.approx(slope.item(), rel=1e-6)
 
 
@@ -40,9 +41,10 @@ def test_errors_name_what_is_wrong():
         ft.fusedmax(X, torch.ones(7))
 
 
-def test_opcheck():
-    p = ft.fusedmax(X, 0.2)
-    gammas = torch.full((3, 2, 1), 0.2, dtype=torch.float64)
-    torch.library.opcheck(torch.ops.fenchel.fusedmax, (X.clone().requires_grad_(), gammas, 0.0, -1))
-    torch.library.opcheck(torch.ops.fenchel.fusedmax_vjp, (p, gammas, X, 0.0, -1))
-    torch.library.opcheck(torch.ops.fenchel.fusedmax_jvp, (p, gammas, X, gammas, 0.0, -1))
+def test_opcheck(device):
+    x = X.to(device)
+    p = ft.fusedmax(x, 0.2)
+    gammas = torch.full((3, 2, 1), 0.2, dtype=torch.float64, device=device)
+    torch.library.opcheck(torch.ops.fenchel.fusedmax, (x.clone().requires_grad_(), gammas, 0.0, -1))
+    torch.library.opcheck(torch.ops.fenchel.fusedmax_vjp, (p, gammas, x, 0.0, -1))
+    torch.library.opcheck(torch.ops.fenchel.fusedmax_jvp, (p, gammas, x, gammas, 0.0, -1))

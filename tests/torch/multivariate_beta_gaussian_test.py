@@ -45,9 +45,9 @@ def test_numbers_are_those_of_the_library(alpha, n):
 
 
 @pytest.mark.parametrize("n", [2, 3])
-def test_derivatives_of_both_orders_in_both_modes(n):
-    mu, Sigma = case(n)
-    alpha = torch.tensor([0.8, 1.5], dtype=F64, requires_grad=True)
+def test_derivatives_of_both_orders_in_both_modes(n, device):
+    mu, Sigma = (x.to(device) for x in case(n))
+    alpha = torch.tensor([0.8, 1.5], dtype=F64, device=device, requires_grad=True)
     factor = torch.linalg.cholesky(Sigma).requires_grad_()
     inputs = ((mu + 0.1).requires_grad_(), alpha, mu.requires_grad_(), factor)
 

@@ -15,11 +15,15 @@ from torch import nn
 import fenchel.torch as ft
 
 LIBRARY = pathlib.Path(ft.__file__).with_name("libfenchel_torch_ops.so")
+CUDA_LIBRARY = LIBRARY.with_stem("libfenchel_torch_ops_cuda")
 
 
 @pytest.mark.skipif(shutil.which("nm") is None, reason="nm lists the symbols")
-def test_the_shared_object_needs_no_symbol_of_torch_in_cpp():
-    listed = subprocess.run(["nm", "-DC", "--undefined-only", LIBRARY], capture_output=True, text=True, check=True)
+@pytest.mark.parametrize("library", [LIBRARY, CUDA_LIBRARY], ids=["cpu", "cuda"])
+def test_the_shared_object_needs_no_symbol_of_torch_in_cpp(library):
+    if not library.exists():
+        pytest.skip("built without CUDA")
+    listed = subprocess.run(["nm", "-DC", "--undefined-only", library], capture_output=True, text=True, check=True)
     symbols = [line.split(maxsplit=1)[-1] for line in listed.stdout.splitlines()]
     assert any(s.startswith("aoti_torch_") for s in symbols)
     of_torch = [s for s in symbols if any(name in s for name in ("at::", "c10::", "torch::", "caffe2::", "Py"))]
@@ -30,6 +34,17 @@ def test_a_missing_library_is_named(tmp_path):
     shutil.copy(pathlib.Path(ft.__file__).with_name("_library.py"), tmp_path)
     with pytest.raises(ImportError, match=r"fenchel was built without torch.* install fenchel again"):
         runpy.run_path(str(tmp_path / "_library.py"))
+
+
+def test_a_tensor_on_a_gpu_without_a_kernel_is_told_what_to_do():
+    """Here the kernel for a GPU is called with a tensor of the CPU, whatever torch this is."""
+    x = torch.ones(2, 1, dtype=torch.float64)
+    on_gpu = torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA)
+    with pytest.raises(NotImplementedError, match=r"sparse_poisson .*: .*move its tensors to the CPU, with x.cpu\(\)"):
+        torch.ops.fenchel.sparse_poisson.default.redispatch(on_gpu, x, None, x, 2.0, 0, 1.0)
+    if not CUDA_LIBRARY.exists():
+        with pytest.raises(NotImplementedError, match="entmax was built without CUDA: .* install fenchel again"):
+            torch.ops.fenchel.entmax.default.redispatch(on_gpu, x, None, 1.5, -1)
 
 
 THREADS = """

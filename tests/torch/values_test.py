@@ -130,20 +130,30 @@ def test_matched_densities(dimension, alpha):
     expected = fenchel.match_weights_batch(alpha, weights.numpy(), **numbers)
     assert (mu.numpy() == expected[0]).all() and (sigma2.numpy() == expected[1]).all()
 
+
+@pytest.mark.parametrize("dimension", [0, 1, 2])
+@pytest.mark.parametrize("alpha", [1.0, 2.0, 0.8])
+def test_derivatives_of_matched_densities(dimension, alpha, device):
+    lengths = torch.tensor([6, 1, 4], device=device) if dimension == 0 else None
+    positions = None if dimension == 0 else draw(6, dimension, seed=2).squeeze(-1).to(device)
+    options = {"positions": positions, "lengths": lengths}
+    frames = torch.arange(6, device=device)
+
     def f(scores, alphas):
         """Weights of sum 1: all that have a density."""
-        here = scores if lengths is None else scores.masked_fill(torch.arange(6) >= lengths[:, None], -torch.inf)
+        here = scores if lengths is None else scores.masked_fill(frames >= lengths[:, None], -torch.inf)
         return ft.match_weights(torch.softmax(here, -1), alphas, **options)
 
-    x = (draw(3, 6).requires_grad_(), torch.full((3,), alpha, dtype=torch.float64).requires_grad_())
+    orders = torch.full((3,), alpha, dtype=torch.float64, device=device)
+    x = (draw(3, 6).to(device).requires_grad_(), orders.requires_grad_())
     assert gradcheck(f, x, fast_mode=True, check_forward_ad=True, check_batched_grad=True)
     assert gradgradcheck(f, x, fast_mode=True, check_fwd_over_rev=True, check_batched_grad=True)
 
 
-def test_matched_densities_compiled_and_checked():
-    lengths, positions = torch.tensor([6, 1, 4]), draw(6, 2)
-    weights = torch.full((3, 6), 1 / 6, dtype=torch.float64)
-    orders = torch.full((3,), 1.5, dtype=torch.float64)
+def test_matched_densities_compiled_and_checked(device):
+    lengths, positions = torch.tensor([6, 1, 4], device=device), draw(6, 2).to(device)
+    weights = torch.full((3, 6), 1 / 6, dtype=torch.float64, device=device)
+    orders = torch.full((3,), 1.5, dtype=torch.float64, device=device)
 
     def f(weights, alpha):
         return ft.match_weights(torch.softmax(weights, -1), alpha, positions=positions)
@@ -152,9 +162,9 @@ def test_matched_densities_compiled_and_checked():
     for one, other in zip(compiled(weights, orders), f(weights, orders)):
         torch.testing.assert_close(one, other)
     checks = ("test_schema", "test_faketensor")
-    first = torch.where(torch.arange(6) < lengths[:, None], 1 / lengths[:, None].double(), torch.nan)
+    first = torch.where(torch.arange(6, device=device) < lengths[:, None], 1 / lengths[:, None].double(), torch.nan)
     opcheck(ops.match_weights.default, (first, orders, None, lengths, 0.0, None), test_utils=checks)
-    grad = torch.ones(3, 6, dtype=torch.float64)
+    grad = torch.ones(3, 6, dtype=torch.float64, device=device)
     opcheck(ops.match_weights_vjp.default, (weights, orders, positions, None, grad, 0.0, 0.1), test_utils=checks)
     second = (weights, orders, positions, None, grad, weights, orders, 0.0, 0.1)
     opcheck(ops.match_weights_vjp_vjp.default, second, test_utils=checks)
@@ -162,13 +172,14 @@ def test_matched_densities_compiled_and_checked():
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_weights_of_16_bits_count_as_shares(dtype):
-    weights = torch.softmax(draw(4, 50, dtype=torch.float32), -1)
-    lengths = torch.tensor([50, 20, 3, 50])
-    small = torch.where(torch.arange(50) < lengths[:, None], weights, torch.nan).to(dtype).requires_grad_()
+def test_weights_of_16_bits_count_as_shares(dtype, device):
+    weights = torch.softmax(draw(4, 50, dtype=torch.float32), -1).to(device)
+    lengths = torch.tensor([50, 20, 3, 50], device=device)
+    here = torch.arange(50, device=device) < lengths[:, None]
+    small = torch.where(here, weights, torch.nan).to(dtype).requires_grad_()
     mu, sigma2 = ft.match_weights(small, 2.0, lengths=lengths)
     assert mu.dtype == sigma2.dtype == dtype
-    shares = torch.where(torch.arange(50) < lengths[:, None], weights, 0.0)
+    shares = torch.where(here, weights, 0.0)
     exact = ft.match_weights(shares / shares.sum(-1, keepdim=True), 2.0, lengths=lengths)
     torch.testing.assert_close(mu.float(), exact[0], rtol=2e-2, atol=0)
     torch.testing.assert_close(sigma2.float(), exact[1], rtol=4e-2, atol=0)

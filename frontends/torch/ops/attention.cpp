@@ -1,189 +1,47 @@
-#include "fenchel/backend/attention.hpp"
+#include "ops/attention.hpp"
 
 #include <torch/csrc/stable/library.h>
 
-#include <tuple>
+#include "fenchel/backend/attention.hpp"
+#include "ops/cpu.hpp"
 
-#include "ops/flat_tensors.hpp"
-#include "ops/torch_pool.hpp"
-
-/// Continuous attention and its derivatives. What is returned for alphas is empty where there are none, and
-/// for the basis unless `learned`.
 namespace fenchel::ops {
 namespace {
 
-using Tensors = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor>;
-const Shape kNone{0};
+struct Kernels : Cpu {
+  using Cpu::Cpu;
 
-/// The densities and the basis of an operation.
-class Arguments {
- public:
-  Arguments(const Tensor& mu, const Tensor& scale, const std::optional<Tensor>& alphas, const Tensor& means,
-            const Tensor& covariances, double alpha)
-      : type(computed_in("mu", mu)),
-        batch(batch_of("mu", mu)),
-        dimension(mu.size(-1)),
-        count(means.numel() / dimension),
-        mu_("mu", mu, at_densities({dimension}), type),
-        scale_("scale", scale, at_densities({dimension, dimension}), type),
-        means_("means", means, {count, dimension}, ScalarType::Double),
-        covariances_("covariances", covariances, {count, dimension, dimension}, ScalarType::Double),
-        alpha_(alpha) {
-    if (alphas) alphas_.emplace("alphas", *alphas, batch, ScalarType::Double);
+  template <class Real>
+  [[nodiscard]] static cpu::Densities<Real> densities(Rows<const Real> mu, Rows<const Real> scale,
+                                                      PerRow alpha) {
+    return {mu, scale, alpha};
   }
-  /// The shape of what each density has.
-  [[nodiscard]] Shape at_densities(std::initializer_list<std::int64_t> sizes) const {
-    return extended(batch, sizes);
+  [[nodiscard]] static cpu::GaussianFunctions functions(Rows<const double> mean,
+                                                        Rows<const double> covariance) {
+    return {mean, covariance};
   }
   template <class Real>
-  [[nodiscard]] cpu::Densities<Real> densities() const {
-    return {mu_.rows<Real>(dimension), scale_.rows<Real>(dimension * dimension),
-            alphas_ ? PerRow(numbers(alphas_->rows<double>(1))) : PerRow(alpha_)};
-  }
-  [[nodiscard]] cpu::GaussianFunctions functions() const {
-    return {means_.rows<double>(dimension), covariances_.rows<double>(dimension * dimension)};
-  }
-
-  ScalarType type;
-  Shape batch;
-  index_t dimension, count;
-
- private:
-  FlatInput mu_, scale_;
-  std::optional<FlatInput> alphas_;
-  FlatInput means_, covariances_;
-  double alpha_;
-};
-
-/// r, (..., N) for mu (..., D).
-[[nodiscard]] FlatOutput expectations(const Tensor& mu, const Arguments& x) {
-  return {mu, x.at_densities({x.count}), x.type, mu.scalar_type()};
-}
-
-Tensor attend(const Tensor& mu, const Tensor& scale, const std::optional<Tensor>& alphas, const Tensor& means,
-              const Tensor& covariances, double alpha) {
-  const ScopedThreadPool pool(torch_pool());
-  const Arguments x(mu, scale, alphas, means, covariances, alpha);
-  const FlatOutput r = expectations(mu, x);
-  visit_real(x.type, [&]<class Real>(Real) {
-    cpu::attend(x.densities<Real>(), x.functions(), r.rows<Real>(x.count));
-  });
-  return r.tensor();
-}
-
-/// A gradient in the densities and, where it is learned, in the basis.
-class Gradient {
- public:
-  Gradient(const Tensor& mu, const Tensor& scale, const std::optional<Tensor>& alphas, const Tensor& means,
-           const Tensor& covariances, const Arguments& x, bool learned)
-      : dimension_(x.dimension),
-        mu_(mu, x.type),
-        scale_(scale, x.type),
-        alphas_(mu, alphas ? shape_of(*alphas) : kNone, x.type, ScalarType::Double),
-        means_(means, learned ? shape_of(means) : kNone, ScalarType::Double, ScalarType::Double),
-        covariances_(means, learned ? shape_of(covariances) : kNone, ScalarType::Double, ScalarType::Double) {
+  [[nodiscard]] static cpu::DensityTangents<Real> tangents(Rows<Real> mu, Rows<Real> scale,
+                                                           std::span<Real> alpha) {
+    return {mu, scale, alpha};
   }
   template <class Real>
-  [[nodiscard]] cpu::DensityTangents<Real> densities() const {
-    return {mu_.rows<Real>(dimension_), scale_.rows<Real>(dimension_ * dimension_),
-            numbers(alphas_.rows<Real>(1))};
+  [[nodiscard]] static cpu::BasisTangents<Real> basis(Rows<Real> mean, Rows<Real> covariance) {
+    return {mean, covariance};
   }
-  [[nodiscard]] cpu::BasisTangents<double> basis() const {
-    return {means_.rows<double>(dimension_), covariances_.rows<double>(dimension_ * dimension_)};
-  }
-  [[nodiscard]] Tensors tensors() const {
-    return {mu_.tensor(), scale_.tensor(), alphas_.tensor(), means_.tensor(), covariances_.tensor()};
-  }
-
- private:
-  index_t dimension_;
-  FlatOutput mu_, scale_, alphas_, means_, covariances_;
+  static void attend(const auto&... arguments) { cpu::attend(arguments...); }
+  static void attend_vjp(const auto&... arguments) { cpu::attend_vjp(arguments...); }
+  static void attend_jvp(const auto&... arguments) { cpu::attend_jvp(arguments...); }
+  static void attend_vjp_vjp(const auto&... arguments) { cpu::attend_vjp_vjp(arguments...); }
 };
-
-Tensors attend_vjp(const Tensor& mu, const Tensor& scale, const std::optional<Tensor>& alphas,
-                   const Tensor& means, const Tensor& covariances, const Tensor& grad_r, double alpha,
-                   bool learned) {
-  const ScopedThreadPool pool(torch_pool());
-  const Arguments x(mu, scale, alphas, means, covariances, alpha);
-  const FlatInput cotangent("grad_r", grad_r, x.at_densities({x.count}), x.type);
-  const Gradient gradient(mu, scale, alphas, means, covariances, x, learned);
-  visit_real(x.type, [&]<class Real>(Real) {
-    cpu::attend_vjp(x.densities<Real>(), x.functions(), cotangent.rows<Real>(x.count),
-                    gradient.densities<Real>(), gradient.basis());
-  });
-  return gradient.tensors();
-}
-
-/// A direction in the densities and the basis.
-class Direction {
- public:
-  Direction(const Tensor& mu, const Tensor& scale, const std::optional<Tensor>& alphas,
-            const std::optional<Tensor>& means, const std::optional<Tensor>& covariances, const Arguments& x)
-      : dimension_(x.dimension),
-        mu_("the direction of mu", mu, x.at_densities({dimension_}), x.type),
-        scale_("the direction of scale", scale, x.at_densities({dimension_, dimension_}), x.type) {
-    const Shape of_means{x.count, dimension_}, of_covariances{x.count, dimension_, dimension_};
-    if (alphas) alphas_.emplace("the direction of alphas", *alphas, x.batch, x.type);
-    if (means) means_.emplace("the direction of means", *means, of_means, ScalarType::Double);
-    if (covariances) {
-      covariances_.emplace("the direction of covariances", *covariances, of_covariances, ScalarType::Double);
-    }
-  }
-  template <class Real>
-  [[nodiscard]] cpu::DensityTangents<const Real> densities() const {
-    return {mu_.rows<Real>(dimension_), scale_.rows<Real>(dimension_ * dimension_),
-            alphas_ ? numbers(alphas_->rows<Real>(1)) : std::span<const Real>()};
-  }
-  [[nodiscard]] cpu::BasisTangents<const double> basis() const {
-    return {means_ ? means_->rows<double>(dimension_) : Rows<const double>(),
-            covariances_ ? covariances_->rows<double>(dimension_ * dimension_) : Rows<const double>()};
-  }
-
- private:
-  index_t dimension_;
-  FlatInput mu_, scale_;
-  std::optional<FlatInput> alphas_, means_, covariances_;
-};
-
-Tensor attend_jvp(const Tensor& mu, const Tensor& scale, const std::optional<Tensor>& alphas,
-                  const Tensor& means, const Tensor& covariances, const Tensor& d_mu, const Tensor& d_scale,
-                  const std::optional<Tensor>& d_alphas, const std::optional<Tensor>& d_means,
-                  const std::optional<Tensor>& d_covariances, double alpha) {
-  const ScopedThreadPool pool(torch_pool());
-  const Arguments x(mu, scale, alphas, means, covariances, alpha);
-  const Direction direction(d_mu, d_scale, d_alphas, d_means, d_covariances, x);
-  const FlatOutput d_r = expectations(mu, x);
-  visit_real(x.type, [&]<class Real>(Real) {
-    cpu::attend_jvp(x.densities<Real>(), x.functions(), direction.densities<Real>(), d_r.rows<Real>(x.count),
-                    direction.basis());
-  });
-  return d_r.tensor();
-}
-
-Tensors attend_vjp_vjp(const Tensor& mu, const Tensor& scale, const std::optional<Tensor>& alphas,
-                       const Tensor& means, const Tensor& covariances, const Tensor& grad_r,
-                       const Tensor& weight_mu, const Tensor& weight_scale,
-                       const std::optional<Tensor>& weight_alphas, const std::optional<Tensor>& weight_means,
-                       const std::optional<Tensor>& weight_covariances, double alpha, bool learned) {
-  const ScopedThreadPool pool(torch_pool());
-  const Arguments x(mu, scale, alphas, means, covariances, alpha);
-  const FlatInput cotangent("grad_r", grad_r, x.at_densities({x.count}), x.type);
-  const Direction weight(weight_mu, weight_scale, weight_alphas, weight_means, weight_covariances, x);
-  const Gradient product(mu, scale, alphas, means, covariances, x, learned);
-  visit_real(x.type, [&]<class Real>(Real) {
-    cpu::attend_vjp_vjp(x.densities<Real>(), x.functions(), cotangent.rows<Real>(x.count),
-                        weight.densities<Real>(), weight.basis(), product.densities<Real>(), product.basis());
-  });
-  return product.tensors();
-}
 
 }  // namespace
 
 STABLE_TORCH_LIBRARY_IMPL(fenchel, CPU, m) {
-  m.impl("attend", TORCH_BOX(&attend));
-  m.impl("attend_vjp", TORCH_BOX(&attend_vjp));
-  m.impl("attend_jvp", TORCH_BOX(&attend_jvp));
-  m.impl("attend_vjp_vjp", TORCH_BOX(&attend_vjp_vjp));
+  m.impl("attend", TORCH_BOX(&attend<Kernels>));
+  m.impl("attend_vjp", TORCH_BOX(&attend_vjp<Kernels>));
+  m.impl("attend_jvp", TORCH_BOX(&attend_jvp<Kernels>));
+  m.impl("attend_vjp_vjp", TORCH_BOX(&attend_vjp_vjp<Kernels>));
 }
 
 }  // namespace fenchel::ops

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "ops/row_tensors.hpp"
+#include "fenchel/core/rows.hpp"
+#include "ops/tensors.hpp"
 
 /// Tensors whose last dimensions together are the columns of a row: points, matrices, numbers.
 namespace fenchel::ops {
@@ -46,6 +47,8 @@ class FlatOutput {
     if (tensor_.numel() == 0) return {nullptr, 0, cols};
     return {static_cast<Real*>(tensor_.mutable_data_ptr()), tensor_.numel() / cols, cols};
   }
+  /// For what nothing contributes to.
+  void set_to_zero() { torch::stable::zero_(tensor_); }
   [[nodiscard]] Tensor tensor() const {
     return tensor_.scalar_type() == stored_ ? tensor_ : torch::stable::to(tensor_, stored_);
   }

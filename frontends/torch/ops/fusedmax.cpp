@@ -2,6 +2,7 @@
 
 #include <torch/csrc/stable/library.h>
 
+#include "ops/cpu.hpp"
 #include "ops/row_map.hpp"
 
 /// fusedmax and its derivatives.
@@ -9,13 +10,13 @@ namespace fenchel::ops {
 namespace {
 
 Tensor fusedmax(const Tensor& scores, const std::optional<Tensor>& gammas, double gamma, std::int64_t dim) {
-  return row_map("gammas", scores, gammas, gamma, dim,
-                 [](auto z, PerRow strength, auto p) { cpu::fusedmax(z, strength, p); });
+  return row_map<Cpu>("gammas", scores, gammas, gamma, dim,
+                      [](auto z, PerRow strength, auto p) { cpu::fusedmax(z, strength, p); });
 }
 
 std::tuple<Tensor, Tensor> fusedmax_vjp(const Tensor& p, const std::optional<Tensor>& gammas,
                                         const Tensor& grad_p, double gamma, std::int64_t dim) {
-  return row_map_vjp(
+  return row_map_vjp<Cpu>(
       "gammas", p, gammas, grad_p, gamma, dim,
       [](auto prediction, PerRow strength, auto cotangent, auto grad_scores, auto grad_gammas) {
         cpu::fusedmax_vjp(prediction, strength, cotangent, grad_scores, {}, grad_gammas);
@@ -24,10 +25,10 @@ std::tuple<Tensor, Tensor> fusedmax_vjp(const Tensor& p, const std::optional<Ten
 
 Tensor fusedmax_jvp(const Tensor& p, const std::optional<Tensor>& gammas, const Tensor& d_scores,
                     const std::optional<Tensor>& d_gammas, double gamma, std::int64_t dim) {
-  return row_map_jvp("gammas", p, gammas, d_scores, d_gammas, gamma, dim,
-                     [](auto prediction, PerRow strength, auto direction, auto d_p, auto d_strength) {
-                       cpu::fusedmax_jvp(prediction, strength, direction, d_p, {}, d_strength);
-                     });
+  return row_map_jvp<Cpu>("gammas", p, gammas, d_scores, d_gammas, gamma, dim,
+                          [](auto prediction, PerRow strength, auto direction, auto d_p, auto d_strength) {
+                            cpu::fusedmax_jvp(prediction, strength, direction, d_p, {}, d_strength);
+                          });
 }
 
 }  // namespace

@@ -87,8 +87,8 @@ def continuous_attention(
     Returns
     -------
     Tensor
-        (..., N), where mu, sigma2 and alpha are broadcast against each other. All arithmetic is in float64; float16 and
-        bfloat16 become float32 under autocast.
+        (..., N), where mu, sigma2 and alpha are broadcast against each other. All arithmetic is in float64, but for
+        float32 on a GPU; float16 and bfloat16 become float32 under autocast.
 
     Examples
     --------
@@ -123,5 +123,5 @@ def continuous_attention(
             shapes = [tuple(x.shape) for x in (mu, sigma2, alpha) if isinstance(x, torch.Tensor)]
             raise ValueError(f"continuous_attention: mu, sigma2 and alpha must be of one batch, got {shapes}") from None
         mu, scale = mu.expand(*batch, dimension), scale.expand(*batch, dimension, dimension)
-    alphas, number = parameter(alpha, batch)
+    alphas, number = parameter(alpha, batch, mu.device)
     return _attend(mu, scale, alphas, basis.mean, basis.covariance, number)

@@ -10,6 +10,8 @@ import torch
 
 import fenchel
 
+from ._linalg import cholesky
+
 if TYPE_CHECKING:
     from typing_extensions import Self
 
@@ -60,7 +62,7 @@ class GaussianBasis(torch.nn.Module):
         covariances = (covariances + covariances.mT) / 2
         factor, info = torch.linalg.cholesky_ex(covariances)
         bad = ~(torch.isfinite(factor).all(-1).all(-1) & torch.isfinite(means).all(-1) & (info == 0))
-        if not bad.is_meta and bad.any():
+        if bad.is_cpu and bad.any():
             j = int(bad.nonzero()[0])
             raise ValueError(
                 "GaussianBasis: means must be finite and covariances positive definite, got "
@@ -107,7 +109,8 @@ class GaussianBasis(torch.nn.Module):
         """
         matrix = np.asarray(covariance.detach().to("cpu", torch.float64))
         basis = fenchel.GaussianBasis.unit_square(rows, columns, matrix)
-        return cls(torch.from_numpy(basis.mu), torch.from_numpy(basis.sigma), learned)
+        mean, matrices = (torch.from_numpy(x).to(covariance.device) for x in (basis.mu, basis.sigma))
+        return cls(mean, matrices, learned)
 
     @property
     def count(self) -> int:
@@ -136,7 +139,7 @@ class GaussianBasis(torch.nn.Module):
     def factor(self) -> torch.Tensor:
         """The lower Cholesky factors of the covariances, (N, D, D), in float64."""
         if not self.learned:
-            return torch.linalg.cholesky(self.covariances)
+            return cholesky(self.covariances)
         factors = self.factors.to(torch.float64)
         return factors.tril(-1) + factors.diagonal(dim1=-2, dim2=-1).exp().diag_embed()
 

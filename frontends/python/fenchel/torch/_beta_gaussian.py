@@ -48,6 +48,8 @@ class BetaGaussian(Elliptical):
     def __init__(
         self, alpha: Parameter, mu: Parameter = 0.0, sigma2: Parameter = 1.0, validate_args: bool | None = None
     ) -> None:
+        if isinstance(alpha, torch.Tensor) and not any(isinstance(x, torch.Tensor) for x in (mu, sigma2)):
+            mu = torch.full((), float(mu), device=alpha.device)
         self.mu, self.sigma2 = map(real, broadcast_all(mu, sigma2))
         self.alpha = alpha_tensor(alpha, self.mu)
         shape = torch.broadcast_shapes(self.alpha.shape, self.mu.shape)

@@ -171,5 +171,7 @@ def real(x: torch.Tensor) -> torch.Tensor:
 
 
 def alpha_tensor(alpha: float | torch.Tensor, mu: torch.Tensor) -> torch.Tensor:
-    """A number in float64: alpha - 1 has to keep its digits."""
-    return alpha if isinstance(alpha, torch.Tensor) else torch.tensor(alpha, dtype=torch.float64, device=mu.device)
+    """A number in float64: alpha - 1 has to keep its digits. One of the CPU serves every device."""
+    if not isinstance(alpha, torch.Tensor):
+        return torch.full((), alpha, dtype=torch.float64, device=mu.device)
+    return alpha.to(mu.device, non_blocking=True) if alpha.dim() == 0 and alpha.is_cpu else alpha

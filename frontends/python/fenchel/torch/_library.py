@@ -9,18 +9,22 @@ from typing import Any
 import torch
 
 _PATH = pathlib.Path(__file__).with_name("libfenchel_torch_ops.so")
+_CUDA_PATH = pathlib.Path(__file__).with_name("libfenchel_torch_ops_cuda.so")
 if not _PATH.exists():
     raise ImportError(
         "fenchel was built without torch, so fenchel.torch has no operations: with torch 2.10 or later installed, "
         "install fenchel again (pip install --force-reinstall --no-deps .)"
     )
 torch.ops.load_library(_PATH)
+if torch.version.cuda is not None and _CUDA_PATH.exists():
+    torch.ops.load_library(_CUDA_PATH)
 ops: Any = torch.ops.fenchel
+_without_kernel = torch.library.Library("fenchel", "IMPL", "CUDA")
 
 
 def rows_like(x: torch.Tensor, dim: int) -> torch.Tensor:
     """What a kernel allocates for rows along `dim`: neighbours of a row are neighbours in memory."""
-    return torch.empty_like(x.transpose(dim, -1), memory_format=torch.contiguous_format).transpose(dim, -1)
+    return torch.empty_like(x.movedim(dim, -1), memory_format=torch.contiguous_format).movedim(-1, dim)
 
 
 def per_row_like(parameter: torch.Tensor | None, any_tensor: torch.Tensor, dim: int) -> torch.Tensor:
@@ -28,6 +32,25 @@ def per_row_like(parameter: torch.Tensor | None, any_tensor: torch.Tensor, dim: 
     if parameter is None:
         return any_tensor.new_empty(0, dtype=torch.float64)
     return rows_like(parameter, dim)
+
+
+def _refuse_on_cuda(name: str) -> None:
+    """An operation without a kernel for a GPU says so: torch would list its dispatch keys."""
+    if torch._C._dispatch_has_kernel_for_dispatch_key(f"fenchel::{name}", "CUDA"):
+        return
+
+    def refuse(*args: Any) -> Any:
+        if _CUDA_PATH.exists():
+            reason, remedy = "has no kernel for a GPU", "move its tensors to the CPU, with x.cpu()"
+        else:
+            reason = "was built without CUDA"
+            remedy = (
+                "where there is an nvcc install fenchel again (pip install --force-reinstall --no-deps .), or move its "
+                "tensors to the CPU, with x.cpu()"
+            )
+        raise NotImplementedError(f"fenchel.torch: the operation {name} {reason}: {remedy}")
+
+    _without_kernel.impl(name, refuse)
 
 
 def register_rows(name: str, fake: Callable[..., Any], shared: tuple[int, ...] = (), summed: bool = False) -> None:
@@ -46,6 +69,7 @@ def register_rows(name: str, fake: Callable[..., Any], shared: tuple[int, ...] =
         return fake(*args)
 
     torch.library.register_fake(f"fenchel::{name}", fake_on_one_device)
+    _refuse_on_cuda(name)
 
     def vmap(info: Any, in_dims: tuple[int | None, ...], *args: Any) -> tuple[Any, Any]:
         operation = getattr(ops, name)

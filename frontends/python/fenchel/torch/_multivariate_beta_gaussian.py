@@ -9,6 +9,7 @@ from torch.distributions import Distribution, MultivariateNormal, constraints, r
 from torch.distributions.utils import lazy_property
 
 from ._elliptical import Elliptical, alpha_tensor, real
+from ._linalg import cholesky
 from ._rows import Parameter
 
 
@@ -70,7 +71,7 @@ class MultivariateBetaGaussian(Elliptical):
         # torch's constraints on vectors and matrices fail where there are none to check.
         super().__init__(shape, n, validate_args=validate_args if shape.numel() > 0 else False)
         if Sigma is not None:
-            self.scale_tril = torch.linalg.cholesky(scale).expand(shape + n + n)
+            self.scale_tril = cholesky(scale).expand(shape + n + n)
 
     @property
     def arg_constraints(self) -> dict[str, constraints.Constraint]:
@@ -102,7 +103,7 @@ class MultivariateBetaGaussian(Elliptical):
     @lazy_property
     def scale_tril(self) -> torch.Tensor:
         """The Cholesky factor of Sigma."""
-        return torch.linalg.cholesky(self.Sigma)
+        return cholesky(self.Sigma)
 
     def _log_det(self) -> torch.Tensor:
         return 2 * self.scale_tril.double().diagonal(dim1=-2, dim2=-1).log().sum(-1)

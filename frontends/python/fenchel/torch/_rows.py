@@ -26,12 +26,19 @@ def scores_and_dim(x: torch.Tensor, dim: int) -> tuple[torch.Tensor, int]:
     return x.to(computed_dtype(x.dtype, x.device)), dim if dim < 0 else dim - x.dim()
 
 
-def parameter(value: Parameter, shape: Sequence[int], name: str = "alpha") -> tuple[torch.Tensor | None, float]:
-    """As the operations take it: (None, the number), or (float64 of that shape, a number that is not used)."""
+def parameter(
+    value: Parameter, shape: Sequence[int], device: torch.device, name: str = "alpha"
+) -> tuple[torch.Tensor | None, float]:
+    """As the operations take it: (None, the number), or (float64 of that shape, a number that is not used).
+
+    A single number of the CPU serves every device, as in torch.
+    """
     if not isinstance(value, torch.Tensor):
         return None, float(value)
     if value.dim() > len(shape) or any(v not in (1, s) for v, s in zip(reversed(value.shape), reversed(shape))):
         raise ValueError(f"fenchel.torch: {name} must broadcast to {tuple(shape)}, got shape {tuple(value.shape)}")
+    if value.dim() == 0 and value.is_cpu:
+        value = value.to(device, non_blocking=True)
     return value.to(torch.float64).expand(tuple(shape)), 0.0
 
 
@@ -41,4 +48,4 @@ def parameter_of_rows(
     """The same for rows of x along dim, one a row."""
     shape = list(x.shape)
     shape[dim] = 1
-    return parameter(value, shape, name)
+    return parameter(value, shape, x.device, name)

@@ -174,7 +174,7 @@ class SparsePoisson(Distribution):
         given = self._given.to(torch.float64).unsqueeze(-1)
         mu = given.exp() if self._given_log else given
         per_row = self._alpha.unsqueeze(-1) if isinstance(self._alpha, torch.Tensor) else self._alpha
-        alphas, alpha = parameter(per_row, mu.shape)
+        alphas, alpha = parameter(per_row, mu.shape, mu.device)
         return _sparse_poisson(mu, alphas, at.to(torch.float64), alpha, int(statistic), order)
 
     def _check(self, value: torch.Tensor) -> torch.Tensor:

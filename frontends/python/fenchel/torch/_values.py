@@ -115,7 +115,7 @@ def match_weights(
         if lengths is not None:
             weights = torch.where(mask(lengths, length), weights, 0.0)
         weights = weights / weights.sum(-1, keepdim=True)
-    alphas, number = parameter(alpha, batch)
+    alphas, number = parameter(alpha, batch, weights.device)
     counts = None if lengths is None else lengths.to(torch.int64)
     density = _match_weights(weights, alphas, points, counts, number, floor).to(dtype)
     d = 1 if points is None else points.shape[-1]
@@ -175,7 +175,7 @@ class RidgeValues(torch.nn.Module):
             raise ValueError(f"RidgeValues: basis must be on the line or on R^2, got R^{basis.dimension}")
         self.basis = basis
         self.penalty = float(penalty)
-        self._source: tuple[torch.Tensor, ...] = ()
+        self._source: tuple[Any, ...] = ()
         self._matrices: dict[tuple[int, ...], torch.Tensor] = {}
 
     def forward(self, values: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
@@ -215,10 +215,12 @@ class RidgeValues(torch.nn.Module):
         if d != 1:
             raise ValueError(f"RidgeValues: lengths must be None for a basis on R^2, got shape {tuple(lengths.shape)}")
         _check_lengths("RidgeValues", lengths, values.shape[:-2])
-        bad = lengths.new_empty(0) if transformed else lengths[(lengths < 1) | (lengths > grid[0])]
+        # Those on a GPU are not: that would mean to wait for it.
+        looked_at = not transformed and not lengths.is_cuda
+        bad = lengths[(lengths < 1) | (lengths > grid[0])] if looked_at else lengths.new_empty(0)
         if bad.numel() > 0:
             raise ValueError(f"RidgeValues: lengths must be in [1, {grid[0]}], got {bad[0].item()}")
-        if keeps:
+        if keeps and looked_at:
             return self._fit_each(observed, lengths).to(dtype)
         here = mask(lengths, grid[0])
         t = (torch.arange(grid[0], device=values.device, dtype=torch.float64) + 0.5) / lengths[..., None]
@@ -245,8 +247,8 @@ class RidgeValues(torch.nn.Module):
             design = torch.where(here[..., None], design, 0.0)
         # The smaller system; in a graph one that serves all lengths.
         if not torch.compiler.is_compiling() and design.shape[-2] < design.shape[-1]:
-            return torch.linalg.solve(self._penalised(design @ design.mT), design)
-        return torch.linalg.solve(self._penalised(design.mT @ design), design, left=False)
+            return torch.linalg.solve_ex(self._penalised(design @ design.mT), design)[0]
+        return torch.linalg.solve_ex(self._penalised(design.mT @ design), design, left=False)[0]
 
     def _penalised(self, system: torch.Tensor) -> torch.Tensor:
         return system + self.penalty * torch.eye(system.shape[-1], dtype=system.dtype, device=system.device)
@@ -256,8 +258,8 @@ class RidgeValues(torch.nn.Module):
         now = (self.basis.mean, self.basis.covariance)
         # What is kept in inference mode serves training too.
         with torch.inference_mode(False), torch.no_grad():
-            if not self._source or any(a.device != b.device or not a.equal(b) for a, b in zip(self._source, now)):
-                self._source, self._matrices = tuple(x.clone() for x in now), {}
+            if not self._source or not all(map(_is_still, self._source, now)):
+                self._source, self._matrices = tuple(map(_remembered, now)), {}
             if grid not in self._matrices:
                 if len(self._matrices) >= self.kept:
                     del self._matrices[next(iter(self._matrices))]
@@ -270,6 +272,22 @@ class RidgeValues(torch.nn.Module):
 
     def extra_repr(self) -> str:
         return f"penalty={self.penalty}"
+
+
+def _version(x: torch.Tensor) -> int:
+    """How often it was written to; of a tensor of inference mode torch does not know."""
+    return -1 if x.is_inference() else x._version
+
+
+def _remembered(x: torch.Tensor) -> Any:
+    """Its values; of a tensor on a GPU, to compare which would mean to wait, the tensor itself and its version."""
+    return (x, _version(x)) if x.is_cuda else x.clone()
+
+
+def _is_still(remembered: Any, x: torch.Tensor) -> bool:
+    if isinstance(remembered, tuple):
+        return remembered[0] is x and remembered[1] == _version(x)
+    return not x.is_cuda and remembered.device == x.device and bool(remembered.equal(x))
 
 
 def centres(grid: tuple[int, ...], device: torch.device) -> torch.Tensor:

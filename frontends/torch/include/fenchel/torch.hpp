@@ -114,9 +114,12 @@ class Parameter {
   Parameter(double number) : number_(number) {}             // NOLINT(google-explicit-constructor)
   Parameter(Tensor tensor) : tensor_(std::move(tensor)) {}  // NOLINT(google-explicit-constructor)
   [[nodiscard]] double number() const { return number_; }
-  /// In float64 and of that shape; undefined for a number.
-  [[nodiscard]] Tensor expanded(at::IntArrayRef shape) const {
-    return tensor_.defined() ? tensor_.to(at::kDouble).expand(shape) : Tensor();
+  /// In float64 and of that shape; undefined for a number. A tensor of one number on the CPU serves every
+  /// device.
+  [[nodiscard]] Tensor expanded(at::IntArrayRef shape, at::Device device) const {
+    if (!tensor_.defined()) return {};
+    const bool one = tensor_.dim() == 0 && tensor_.is_cpu();
+    return (one ? tensor_.to(device, at::kDouble) : tensor_.to(at::kDouble)).expand(shape);
   }
   [[nodiscard]] at::IntArrayRef sizes() const {
     return tensor_.defined() ? tensor_.sizes() : at::IntArrayRef();
@@ -153,7 +156,8 @@ template <class Map>
 [[nodiscard]] Tensor row_map(const Tensor& x, const Parameter& parameter, std::int64_t dim) {
   const Tensor z = scores(x);
   dim = from_end(dim, z);
-  return Differentiable<Map>::value({z, parameter.expanded(per_row(z, dim))}, {parameter.number(), dim});
+  return Differentiable<Map>::value({z, parameter.expanded(per_row(z, dim), z.device())},
+                                    {parameter.number(), dim});
 }
 
 /// (classes, none) or (none, distributions), as the operations take them.
@@ -209,7 +213,7 @@ template <class Map>
   TORCH_CHECK_VALUE(z.size(dim) > 0,
                     "fenchel::libtorch: x must have at least one class along dim, got shape ", z.sizes());
   const auto [classes, soft] = detail::targets(target, z, dim);
-  const Tensor alphas = alpha.expanded(detail::per_row(z, dim));
+  const Tensor alphas = alpha.expanded(detail::per_row(z, dim), z.device());
   const bool gradient = at::GradMode::is_enabled() && detail::wanted({z, alphas}) != 0;
   const Tensor loss = detail::Differentiable<detail::EntmaxLoss>::value(
                           {z, alphas, classes, soft}, {alpha.number(), dim, ignore_index, false, gradient})
@@ -255,8 +259,8 @@ template <class Map>
     return shape;
   };
   return detail::Differentiable<detail::Attend>::value(
-      {m.expand(shaped({dimension})), s.expand(shaped({dimension, dimension})), alpha.expanded(batch),
-       means.to(at::kDouble).reshape({count, dimension}),
+      {m.expand(shaped({dimension})), s.expand(shaped({dimension, dimension})),
+       alpha.expanded(batch, m.device()), means.to(at::kDouble).reshape({count, dimension}),
        covariances.to(at::kDouble).reshape({count, dimension, dimension})},
       {alpha.number()});
 }

@@ -105,7 +105,7 @@ class ContinuousAttention(nn.Module):
             keep_parameter(self, "fixed_alpha", alpha)
             return
         excess = torch.as_tensor(alpha).detach().to(torch.float64) - 1
-        if not excess.is_meta and not bool(((excess > 0) & torch.isfinite(excess)).all()):
+        if excess.is_cpu and not bool(((excess > 0) & torch.isfinite(excess)).all()):
             raise ValueError(f"ContinuousAttention: alpha must be finite and above 1 to be learned, got {alpha}")
         # The inverse of softplus, log(exp(x) - 1), without overflow.
         self.raw_alpha = nn.Parameter((excess + (-torch.expm1(-excess)).log()).to(torch.get_default_dtype()))

@@ -12,6 +12,10 @@
 /// In the library fenchel::torch_ops. A program that names it is linked with the library, whose operations
 /// torch then finds by their names.
 extern "C" void fenchel_load_torch_ops();
+#ifdef FENCHEL_TORCH_OPS_CUDA
+/// The same in fenchel::torch_ops_cuda, for tensors on a GPU.
+extern "C" void fenchel_load_torch_ops_cuda();
+#endif
 
 /// How an operation gets its derivatives, of first and second order, in reverse mode.
 namespace fenchel::libtorch::detail {
@@ -46,6 +50,9 @@ using Numbers = std::vector<c10::IValue>;
 /// The results of an operation, by its name.
 [[nodiscard]] inline Tensors run(const std::string& name, const Tensors& tensors, const Numbers& numbers) {
   fenchel_load_torch_ops();
+#ifdef FENCHEL_TORCH_OPS_CUDA
+  fenchel_load_torch_ops_cuda();
+#endif
   const at::AutoDispatchBelowADInplaceOrView below_autograd;
   std::vector<c10::IValue> stack;
   for (const Tensor& t : tensors) stack.push_back(t.defined() ? c10::IValue(t) : c10::IValue());

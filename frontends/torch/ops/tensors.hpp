@@ -12,8 +12,8 @@
 
 #include "fenchel/core/rows.hpp"
 
-/// Tensors as the library's rows. A dimension `dim` runs along the rows, counted from the end (-1 is the
-/// last). float and double are computed in as they are, half and bfloat16 in float.
+/// What the operations on all devices share: how tensors are checked, made and read as numbers. A dimension
+/// `dim` runs along rows, counted from the end (-1 is the last).
 namespace fenchel::ops {
 
 using torch::headeronly::ScalarType;
@@ -101,14 +101,16 @@ inline void check_torch(AOTITorchError error) {
 
 /// A new tensor on the device of another, whose rows along `dim` lie one after the other. Straight from the
 /// allocator: a call by name through the dispatcher costs more than the map of a short row.
-[[nodiscard]] inline Tensor empty_rows(const Tensor& device_of, Shape shape, std::int64_t dim,
+[[nodiscard]] inline Tensor empty_rows(const Tensor& device_of, const Shape& shape, std::int64_t dim,
                                        ScalarType type) {
-  const auto along = shape.size() + static_cast<std::size_t>(dim), last = shape.size() - 1;
-  std::swap(shape[along], shape[last]);
+  const auto along = shape.size() + static_cast<std::size_t>(dim);
   Shape strides(shape.size(), 1);
-  for (std::size_t i = last; i > 0; --i) strides[i - 1] = strides[i] * std::max<std::int64_t>(shape[i], 1);
-  std::swap(shape[along], shape[last]);
-  std::swap(strides[along], strides[last]);
+  std::int64_t distance = std::max<std::int64_t>(shape[along], 1);
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    if (i == along) continue;
+    strides[i] = distance;
+    distance *= std::max<std::int64_t>(shape[i], 1);
+  }
   std::int32_t device = 0;
   check_torch(aoti_torch_get_device_type(device_of.get(), &device));
   AtenTensorHandle made = nullptr;
@@ -119,38 +121,16 @@ inline void check_torch(AOTITorchError error) {
   return Tensor(made);
 }
 
-/// With `dim` last, rows one after the other: x itself where it is so, else a copy.
-[[nodiscard]] inline Tensor contiguous_rows(const Tensor& x, std::int64_t dim) {
-  const Tensor rows = dim == -1 ? x : torch::stable::transpose(x, dim, -1);
-  return rows.is_contiguous() ? rows : torch::stable::contiguous(rows);
+/// With `dim` last and the others in their order, rows one after the other: x itself where it is so, else a
+/// copy.
+[[nodiscard]] inline Tensor contiguous_rows(Tensor x, std::int64_t dim) {
+  for (; dim < -1; ++dim) x = torch::stable::transpose(x, dim, dim + 1);
+  return x.is_contiguous() ? x : torch::stable::contiguous(x);
 }
 
-/// A tensor to read as rows: in place where its rows lie at equal distances, else a copy.
-class InputRows {
- public:
-  InputRows(const char* name, const Tensor& x, std::int64_t dim, ScalarType type)
-      : tensor_(converted(name, x, type)), cols_(x.size(checked_dim(name, x, dim))), stride_(cols_) {
-    if (tensor_.dim() == 2 && tensor_.stride(dim) == 1) {
-      stride_ = tensor_.stride(-3 - dim);
-    } else {
-      tensor_ = contiguous_rows(tensor_, dim);
-    }
-  }
-  /// The rows of a tensor that must have the shape of another.
-  InputRows(const char* name, const Tensor& x, const Tensor& like, std::int64_t dim, ScalarType type)
-      : InputRows(name, checked(name, x, like.sizes()), dim, type) {}
-  template <class Real>
-  [[nodiscard]] Rows<const Real> rows() const {
-    return {static_cast<const Real*>(tensor_.const_data_ptr()), cols_ == 0 ? 0 : tensor_.numel() / cols_,
-            cols_, stride_};
-  }
-
- private:
-  Tensor tensor_;
-  index_t cols_, stride_;
-};
-
-/// A tensor to write as rows, of the shape and type of another: its rows lie one after the other.
+/// A tensor to write as rows, of the shape and type of another: its rows lie one after the other. View is how
+/// a device sees rows.
+template <template <class> class View>
 class OutputRows {
  public:
   OutputRows(const Tensor& like, std::int64_t dim, ScalarType type)
@@ -158,9 +138,9 @@ class OutputRows {
         cols_(rows_.size(dim)),
         stored_(like.scalar_type()),
         type_(type) {}
-  template <class Real>
-  [[nodiscard]] Rows<Real> rows() const {
-    return {static_cast<Real*>(rows_.mutable_data_ptr()), cols_ == 0 ? 0 : rows_.numel() / cols_, cols_};
+  template <class T>
+  [[nodiscard]] View<T> rows() const {
+    return {static_cast<T*>(rows_.mutable_data_ptr()), cols_ == 0 ? 0 : rows_.numel() / cols_, cols_};
   }
   [[nodiscard]] Tensor tensor() const { return type_ == stored_ ? rows_ : torch::stable::to(rows_, stored_); }
 
@@ -221,7 +201,11 @@ class Parameter {
   Parameter(const char* name, double shared, const std::optional<Tensor>& per_row, const Tensor& rows,
             std::int64_t dim)
       : shared_(shared), is_per_row_(per_row), values_(name, per_row, rows, dim) {}
-  [[nodiscard]] PerRow per_row() const { return is_per_row_ ? PerRow(values_.values()) : PerRow(shared_); }
+  /// As a device takes it.
+  template <class Device>
+  [[nodiscard]] typename Device::PerRow per_row() const {
+    return is_per_row_ ? Device::per_row(values_.values()) : typename Device::PerRow(shared_);
+  }
 
  private:
   double shared_;

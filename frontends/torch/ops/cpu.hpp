@@ -1,0 +1,65 @@
+#pragma once
+
+#include <span>
+
+#include "fenchel/core/rows.hpp"
+#include "ops/tensors.hpp"
+#include "ops/torch_pool.hpp"
+
+namespace fenchel::ops {
+
+/// A tensor to read as rows: in place where its rows lie at equal distances, else a copy.
+class InputRows {
+ public:
+  InputRows(const char* name, const Tensor& x, std::int64_t dim, ScalarType type)
+      : tensor_(converted(name, x, type)), cols_(x.size(checked_dim(name, x, dim))), stride_(cols_) {
+    if (tensor_.dim() == 2 && tensor_.stride(dim) == 1) {
+      stride_ = tensor_.stride(-3 - dim);
+    } else {
+      tensor_ = contiguous_rows(tensor_, dim);
+    }
+  }
+  /// The rows of a tensor that must have the shape of another.
+  InputRows(const char* name, const Tensor& x, const Tensor& like, std::int64_t dim, ScalarType type)
+      : InputRows(name, checked(name, x, like.sizes()), dim, type) {}
+  template <class Real>
+  [[nodiscard]] Rows<const Real> rows() const {
+    return {static_cast<const Real*>(tensor_.const_data_ptr()), cols_ == 0 ? 0 : tensor_.numel() / cols_,
+            cols_, stride_};
+  }
+
+ private:
+  Tensor tensor_;
+  index_t cols_, stride_;
+};
+
+/// An operation on tensors in the memory of the CPU, on torch's threads.
+class Cpu {
+ public:
+  using Input = InputRows;
+  template <class T>
+  using View = Rows<T>;
+  using Output = OutputRows<View>;
+  using PerRow = fenchel::PerRow;
+
+  template <class... Tensors>
+  explicit Cpu(const Tensors&...) : pool_(torch_pool()) {}
+
+  /// The type that the rows of a tensor are given to the library in.
+  [[nodiscard]] static ScalarType type_of(const char* name, const Tensor& x) { return computed_in(name, x); }
+  template <class Body>
+  static void visit(ScalarType type, const Body& body) {
+    visit_real(type, body);
+  }
+  [[nodiscard]] static PerRow per_row(std::span<const double> values) { return values; }
+  /// f, of the library.
+  template <class F, class... Arguments>
+  void call(const F& f, const Arguments&... arguments) const {
+    f(arguments...);
+  }
+
+ private:
+  ScopedThreadPool pool_;
+};
+
+}  // namespace fenchel::ops

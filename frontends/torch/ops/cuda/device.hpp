@@ -1,0 +1,131 @@
+#pragma once
+
+#include <torch/csrc/stable/accelerator.h>
+
+#include <array>
+#include <span>
+
+#include "fenchel/backend/cuda/views.hpp"
+#include "ops/tensors.hpp"
+
+namespace fenchel::ops {
+
+/// A tensor to read as rows along any dimension: in place where two strides say where its rows begin, else a
+/// copy.
+class DeviceInput {
+ public:
+  DeviceInput(const char* name, const Tensor& x, std::int64_t dim, ScalarType type)
+      : tensor_(converted(name, x, type)), cols_(x.size(checked_dim(name, x, dim))) {
+    if (!find_strides(dim)) {
+      tensor_ = contiguous_rows(tensor_, dim);
+      find_strides(-1);
+    }
+  }
+  /// The rows of a tensor that must have the shape of another.
+  DeviceInput(const char* name, const Tensor& x, const Tensor& like, std::int64_t dim, ScalarType type)
+      : DeviceInput(name, checked(name, x, like.sizes()), dim, type) {}
+  template <class T>
+  [[nodiscard]] cuda::DeviceRows<const T> rows() const {
+    cuda::DeviceRows<const T> view(static_cast<const T*>(tensor_.const_data_ptr()),
+                                   cols_ == 0 ? 0 : tensor_.numel() / cols_, cols_, strides_[0]);
+    view.step = step_;
+    view.inner = inner_;
+    view.outer_stride = strides_[1];
+    return view;
+  }
+
+ private:
+  /// Whether the dimensions but `dim`, in their order, are at most two runs of equal distances.
+  bool find_strides(std::int64_t dim) {
+    const auto sizes = tensor_.sizes(), strides = tensor_.strides();
+    const std::int64_t last = tensor_.dim() - 1, along = tensor_.dim() + dim;
+    std::array<index_t, 2> counts{1, 1};
+    std::size_t runs = 0;
+    step_ = strides[along];
+    for (std::int64_t i = last; i >= 0; --i) {
+      if (i == along || sizes[i] == 1) continue;
+      if (runs > 0 && strides[i] == strides_[runs - 1] * counts[runs - 1]) {
+        counts[runs - 1] *= sizes[i];
+      } else if (runs == 2) {
+        return false;
+      } else {
+        strides_[runs] = strides[i];
+        counts[runs++] = sizes[i];
+      }
+    }
+    inner_ = counts[0];
+    return true;
+  }
+
+  Tensor tensor_;
+  index_t cols_, step_ = 1, inner_ = 1;
+  std::array<index_t, 2> strides_{};
+};
+
+/// An operation on tensors in the memory of one GPU, on the stream that torch works on there.
+class Cuda {
+ public:
+  using Input = DeviceInput;
+  template <class T>
+  using View = cuda::DeviceRows<T>;
+  using Output = OutputRows<View>;
+  using PerRow = cuda::PerRow;
+
+  /// All tensors, some of which may be absent. The dispatcher lets those of the CPU through beside one of a
+  /// GPU.
+  template <class... Tensors>
+  explicit Cuda(const Tensor& first, const Tensors&... others)
+      : guard_(device_of_all(first, others...)), stream_(current_stream(first.get_device_index())) {}
+
+  /// The type that the rows of a tensor are given to the library in: its own.
+  [[nodiscard]] static ScalarType type_of(const char* name, const Tensor& x) {
+    static_cast<void>(computed_in(name, x));
+    return x.scalar_type();
+  }
+  template <class Body>
+  static void visit(ScalarType type, const Body& body) {
+    switch (type) {
+      case ScalarType::Half:
+        return body(cuda::Half());
+      case ScalarType::BFloat16:
+        return body(cuda::BFloat16());
+      default:
+        return visit_real(type, body);
+    }
+  }
+  [[nodiscard]] static PerRow per_row(std::span<const double> values) { return PerRow(values.data()); }
+  /// f, of the library.
+  template <class F, class... Arguments>
+  void call(const F& f, const Arguments&... arguments) const {
+    f(arguments..., stream_);
+  }
+  [[nodiscard]] cuda::Stream stream() const { return stream_; }
+
+ private:
+  static cuda::Stream current_stream(std::int32_t device_index) {
+    void* stream = nullptr;
+    check_torch(aoti_torch_get_current_cuda_stream(device_index, &stream));
+    return static_cast<cuda::Stream>(stream);
+  }
+  template <class... Tensors>
+  static std::int32_t device_of_all(const Tensor& first, const Tensors&... others) {
+    (check_device(first, others), ...);
+    return first.get_device_index();
+  }
+  static void check_device(const Tensor& first, const std::optional<Tensor>& other) {
+    if (other) check_device(first, *other);
+  }
+  static void check_device(const Tensor& first, const Tensor& other) {
+    if (first.is_cuda() == other.is_cuda() && first.get_device_index() == other.get_device_index()) return;
+    throw std::invalid_argument("fenchel: tensors must be on one device, got " + device_name(first) +
+                                " and " + device_name(other));
+  }
+  static std::string device_name(const Tensor& x) {
+    return x.is_cuda() ? "cuda:" + std::to_string(x.get_device_index()) : x.is_cpu() ? "cpu" : "another";
+  }
+
+  torch::stable::accelerator::DeviceGuard guard_;
+  cuda::Stream stream_;
+};
+
+}  // namespace fenchel::ops
