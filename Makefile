@@ -1,8 +1,8 @@
 # The commands of this repository; the work itself is in CMakePresets.json and scripts/.
-.PHONY: help bootstrap run test build bench asan fuzz tidy format clean
+.PHONY: help bootstrap run test test-gpu build bench asan fuzz tidy format clean
 
 help: ## list these commands
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
 bootstrap:
 	@scripts/bootstrap
@@ -14,6 +14,9 @@ run: bootstrap ## build the command, and compute the paper: every table and figu
 
 test: bootstrap ## build and run every test and check; the last line counts them
 	@scripts/test dev
+
+test-gpu: bootstrap ## build, and run the tests that need a GPU
+	@scripts/test dev --gpu
 
 build: bootstrap ## build the library, the command, examples and benchmarks into build/release
 	cmake --preset release
