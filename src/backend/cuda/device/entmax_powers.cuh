@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "backend/cuda/device/approximate.cuh"
 #include "backend/cuda/device/reduce.cuh"
 #include "backend/cuda/device/row.cuh"
 #include "fenchel/core/deformed.hpp"
@@ -47,23 +48,7 @@ struct alignas(2 * sizeof(Sum)) TwoPowerSums {
   }
 };
 
-__device__ inline float fast_exp2(float x) {
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-__device__ inline float fast_log2(float x) {
-  float y;
-  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-
-__device__ inline float fast_sqrt(float x) {
-  float y;
-  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-__device__ inline double fast_sqrt(double x) { return sqrt(x); }
+__device__ inline double sqrt_approximately(double x) { return sqrt(x); }
 
 /// Within two roundings.
 __device__ inline float quotient(float x, float y) { return __fdividef(x, y); }
@@ -112,14 +97,16 @@ __device__ inline float log2_of_base(float x, float base) {
 /// base^exponent, base = 1 + x > 0.
 __device__ inline float power_of_base(float x, float base, SplitNumber<float> exponent) {
   const float power = log2_of_base(x, base);
-  return fast_exp2(fma(power, exponent.high, power * exponent.low));
+  return exp2_approximately(fma(power, exponent.high, power * exponent.low));
 }
 __device__ __noinline__ inline double power_of_base(double x, double base, SplitNumber<double> exponent) {
   return exp((abs(x) < 0.5 ? log1p(x) : log(base)) * exponent.high);
 }
 
 /// x^exponent of a probability, within 1e-6 of itself in float.
-__device__ inline float power_of(float x, float exponent) { return fast_exp2(fast_log2(x) * exponent); }
+__device__ inline float power_of(float x, float exponent) {
+  return exp2_approximately(log2_approximately(x) * exponent);
+}
 __device__ __noinline__ inline double power_of(double x, double exponent) {
   return x > 0 ? exp(log(x) * exponent) : 0.0;
 }
@@ -129,7 +116,7 @@ __device__ inline float root_of_sum(float sum, float high, float low) {
   const int bits = __float_as_int(sum), exponent = (bits - 0x3f400000) & 0xff800000;
   const float m = __int_as_float(bits - exponent), e = static_cast<float>(exponent) * 0x1p-23f;
   const float whole = rintf(high * e), rest = fma(low, e, fma(high, e, -whole));
-  return fast_exp2(-whole) * fast_exp2(-fma(high, log2_of_base(m - 1, m), rest));
+  return exp2_approximately(-whole) * exp2_approximately(-fma(high, log2_of_base(m - 1, m), rest));
 }
 __device__ __noinline__ inline double root_of_sum(double sum, double high, double low) {
   return exp(-(high + low) * log(sum));
@@ -176,7 +163,7 @@ class WholePower {
     const Real b = max(fma(kAm1, d, -tau_) - tau_low_, Real(0));
     return q == 1 ? b : b * b;
   }
-  [[nodiscard]] __device__ Real powered(Real p) const { return p * (q == 1 ? p : fast_sqrt(p)); }
+  [[nodiscard]] __device__ Real powered(Real p) const { return p * (q == 1 ? p : sqrt_approximately(p)); }
 
   /// What orders lower bounds of the root, and the start from one of them, a little below it for rounding.
   [[nodiscard]] __device__ Real bound() const { return tau_; }

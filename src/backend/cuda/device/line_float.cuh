@@ -1,6 +1,7 @@
 #pragma once
 
 #include "backend/attention_wanted.hpp"
+#include "backend/cuda/device/approximate.cuh"
 #include "backend/cuda/device/line_pair.cuh"
 #include "backend/cuda/device/reduce.cuh"
 #include "core/even_rule.hpp"
@@ -8,23 +9,6 @@
 /// E_p[psi] on the line in float arithmetic, for alpha = 1 and the alphas with closed forms: the CPU's
 /// quadrature in double would cost a GPU twenty times as much.
 namespace fenchel::cuda::device {
-
-__device__ inline float exp2_approximately(float x) {
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-
-__device__ inline float log2_approximately(float x) {
-  float y;
-  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-__device__ inline float inverse_approximately(float x) {
-  float y;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
 
 /// Whether it holds in all lanes of a warp.
 __device__ inline bool in_all_lanes(bool holds) { return __all_sync(kAllLanes, holds); }
