@@ -9,7 +9,8 @@
 
 /// E = exp_{2-alpha}(c d) of p = P E, c = P^{-am1}, d = z - max z (fenchel/core/normalizer.hpp), for alpha up
 /// to two, and the Newton step for c from sums of powers of it. The CPU's are those of
-/// backend/cpu/deformed_power.hpp; here c is a double for a row, and elements are computed in Real.
+/// backend/cpu/deformed_power.hpp; here everything is computed in Real, and
+/// what there is one of in a row is a Real and what its rounding lost.
 namespace fenchel::cuda::device {
 
 /// Sums of E, E^{1-am1} and E^{1-2am1}.

@@ -6,7 +6,7 @@ write; a share is that limit over the time. Times are medians of events around s
 than the cache. The error is the largest difference from the CPU's float64 over the first rows; for maps also that of
 any row's sum from one.
 
-usage: python bench/cuda.py [maps] [attention] [small]
+usage: python bench/gpu.py [maps] [attention] [small]
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from plain_attention import plain_attention
 
 import fenchel.torch as ft
 
@@ -152,21 +153,6 @@ def maps(limit: Limit, rows: int, cols: int, dtype: torch.dtype = torch.float32)
         del loss, residual
 
 
-def plain_attention(mu: torch.Tensor, sigma2: torch.Tensor, basis: ft.GaussianBasis, alpha: float) -> torch.Tensor:
-    """E_p[psi] for alpha = 1, a product of Gaussians, and for alpha = 2, by erf."""
-    mean, variance = basis.mean[:, 0].to(mu), basis.covariance[:, 0, 0].to(mu)
-    delta, sigma2 = mu[:, None] - mean, sigma2[:, None]
-    if alpha == 1:
-        total = sigma2 + variance
-        return torch.exp(-(delta**2) / (2 * total)) / torch.sqrt(2 * math.pi * total)
-    width, sd = (1.5 * sigma2) ** (1 / 3), variance.sqrt()
-    u, v = (delta - width) / sd, (delta + width) / sd
-    phi_u, phi_v = (torch.exp(-(w**2) / 2) / math.sqrt(2 * math.pi) for w in (u, v))
-    mass = (torch.erf(v / math.sqrt(2)) - torch.erf(u / math.sqrt(2))) / 2
-    moments = (width**2 - delta**2 - variance) * mass + 2 * delta * sd * (phi_u - phi_v)
-    return (moments - variance * (u * phi_u - v * phi_v)) / (2 * sigma2)
-
-
 def attention(limit: Limit, densities: int, count: int, dtype: torch.dtype = torch.float32) -> None:
     basis = ft.GaussianBasis.linearly_spaced(count).to("cuda")
     mu = torch.rand(densities, 1, device="cuda", dtype=dtype)
@@ -253,6 +239,8 @@ def main() -> None:
     parts = parser.parse_args().parts or everything
     if not set(parts) <= set(everything):
         parser.error(f"parts are {', '.join(everything)}, got {' '.join(parts)}")
+    if not torch.cuda.is_available():
+        parser.exit(1, "gpu.py: torch sees no GPU here\n")
     torch.manual_seed(1)
     limit = Limit()
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, copy {limit.rate / 1e9:.2f} TB/s")
