@@ -14,7 +14,7 @@
 
 #include "fenchel/attention/gaussian_basis.hpp"
 #include "fenchel/attention/multivariate_gaussian_basis.hpp"
-#include "fenchel/backend/attention.hpp"
+#include "fenchel/backend/cpu/attention.hpp"
 #include "fenchel/core/beta_gaussian.hpp"
 #include "fenchel/core/parallel.hpp"
 #include "fenchel/core/philox.hpp"
@@ -136,7 +136,7 @@ class LineProblem : private Batch<Real> {
  private:
   using Batch<Real>::rows_, Batch<Real>::mu_, Batch<Real>::scale_, Batch<Real>::d_mu_, Batch<Real>::r_;
 
-  /// MATH.md 7.2 for n = 1: 3 / (4 a) int (1 - x^2) N, by the moments of the Gaussian between the ends.
+  /// docs/math.md 7.2 for n = 1: 3 / (4 a) int (1 - x^2) N, by the moments of the Gaussian between the ends.
   void plain() {
     for (index_t i = 0; i < rows_; ++i) {
       const double mu = mu_[size(i)], a = std::cbrt(1.5 * scale_[size(i)]);

@@ -10,7 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "fenchel/backend/beta_gaussian.hpp"
+#include "fenchel/backend/cpu/beta_gaussian.hpp"
+#include "fenchel/core/infinity.hpp"
 #include "fenchel/core/parallel.hpp"
 #include "fenchel/core/philox.hpp"
 #include "fenchel/core/variates.hpp"
@@ -21,7 +22,6 @@ namespace {
 using namespace fenchel;
 
 constexpr index_t kCount = 16384;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 const std::vector<double> kAlphas{1, 0.95, 1 + 1e-8, 4.0 / 3, 1.5, 1.7, 2, 5, kInfinity};
 
 std::string label(const char* what, double alpha) {

@@ -24,10 +24,10 @@
 #include "fenchel/data/csv_source.hpp"
 #include "fenchel/data/npy_source.hpp"
 #include "fenchel/data/part_source.hpp"
-#include "fenchel/distribution/beta_gaussian.hpp"
-#include "fenchel/estimate/collect.hpp"
-#include "fenchel/estimate/fit_multivariate_beta_gaussian.hpp"
-#include "fenchel/estimate/moments.hpp"
+#include "fenchel/distribution/line/beta_gaussian.hpp"
+#include "fenchel/estimate/fit/multivariate_beta_gaussian.hpp"
+#include "fenchel/estimate/statistics/collect.hpp"
+#include "fenchel/estimate/statistics/moments.hpp"
 #ifdef FENCHEL_BENCH_MPIEXEC
 #include "fenchel/mpi/communicator.hpp"
 #endif

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "fenchel/backend/entmax.hpp"
-#include "fenchel/backend/entmax_derivatives.hpp"
-#include "fenchel/backend/fusedmax.hpp"
+#include "fenchel/backend/cpu/entmax.hpp"
+#include "fenchel/backend/cpu/entmax_derivatives.hpp"
+#include "fenchel/backend/cpu/fusedmax.hpp"
 #include "fenchel/core/normalizer.hpp"
 #include "fenchel/core/parallel.hpp"
 #include "fenchel/core/philox.hpp"

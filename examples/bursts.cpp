@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -117,12 +116,11 @@ void improve(Classifier& model, const Attention& attention, const std::vector<Si
 int main() {
   const std::vector<Signal> train = make_signals(0), test = make_signals(kSignals);
   std::printf("attention            sharpness  accuracy on %d new signals\n", kSignals);
-  const std::vector<std::pair<const char*, double>> kinds{
-      {"discrete", std::numeric_limits<double>::infinity()},
-      {"continuous, alpha 1", 1},
-      {"continuous, alpha 4/3", 4. / 3},
-      {"continuous, alpha 3/2", 1.5},
-      {"continuous, alpha 2", 2}};
+  const std::vector<std::pair<const char*, double>> kinds{{"discrete", kInfinity},
+                                                          {"continuous, alpha 1", 1},
+                                                          {"continuous, alpha 4/3", 4. / 3},
+                                                          {"continuous, alpha 3/2", 1.5},
+                                                          {"continuous, alpha 2", 2}};
   for (const auto& [name, alpha] : kinds) {
     const Attention attention(alpha);
     Classifier model;

@@ -4,13 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <limits>
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include "fenchel/backend/entmax.hpp"
-#include "fenchel/backend/fenchel_young.hpp"
+#include "fenchel/backend/cpu/entmax.hpp"
+#include "fenchel/backend/cpu/entmax_loss.hpp"
+#include "fenchel/core/infinity.hpp"
 #include "fenchel/predict/finite.hpp"
 
 namespace {
@@ -18,7 +18,6 @@ namespace {
 using fenchel::index_t;
 using fenchel::Rows;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 const std::vector<double> kScores{-0.5, 0.6, 1.4, 1.9, 1.6, 0.9, 0.1, -1.5};
 constexpr const char* kItems = "abcdefgh";
 const index_t kSize = static_cast<index_t>(kScores.size());

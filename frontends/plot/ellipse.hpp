@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "fenchel/distribution/multivariate_beta_gaussian.hpp"
+#include "fenchel/distribution/euclidean/multivariate_beta_gaussian.hpp"
 #include "plot/mark.hpp"
 
 namespace fenchel::plot {

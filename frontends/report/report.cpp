@@ -3,7 +3,7 @@
 #include <string>
 #include <variant>
 
-#include "report/sections.hpp"
+#include "report/sections/sections.hpp"
 
 namespace fenchel::report {
 namespace {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Prints src/core/lane_coefficients.hpp: near-minimax polynomials by the Remez exchange in 45 digits.
+"""Prints src/core/lanes/lane_coefficients.hpp: near-minimax polynomials by the Remez exchange in 45 digits.
 
-    scripts/coefficients/vector_math.py | clang-format --assume-filename=x.hpp > src/core/lane_coefficients.hpp
+    scripts/coefficients/vector_math.py | clang-format --assume-filename=x.hpp > src/core/lanes/lane_coefficients.hpp
 
 Each error in a comment is the largest weighted error of the coefficients after rounding, on the fitting grid.
 """

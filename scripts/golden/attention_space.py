@@ -14,7 +14,7 @@ ORDER = 18
 
 
 def constants(dim, alpha):
-    """Peak and radius2 of p for Sigma = 1 [MATH.md 5.2]; alpha may be infinite."""
+    """Peak and radius2 of p for Sigma = 1 [docs/math.md 5.2]; alpha may be infinite."""
     half = mpf(dim) / 2
     if mp.isinf(alpha):
         return mpf(1), 2 * mp.exp((mp.loggamma(half + 1) - half * mp.log(2 * mp.pi)) / half)

@@ -1,6 +1,6 @@
 """Writes tests/golden/capped.txt, by mpmath: CappedTriangular (degree 1) and CappedParabola (degree 2).
 
-The edges a and b are those of MATH.md 6.1; that the mass is one is checked by quadrature.
+The edges a and b are those of docs/math.md 6.1; that the mass is one is checked by quadrature.
 """
 import pathlib
 

@@ -5,7 +5,7 @@
 
 #include "attention/characteristic_function.hpp"
 #include "attention/polynomial_sum.hpp"
-#include "backend/cpu/attention_row.hpp"
+#include "backend/cpu/attention/row.hpp"
 #include "fenchel/core/beta_gaussian.hpp"
 
 namespace fenchel::detail {

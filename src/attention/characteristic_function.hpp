@@ -1,6 +1,6 @@
 #pragma once
 
-#include "fenchel/distribution/beta_gaussian.hpp"
+#include "fenchel/distribution/line/beta_gaussian.hpp"
 
 namespace fenchel::detail {
 

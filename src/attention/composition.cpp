@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "attention/row_views.hpp"
-#include "fenchel/backend/entmax.hpp"
-#include "fenchel/backend/entmax_derivatives.hpp"
-#include "fenchel/backend/weights_density.hpp"
+#include "fenchel/backend/cpu/entmax.hpp"
+#include "fenchel/backend/cpu/entmax_derivatives.hpp"
+#include "fenchel/backend/cpu/match_weights.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/score/vector_score.hpp"
 

@@ -1,21 +1,21 @@
 #include "fenchel/attention/finite_attention.hpp"
 
-#include <limits>
 #include <string_view>
 #include <vector>
 
 #include "attention/check_shape.hpp"
 #include "backend/cpu/checks.hpp"
-#include "fenchel/backend/entmax.hpp"
-#include "fenchel/backend/entmax_derivatives.hpp"
+#include "fenchel/backend/cpu/entmax.hpp"
+#include "fenchel/backend/cpu/entmax_derivatives.hpp"
 #include "fenchel/core/error.hpp"
+#include "fenchel/core/infinity.hpp"
 
 namespace fenchel {
 namespace {
 
 using detail::check_shape;
 
-constexpr double kMasked = -std::numeric_limits<double>::infinity();
+constexpr double kMasked = -kInfinity;
 
 using RowMatrix = decltype(KeyValueAttention::probabilities);
 

@@ -9,11 +9,10 @@
 
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/error.hpp"
+#include "fenchel/core/infinity.hpp"
 
 namespace fenchel::detail {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 index_t count_distinct(const Eigen::MatrixXd& points) {
   std::vector<index_t> order(static_cast<std::size_t>(points.cols()));

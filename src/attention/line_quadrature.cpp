@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
-#include "distribution/panels.hpp"
+#include "distribution/line/panels.hpp"
 #include "fenchel/core/error.hpp"
+#include "fenchel/core/infinity.hpp"
 
 namespace fenchel::detail {
 namespace {
@@ -50,9 +50,9 @@ double panel_expectation(const LineDensity& p, const LineFunction& f, std::vecto
       p.support, centres, kAsked);
   const bool reached = sum.finite && sum.error <= kAttendAccuracy * sum.scale;
   if (!reached)
-    throw ConvergenceError(
-        error_message("attend", "the estimated relative error", "must reach " + shortest(kAttendAccuracy),
-                      sum.finite ? sum.error / sum.scale : std::numeric_limits<double>::infinity()));
+    throw ConvergenceError(error_message("attend", "the estimated relative error",
+                                         "must reach " + shortest(kAttendAccuracy),
+                                         sum.finite ? sum.error / sum.scale : kInfinity));
   return sum.value;
 }
 

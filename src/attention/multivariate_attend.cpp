@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "attention/check_shape.hpp"
-#include "backend/cpu/attention_row.hpp"
+#include "backend/cpu/attention/row.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/distribution/canonical_gradient.hpp"
 
@@ -83,7 +83,7 @@ Eigen::VectorXd attend_jvp(const MultivariateBetaGaussian& p, const Multivariate
 }
 
 /// cov(t, psi) = Sigma d/dmu =: c1, cov((t - mu) (t - mu)^T, psi) = 2 Sigma d/dSigma Sigma, and cov(t t^T) is
-/// that plus mu c1^T + c1 mu^T (MATH.md 7.1).
+/// that plus mu c1^T + c1 mu^T (docs/math.md 7.1).
 Eigen::MatrixXd attend_jacobian(const MultivariateBetaGaussian& p, const MultivariateGaussianBasis& psi) {
   const index_t d = p.dimension();
   const Eigen::MatrixXd rows = row("attend_jacobian", p, psi, Wanted::kGradient);

@@ -2,7 +2,7 @@
 
 #include <Eigen/Core>
 
-#include "fenchel/backend/weights_density.hpp"
+#include "fenchel/backend/cpu/match_weights.hpp"
 #include "fenchel/core/rows.hpp"
 
 /// Eigen's matrices as the kernels see them.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/lanes.hpp"
+#include "core/lanes/lanes.hpp"
 #include "fenchel/core/config.hpp"
 
 namespace fenchel::detail {

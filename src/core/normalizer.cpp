@@ -3,11 +3,10 @@
 #include <algorithm>
 
 #include "fenchel/core/compensated_sum.hpp"
+#include "fenchel/core/infinity.hpp"
 
 namespace fenchel {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Scores less their maximum, with the measure.
 struct Row {

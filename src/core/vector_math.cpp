@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "core/lane_erf.hpp"
-#include "core/lane_math.hpp"
-#include "core/lane_pow.hpp"
+#include "core/lanes/lane_erf.hpp"
+#include "core/lanes/lane_math.hpp"
+#include "core/lanes/lane_pow.hpp"
 #include "fenchel/core/error.hpp"
 
 /// x[i] is read before y[i] is written and no other overlap is allowed, so the loop needs no check for

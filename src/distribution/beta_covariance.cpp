@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "distribution/power_integral.hpp"
+#include "distribution/line/power_integral.hpp"
 #include "fenchel/core/check.hpp"
 
 namespace fenchel::detail {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "fenchel/core/error.hpp"
+#include "fenchel/core/infinity.hpp"
 #include "fenchel/distribution/sparse_categorical.hpp"
 
 namespace fenchel {
@@ -28,7 +29,7 @@ EscortMass escort_mass(std::string_view where, double beta, std::span<const doub
     require_size(where, "weights.size()", static_cast<index_t>(weights.size()),
                  static_cast<index_t>(p.size()));
   }
-  double largest = -std::numeric_limits<double>::infinity();
+  double largest = -kInfinity;
   for (std::size_t i = 0; i < p.size(); ++i) {
     if (!(p[i] >= 0)) {
       throw_domain_error(where, indexed("p", static_cast<index_t>(i)), "must not be negative", p[i]);

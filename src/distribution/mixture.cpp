@@ -2,14 +2,14 @@
 
 #include <boost/math/tools/minima.hpp>
 
-#include "distribution/bounded_density.hpp"
+#include "distribution/line/bounded_density.hpp"
 #include "fenchel/core/deformed.hpp"
+#include "fenchel/core/infinity.hpp"
 
 namespace fenchel::detail {
 namespace {
 
 constexpr auto kWhere = "mixture";
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// The root of the increasing `excess` in the piece and the bracket.
 double root_in_piece(FunctionRef<ValueAndSlope(double)> excess, const Interval& piece,

@@ -1,11 +1,11 @@
 #include "fenchel/distribution/wasserstein.hpp"
 
 #include <Eigen/Eigenvalues>
-#include <limits>
 
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/error.hpp"
-#include "fenchel/distribution/multivariate_geometry.hpp"
+#include "fenchel/core/infinity.hpp"
+#include "fenchel/distribution/euclidean/multivariate_geometry.hpp"
 #include "score/semidefinite_factor.hpp"
 
 namespace fenchel {
@@ -18,7 +18,7 @@ void check_pair(const P& p, const P& q, index_t n) {
   if (p.alpha() != q.alpha())
     throw_domain_error("wasserstein", "alpha", "must be the same for both, here " + shortest(p.alpha()),
                        q.alpha());
-  if (!(p.constants().variance_factor < std::numeric_limits<double>::infinity()))
+  if (!(p.constants().variance_factor < kInfinity))
     throw_domain_error("wasserstein", "alpha",
                        "must be above " + shortest(n) + "/" + shortest(n + 2) + " for a finite variance",
                        p.alpha());

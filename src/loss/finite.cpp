@@ -1,10 +1,10 @@
 #include "fenchel/loss/finite.hpp"
 
-#include <limits>
 #include <string>
 
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/fenchel_young_term.hpp"
+#include "fenchel/core/infinity.hpp"
 #include "fenchel/distribution/escort.hpp"
 
 namespace fenchel {
@@ -28,7 +28,7 @@ LossAndGradient sum_of_terms(const char* where, const Tsallis& omega, const Vect
     if (weight > 0) {
       result.value += weight * term(omega.alpha() - 1, target / weight, p.density[i], u);
     } else if (charged) {
-      result.value = std::numeric_limits<double>::infinity();
+      result.value = kInfinity;
     }
     result.gradient[i] = weight * p.density[i] - target;
   }

@@ -13,11 +13,12 @@
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/deformed.hpp"
 #include "fenchel/core/function_ref.hpp"
+#include "fenchel/core/infinity.hpp"
 
 namespace fenchel {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kInf = kInfinity;
 /// Where sech is below the smallest double.
 constexpr double kFarthest = 750;
 /// A curve whose upper end is farther from the top is vertical to the last digit.

@@ -3,10 +3,10 @@
 #include <Eigen/Eigenvalues>
 #include <Eigen/SVD>
 #include <cmath>
-#include <limits>
 
 #include "fenchel/core/beta_gaussian_conjugate.hpp"
 #include "fenchel/core/error.hpp"
+#include "fenchel/core/infinity.hpp"
 #include "score/semidefinite_factor.hpp"
 
 namespace fenchel {
@@ -14,7 +14,7 @@ namespace {
 
 using Eigen::MatrixXd, Eigen::VectorXd;
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kInf = kInfinity;
 
 MultivariateBetaGaussian regular_prediction(const Tsallis& omega, const MultivariateQuadraticScore& f,
                                             const Euclidean& domain) {

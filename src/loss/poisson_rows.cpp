@@ -7,17 +7,17 @@
 #include <vector>
 
 #include "backend/cpu/checks.hpp"
-#include "fenchel/backend/entmax_derivatives.hpp"
+#include "fenchel/backend/cpu/entmax_derivatives.hpp"
 #include "fenchel/core/compensated_sum.hpp"
 #include "fenchel/core/fenchel_young_term.hpp"
+#include "fenchel/core/infinity.hpp"
 #include "fenchel/core/parallel.hpp"
-#include "fenchel/distribution/sparse_poisson.hpp"
+#include "fenchel/distribution/integers/sparse_poisson.hpp"
 
 namespace fenchel {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// A number with its derivatives in log mu and alpha.
 struct Slopes {

@@ -1,14 +1,14 @@
 #include "fenchel/loss/quadratic.hpp"
 
 #include <cmath>
-#include <limits>
 
 #include "fenchel/core/beta_gaussian_conjugate.hpp"
+#include "fenchel/core/infinity.hpp"
 
 namespace fenchel {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kInf = kInfinity;
 
 /// T loss(f / T) from the loss of f / T, whose sigma2 is T times that of f.
 Loss<QuadraticGradient> at_temperature(double temperature, const Loss<QuadraticGradient>& loss) {

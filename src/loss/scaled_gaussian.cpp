@@ -1,6 +1,6 @@
 #include "fenchel/loss/scaled_gaussian.hpp"
 
-#include "distribution/bounded_density.hpp"
+#include "distribution/line/bounded_density.hpp"
 
 namespace fenchel {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "fenchel/backend/fusedmax_grid.hpp"
+#include "fenchel/backend/cpu/fusedmax_grid.hpp"
 #include "fenchel/core/error.hpp"
 
 namespace fenchel {

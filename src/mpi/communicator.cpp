@@ -9,7 +9,7 @@
 
 #include "fenchel/core/error.hpp"
 #include "fenchel/data/data_error.hpp"
-#include "fenchel/estimate/collect.hpp"
+#include "fenchel/estimate/statistics/collect.hpp"
 
 namespace fenchel::mpi {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 
 #include "fenchel/core/error.hpp"
+#include "fenchel/core/infinity.hpp"
 #include "fenchel/distribution/escort.hpp"
 
 namespace fenchel {
@@ -21,7 +21,6 @@ void detail::check_weights(const VectorScore& f, const Finite& domain) {
 
 FiniteDensity predict_density(const Tsallis& omega, const VectorScore& f, const Finite& domain) {
   detail::check_weights(f, domain);
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double top = -kInfinity;
   for (std::size_t i = 0; i < f.size(); ++i) {
     if (domain.weight(i) > 0) top = std::max(top, f.values()[i]);

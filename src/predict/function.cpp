@@ -8,15 +8,14 @@
 
 #include <boost/math/tools/roots.hpp>
 
-#include "distribution/panels.hpp"
+#include "distribution/line/panels.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/deformed.hpp"
-#include "predict/profile.hpp"
+#include "fenchel/core/infinity.hpp"
+#include "predict/numeric/profile.hpp"
 
 namespace fenchel::detail {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// The density exp_{2-alpha}(g - a) of a profile g by the logarithm of its peak, l = log exp_{2-alpha}(-a):
 /// log p = l + log exp_{2-alpha}(c g) with c = e^{-am1 l}, exact where a and the threshold overflow.

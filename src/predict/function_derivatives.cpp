@@ -1,10 +1,10 @@
 #include <cmath>
 #include <vector>
 
-#include "distribution/power_integral.hpp"
+#include "distribution/line/power_integral.hpp"
 #include "fenchel/predict/function.hpp"
 
-/// Derivatives of the normalizer A for linear families [SCD22, Section 4.2; MATH.md 2, E15].
+/// Derivatives of the normalizer A for linear families [SCD22, Section 4.2; docs/math.md 2, E15].
 namespace fenchel::detail {
 
 namespace {

@@ -6,10 +6,10 @@
 
 #include <boost/math/tools/roots.hpp>
 
-#include "distribution/panels.hpp"
+#include "distribution/line/panels.hpp"
 #include "fenchel/predict/sobolev_function.hpp"
-#include "predict/even_excess.hpp"
-#include "predict/sobolev_run.hpp"
+#include "predict/numeric/even_excess.hpp"
+#include "predict/numeric/sobolev_run.hpp"
 
 namespace fenchel::detail {
 namespace {

@@ -1,18 +1,17 @@
 #include "fenchel/predict/sobolev_finite.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "core/scratch.hpp"
 #include "core/sobolev_chain.hpp"
 #include "fenchel/core/error.hpp"
+#include "fenchel/core/infinity.hpp"
 #include "fenchel/predict/finite.hpp"
 
 namespace fenchel {
 
 SobolevDensity predict_density(const Sobolev& omega, const VectorScore& f, const Finite& domain) {
   detail::check_weights(f, domain);
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   std::vector<std::size_t> atoms;  // those that exist
   double top = -kInfinity;
   for (std::size_t i = 0; i < f.size(); ++i) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -10,10 +9,11 @@
 
 #include <Eigen/LU>
 
-#include "distribution/panels.hpp"
+#include "distribution/line/panels.hpp"
 #include "fenchel/core/check.hpp"
-#include "predict/sobolev_grid.hpp"
-#include "predict/sobolev_run.hpp"
+#include "fenchel/core/infinity.hpp"
+#include "predict/numeric/sobolev_grid.hpp"
+#include "predict/numeric/sobolev_run.hpp"
 
 namespace fenchel::detail {
 namespace {
@@ -52,7 +52,7 @@ std::optional<Smooth> polish(const ScorePanels& panels, const std::shared_ptr<co
     row_below.push_back(below == RunEnd::free ? unknowns++ : 0);
     row_above.push_back(above == RunEnd::free ? unknowns++ : 0);
   }
-  double last = std::numeric_limits<double>::infinity(), damping = 1;
+  double last = kInfinity, damping = 1;
   for (int step = 0; step < kMostSteps; ++step) {
     Eigen::MatrixXd jacobian = Eigen::MatrixXd::Zero(unknowns, unknowns);
     Eigen::VectorXd residual = Eigen::VectorXd::Zero(unknowns);
@@ -155,7 +155,7 @@ std::vector<double> layers(const ScorePanels& panels, const Smooth& p, double be
       if (stretch.edges[i] - stretch.edges[i - 1] < kShort * panels.window().width())
         kinks.push_back(stretch.edges[i]);
   std::sort(kinks.begin(), kinks.end());
-  double last = -std::numeric_limits<double>::infinity();
+  double last = -kInfinity;
   for (const SobolevRun& run : p.runs) {
     const std::vector<double> ends = run_cuts(beta, run.lower(), run.upper());
     cuts.insert(cuts.end(), ends.begin(), ends.end());

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "fenchel/predict/total_variation_function.hpp"
-#include "predict/even_excess.hpp"
+#include "predict/numeric/even_excess.hpp"
 
 namespace fenchel::detail {
 

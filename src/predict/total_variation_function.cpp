@@ -5,17 +5,17 @@
 #include <memory>
 #include <utility>
 
-#include "core/gauss_kronrod.hpp"
+#include "core/quadrature/gauss_kronrod.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/taut_string.hpp"
-#include "predict/total_variation_string.hpp"
+#include "predict/numeric/total_variation_string.hpp"
 
 namespace fenchel::detail {
 namespace {
 
 constexpr int kFirstCells = 8, kMostCells = 64;  // in a panel
 
-/// Whether neither the window nor what the string does at its ends matters (MATH.md 6.1, WINDOW).
+/// Whether neither the window nor what the string does at its ends matters (docs/math.md 6.1, WINDOW).
 bool window_holds(const ScoreWindows& windows, const ScorePanels& panels, const ProxScore& x) {
   const ProxPiece &first = x.pieces().front(), &last = x.pieces().back();
   const auto below = [&](const ProxPiece& end, bool masked) { return masked || end.mean <= x.threshold(); };

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "fenchel/backend/fusedmax_grid.hpp"
+#include "fenchel/backend/cpu/fusedmax_grid.hpp"
 #include "fenchel/core/compensated_sum.hpp"
 #include "fenchel/core/error.hpp"
 

@@ -5,12 +5,11 @@
 #include <utility>
 
 #include "fenchel/core/error.hpp"
+#include "fenchel/core/infinity.hpp"
 #include "score/semidefinite_factor.hpp"
 
 namespace fenchel {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// A point may be off the image by this, relative to its distance from mu; and by the rounding of t itself.
 /// Both in units of the roots of Sigma's diagonal, in which the projection on the image is orthogonal.

@@ -1,14 +1,13 @@
 #include "fenchel/score/vector_score.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "fenchel/core/error.hpp"
+#include "fenchel/core/infinity.hpp"
 
 namespace fenchel {
 
 VectorScore::VectorScore(std::vector<double> values) : values_(std::move(values)) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (values_.empty()) throw_invalid_argument("vector_score", "values.size()", "must be at least 1", 0);
   for (std::size_t i = 0; i < values_.size(); ++i) {
     if (values_[i] < kInfinity) continue;

@@ -21,7 +21,7 @@ class Includes(CheckTest):
             "include/fenchel/predict/a.hpp": header("<Eigen/Dense>", '"fenchel/distribution/a.hpp"'),
             "src/predict/a.cpp": '#include "fenchel/predict/a.hpp"\n#include "backend/cpu/a.hpp"\n',
             "frontends/cli/a.cpp": '#include "fenchel/fenchel.hpp"\n#include "cli/a.hpp"\n',
-            "tests/unit/core/a_test.cpp": '#include "core/lanes.hpp"\n',
+            "tests/unit/core/a_test.cpp": '#include "core/lanes/lanes.hpp"\n',
         })
 
     def test_finds_an_include_that_goes_up(self):
@@ -42,8 +42,8 @@ class Includes(CheckTest):
                           "loss may not see fenchel/fenchel.hpp")
 
     def test_keeps_private_headers_private(self):
-        self.assert_fault({"include/fenchel/core/a.hpp": header('"core/lanes.hpp"')}, "core/lanes.hpp is private to src")
-        self.assert_fault({"frontends/cli/a.cpp": '#include "core/lanes.hpp"\n'}, "core/lanes.hpp is private to src")
+        self.assert_fault({"include/fenchel/core/a.hpp": header('"core/lanes/lanes.hpp"')}, "core/lanes/lanes.hpp is private to src")
+        self.assert_fault({"frontends/cli/a.cpp": '#include "core/lanes/lanes.hpp"\n'}, "core/lanes/lanes.hpp is private to src")
 
     def test_finds_a_relative_include(self):
         self.assert_fault({"include/fenchel/core/b.hpp": header('"a.hpp"')}, "b.hpp:2: a.hpp is neither")

@@ -16,7 +16,7 @@ GRID = [k / math.sqrt(399**2 - 1) for k in range(-199, 200)]
 
 
 def log_gamma_ratio(eps):
-    """D_1 of MATH.md 5.2: log Gamma(3/2 + 1/eps) eps^(1/2) / Gamma(1 + 1/eps), 0 at 0."""
+    """D_1 of docs/math.md 5.2: log Gamma(3/2 + 1/eps) eps^(1/2) / Gamma(1 + 1/eps), 0 at 0."""
     if abs(eps) < 1e-12:
         return 0.0
     if eps > 0:
@@ -25,7 +25,7 @@ def log_gamma_ratio(eps):
 
 
 def matched_sigma2(alpha, variance):
-    """Moment matching, MATH.md 5.6 with N = 1."""
+    """Moment matching, docs/math.md 5.6 with N = 1."""
     eps = alpha - 1
     return variance * math.exp(eps * (math.log(2 * math.pi * variance) / 2 - log_gamma_ratio(eps))
                                + (2 + eps) / 2 * math.log1p(1.5 * eps))
@@ -86,7 +86,7 @@ class Fit(CommandLine):
                 self.assertEqual(done["weight"], len(GRID))
                 if alpha <= 1:
                     self.assertEqual(done["support"], ["-inf", "inf"])
-                else:  # half width^2 = variance (3 + 2 / (alpha - 1)), MATH.md 5.1
+                else:  # half width^2 = variance (3 + 2 / (alpha - 1)), docs/math.md 5.1
                     half = math.sqrt(variance * (3 + 2 / (alpha - 1)))
                     self.close(done["support"][0], 3 - half)
                     self.close(done["support"][1], 3 + half)
@@ -216,7 +216,7 @@ class Fit(CommandLine):
         means = [statistics.fmean(c) for c in zip(*rows)]
         covariance = [[statistics.fmean((r[i] - means[i]) * (r[j] - means[j]) for r in rows) for j in range(2)]
                       for i in range(2)]
-        # MATH.md 5.6 with N = 2 and alpha = 2: D_2 = log 2.
+        # docs/math.md 5.6 with N = 2 and alpha = 2: D_2 = log 2.
         det = covariance[0][0] * covariance[1][1] - covariance[0][1]**2
         kappa = math.exp(math.log(4 * math.pi**2 * det) / 2 - math.log(2) + 2 * math.log(3))
         for i in range(2):

@@ -28,7 +28,7 @@ def noisy(count, seed=5):
 
 class Regress(CommandLine):
     def test_the_table_of_the_paper(self):
-        # MATH.md 9: r2, r2_swapped, slope and intercept.
+        # docs/math.md 9: r2, r2_swapped, slope and intercept.
         for alpha, r2, swapped, slope, intercept in [("1", 0.803, 0.668, 0.00343215518, 0.86748150),
                                                      ("4/3", 0.808, 0.684, 0.00347440087, 0.68406578),
                                                      ("3/2", 0.811, 0.694, 0.00350357440, 0.56656317),

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <random>
 #include <string>
 
-#include "fenchel/backend/attention.hpp"
+#include "fenchel/backend/cpu/attention.hpp"
 #include "fenchel/backend/cuda/attention.hpp"
 #include "fenchel/core/beta_gaussian.hpp"
+#include "fenchel/core/infinity.hpp"
 #include "gpu.hpp"
 
 /// Continuous attention on the line on a GPU against that of the CPU in double.
@@ -17,7 +17,7 @@ namespace {
 
 using test::DeviceArray;
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kInf = kInfinity;
 const std::vector<double> kAlphas = {0.4,      0.9,      1 - 1e-3, 1 - 1e-8, 1.0,    std::nextafter(1.0, 2.0),
                                      1 + 1e-8, 1 + 1e-3, 1.01,     1.1,      4. / 3, 1.5,
                                      1.7,      2.0,      3.0,      5.0,      1e6,    kInf};

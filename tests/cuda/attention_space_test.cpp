@@ -5,7 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "fenchel/backend/attention.hpp"
+#include "fenchel/backend/cpu/attention.hpp"
 #include "fenchel/backend/cuda/attention.hpp"
 #include "gpu.hpp"
 #include "unit/backend/attention_batch.hpp"

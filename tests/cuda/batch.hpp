@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "fenchel/backend/cuda/views.hpp"
+#include "fenchel/core/infinity.hpp"
 #include "gpu.hpp"
 
 /// Batches of rows in the precisions of a GPU, laid out in its memory in several ways.
 namespace fenchel::test {
 
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-inline constexpr double kInf = std::numeric_limits<double>::infinity();
+inline constexpr double kInf = kInfinity;
 
 inline std::size_t size_of(index_t n) { return static_cast<std::size_t>(n); }
 

@@ -6,7 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "fenchel/backend/beta_gaussian_batch.hpp"
+#include "fenchel/backend/cpu/beta_gaussian_batch.hpp"
+#include "fenchel/core/infinity.hpp"
 #include "gpu.hpp"
 
 namespace fenchel {
@@ -15,7 +16,7 @@ namespace {
 using Function = BetaGaussianFunction;
 using test::DeviceArray;
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kInf = kInfinity;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// The same formulas, with other roundings: fused operations and another library's functions.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "device_beta_gaussian.hpp"
-#include "fenchel/backend/beta_gaussian_batch.hpp"
+#include "fenchel/backend/cpu/beta_gaussian_batch.hpp"
 #include "fenchel/backend/cuda/beta_gaussian_batch.hpp"
 
 namespace fenchel {

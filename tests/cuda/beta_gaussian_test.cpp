@@ -27,7 +27,7 @@ std::vector<double> points_about(const BetaGaussianCase& p, std::size_t rows, do
   return points;
 }
 
-/// What log_pdf_rows of either device may err by (backend/beta_gaussian.hpp).
+/// What log_pdf_rows of either device may err by (backend/cpu/beta_gaussian.hpp).
 double log_error(const BetaGaussianCase& p, const double* t, double log_p) {
   const BetaGaussianConstants& c = p.constants();
   double bound = 0;

@@ -3,9 +3,9 @@
 #include <sstream>
 
 #include "batch.hpp"
-#include "fenchel/backend/cuda/fenchel_young.hpp"
-#include "fenchel/backend/entmax.hpp"
-#include "fenchel/backend/fenchel_young.hpp"
+#include "fenchel/backend/cpu/entmax.hpp"
+#include "fenchel/backend/cpu/entmax_loss.hpp"
+#include "fenchel/backend/cuda/entmax_loss.hpp"
 
 namespace fenchel {
 namespace {

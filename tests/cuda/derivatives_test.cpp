@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "batch.hpp"
-#include "fenchel/backend/entmax.hpp"
-#include "fenchel/backend/entmax_derivatives.hpp"
+#include "fenchel/backend/cpu/entmax.hpp"
+#include "fenchel/backend/cpu/entmax_derivatives.hpp"
 
 namespace fenchel {
 namespace {

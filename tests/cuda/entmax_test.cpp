@@ -8,7 +8,8 @@
 #include <random>
 #include <string>
 
-#include "fenchel/backend/entmax.hpp"
+#include "fenchel/backend/cpu/entmax.hpp"
+#include "fenchel/core/infinity.hpp"
 #include "gpu.hpp"
 
 namespace fenchel {
@@ -16,7 +17,6 @@ namespace {
 
 using test::DeviceArray;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 const std::vector<double> kAlphas = {0.3,      0.7,      1.0,    std::nextafter(1.0, 2.0),
                                      1 + 1e-8, 1 - 1e-8, 1.001,  1.1,
                                      1.125,    1.25,     4. / 3, 1.5,

@@ -3,8 +3,8 @@
 #include <sstream>
 
 #include "batch.hpp"
+#include "fenchel/backend/cpu/fusedmax.hpp"
 #include "fenchel/backend/cuda/fusedmax.hpp"
-#include "fenchel/backend/fusedmax.hpp"
 
 namespace fenchel {
 namespace {

@@ -8,7 +8,8 @@
 #include <random>
 #include <string>
 
-#include "fenchel/backend/fusedmax.hpp"
+#include "fenchel/backend/cpu/fusedmax.hpp"
+#include "fenchel/core/infinity.hpp"
 #include "gpu.hpp"
 
 namespace fenchel {
@@ -16,7 +17,7 @@ namespace {
 
 using test::DeviceArray;
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kInf = kInfinity;
 
 template <class T>
 class CudaFusedmax : public test::GpuTest {

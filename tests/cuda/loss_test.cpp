@@ -6,10 +6,11 @@
 #include <random>
 #include <string>
 
-#include "fenchel/backend/cuda/fenchel_young.hpp"
-#include "fenchel/backend/fenchel_young.hpp"
+#include "fenchel/backend/cpu/entmax_loss.hpp"
+#include "fenchel/backend/cuda/entmax_loss.hpp"
 #include "fenchel/core/deformed.hpp"
 #include "fenchel/core/fenchel_young_term.hpp"
+#include "fenchel/core/infinity.hpp"
 #include "fenchel/core/tsallis_term.hpp"
 #include "gpu.hpp"
 
@@ -18,7 +19,6 @@ namespace {
 
 using test::DeviceArray;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 const std::vector<double> kAlphas = {
     0.5, 1.0, std::nextafter(1.0, 2.0), 1 + 1e-8, 1.1, 1.25, 1.5, 1.7, 2.0, 3, 5, 1e6, kInfinity};

@@ -6,11 +6,11 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "fenchel/estimate/absolute_moments.hpp"
-#include "fenchel/estimate/byte_format.hpp"
-#include "fenchel/estimate/count_histogram.hpp"
-#include "fenchel/estimate/line_moments.hpp"
-#include "fenchel/estimate/moments.hpp"
+#include "fenchel/estimate/statistics/absolute_moments.hpp"
+#include "fenchel/estimate/statistics/byte_format.hpp"
+#include "fenchel/estimate/statistics/count_histogram.hpp"
+#include "fenchel/estimate/statistics/line_moments.hpp"
+#include "fenchel/estimate/statistics/moments.hpp"
 
 namespace {
 

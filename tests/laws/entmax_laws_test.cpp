@@ -7,7 +7,8 @@
 #include "laws/rows.hpp"
 #include "support/certified.hpp"
 
-/// What entmax promises of every row, alpha and scale, in float and double [SCD22, Section 4; MATH.md 2].
+/// What entmax promises of every row, alpha and scale, in float and double [SCD22, Section 4; docs/math.md
+/// 2].
 namespace fenchel::testing {
 namespace {
 

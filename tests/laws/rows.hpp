@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "fenchel/backend/entmax.hpp"
-#include "fenchel/backend/entmax_derivatives.hpp"
-#include "fenchel/backend/fenchel_young.hpp"
+#include "fenchel/backend/cpu/entmax.hpp"
+#include "fenchel/backend/cpu/entmax_derivatives.hpp"
+#include "fenchel/backend/cpu/entmax_loss.hpp"
 
 /// The batched operations on one row, as functions of vectors.
 namespace fenchel::testing {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "backend/cpu/beta_gaussian_kernels.hpp"
+#include "backend/cpu/beta_gaussian/kernels.hpp"
 
 namespace fenchel {
 namespace {

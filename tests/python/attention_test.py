@@ -89,7 +89,7 @@ def test_integers_are_sums(p, basis):
 
 
 def test_numbers_of_the_paper():
-    """MATH.md 8, rows 74 to 76: values, derivatives, and covariances of order 2 - alpha."""
+    """docs/math.md 8, rows 74 to 76: values, derivatives, and covariances of order 2 - alpha."""
     rows = {
         2: [0.4189347210775351, 0.62468844430897872, 0.0051072740822574979, 0.39980060435774638, 0.24406424154283317],
         1.5: [0.4071106503120917, 0.45803132938819676, -0.045644854098784505, 0.29314005080844593, 0.13849176600734329],
@@ -104,7 +104,7 @@ def test_numbers_of_the_paper():
 
 
 def test_numbers_of_the_plane():
-    """MATH.md 8, row 84: sparsemax in 2-D, its value and covariances of order 0 with t - mu."""
+    """docs/math.md 8, row 84: sparsemax in 2-D, its value and covariances of order 0 with t - mu."""
     mu, sigma = np.array([0.1, -0.2]), np.array([[0.6, 0.2], [0.2, 0.3]])
     p = fenchel.MultivariateBetaGaussian(2, mu, sigma)
     basis = fenchel.GaussianBasis([[0.5, 0.3]], [[0.2, -0.05], [-0.05, 0.1]])

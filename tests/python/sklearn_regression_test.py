@@ -35,7 +35,7 @@ def noisy(count=400, seed=5):
     return X, 1 + 2 * X[:, 0] - X[:, 1] + (1 + 0.3 * X[:, 0]) * (rng.beta(2, 2, count) - 0.5)
 
 
-# MATH.md 9, with more digits from `fenchel regress data/cancer.csv --x population --y cancer --test-top 30`.
+# docs/math.md 9, with more digits from `fenchel regress data/cancer.csv --x population --y cancer --test-top 30`.
 @pytest.mark.parametrize(
     ("alpha", "r2", "loss", "slope", "intercept", "scale_slope", "scale_intercept", "slope_error", "scale_error"),
     [

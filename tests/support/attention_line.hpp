@@ -10,7 +10,7 @@ struct LineAttention {
 };
 inline constexpr double kLineMu = 0.3, kLineSigma2 = 0.64;
 
-/// MATH.md rows 74-83.
+/// docs/math.md rows 74-83.
 inline constexpr std::array<LineAttention, 10> kLineAttention{{
     {2, 0.9, 0.4, 0.4189347210775351, 0.62468844430897872, 0.0051072740822574979},
     {1.5, 0.9, 0.4, 0.4071106503120917, 0.45803132938819676, -0.045644854098784505},

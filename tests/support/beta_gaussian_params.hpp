@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "fenchel/backend/beta_gaussian.hpp"
+#include "fenchel/backend/cpu/beta_gaussian.hpp"
 #include "support/grids.hpp"
 
 namespace fenchel::testing {

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <limits>
 
+#include "fenchel/core/infinity.hpp"
+
 namespace fenchel::testing {
 
-inline constexpr double kInf = std::numeric_limits<double>::infinity();
+inline constexpr double kInf = kInfinity;
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Straddles 1 closely, names the exact powers, and goes far out on both sides.

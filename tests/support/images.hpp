@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <random>
 #include <utility>
 #include <vector>
 
-#include "fenchel/backend/fusedmax_grid.hpp"
+#include "fenchel/backend/cpu/fusedmax_grid.hpp"
+#include "fenchel/core/infinity.hpp"
 
 /// Images, their fusedmax, and an independent way to it.
 namespace fenchel::testing {
@@ -120,7 +120,7 @@ inline double distance(const Image& a, const Image& b) {
 
 /// What kFusedmaxGridError allows for scores of this spread.
 inline double allowed_error(const Image& f, double gamma) {
-  double top = -std::numeric_limits<double>::infinity(), bottom = -top;
+  double top = -kInfinity, bottom = -top;
   for (const double x : f.pixels) {
     top = std::max(top, x);
     if (std::isfinite(x)) bottom = std::min(bottom, x);

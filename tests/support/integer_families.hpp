@@ -4,21 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
-#include "fenchel/distribution/sparse_integer_gaussian.hpp"
-#include "fenchel/distribution/sparse_poisson.hpp"
+#include "fenchel/core/infinity.hpp"
+#include "fenchel/distribution/integers/sparse_integer_gaussian.hpp"
+#include "fenchel/distribution/integers/sparse_poisson.hpp"
 #include "support/golden.hpp"
 
 namespace fenchel::testing {
 
-inline const std::vector<double> kIntegerAlphas{1.0,      std::nextafter(1.0, 2.0),
-                                                1 + 1e-8, 1.01,
-                                                4.0 / 3,  1.5,
-                                                2.0,      5.0,
-                                                1e6,      std::numeric_limits<double>::infinity()};
+inline const std::vector<double> kIntegerAlphas{
+    1.0, std::nextafter(1.0, 2.0), 1 + 1e-8, 1.01, 4.0 / 3, 1.5, 2.0, 5.0, 1e6, kInfinity};
 
 /// Of every accessor against mpmath.
 inline constexpr double kIntegerAccuracy = 1e-13;

@@ -5,6 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "fenchel/core/infinity.hpp"
+
 /// Distribution functions in long double by textbook expansions, and the Kolmogorov-Smirnov distance.
 namespace fenchel::reference {
 
@@ -55,9 +57,8 @@ inline Real beta_cdf(Real a, Real b, Real x) {
 
 /// sqrt(n) sup |F_n - F| over the sample's points in (low, high): above 1.95 once in a thousand samples of F.
 template <class Cdf>
-Real kolmogorov_smirnov(std::vector<double> sample, const Cdf& cdf,
-                        double low = -std::numeric_limits<double>::infinity(),
-                        double high = std::numeric_limits<double>::infinity()) {
+Real kolmogorov_smirnov(std::vector<double> sample, const Cdf& cdf, double low = -kInfinity,
+                        double high = kInfinity) {
   std::sort(sample.begin(), sample.end());
   const Real n = static_cast<Real>(sample.size());
   Real distance = 0;

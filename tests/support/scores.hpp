@@ -4,10 +4,11 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <ostream>
 #include <random>
 #include <vector>
+
+#include "fenchel/core/infinity.hpp"
 
 /// Rows of scores of every shape that a kernel may treat in its own way.
 namespace fenchel::testing {
@@ -40,7 +41,7 @@ inline double pattern_score(Pattern pattern, std::size_t i, std::size_t n, doubl
     case Pattern::clusters:
       return i == n / 2 ? 0 : (i % 2 == 0 ? -1 + 1e-3 * x : -0.5 + 1e-9 * x);
     case Pattern::masked:
-      return i % 3 == 0 && n > 1 ? -std::numeric_limits<double>::infinity() : x;
+      return i % 3 == 0 && n > 1 ? -kInfinity : x;
     default:
       return x;
   }

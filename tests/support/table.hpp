@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "fenchel/data/rows_source.hpp"
-#include "fenchel/estimate/collect.hpp"
+#include "fenchel/estimate/statistics/collect.hpp"
 
 namespace fenchel::testing {
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <cmath>
 
-#include "fenchel/estimate/line_moments.hpp"
+#include "fenchel/estimate/statistics/line_moments.hpp"
 
 namespace fenchel::testing {
 

@@ -65,7 +65,7 @@ def test_derivatives_of_both_orders_in_both_modes(n, device):
 @pytest.mark.parametrize("n", [2, 3, 5])
 @pytest.mark.parametrize("alpha", [0.8, 1.0, 1.5, 2.0, 1e6, math.inf])
 def test_draws_follow_the_law(alpha, n):
-    """The squared radius has the beta distribution of MATH.md 4, or F's, and directions do not depend on it."""
+    """The squared radius has the beta distribution of docs/math.md 4, or F's, and directions do not depend on it."""
     mu, Sigma = case(n)
     p = ft.MultivariateBetaGaussian(alpha, mu, Sigma)
     torch.manual_seed(8)

@@ -2,7 +2,7 @@
 
 #include <torch/csrc/stable/library.h>
 
-#include "fenchel/backend/attention.hpp"
+#include "fenchel/backend/cpu/attention.hpp"
 #include "ops/cpu.hpp"
 
 namespace fenchel::ops {

@@ -2,7 +2,7 @@
 
 #include <torch/csrc/stable/library.h>
 
-#include "fenchel/backend/beta_gaussian_batch.hpp"
+#include "fenchel/backend/cpu/beta_gaussian_batch.hpp"
 #include "ops/cpu.hpp"
 
 namespace fenchel::ops {

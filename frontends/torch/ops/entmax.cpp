@@ -1,8 +1,8 @@
-#include "fenchel/backend/entmax.hpp"
+#include "fenchel/backend/cpu/entmax.hpp"
 
 #include <torch/csrc/stable/library.h>
 
-#include "fenchel/backend/entmax_derivatives.hpp"
+#include "fenchel/backend/cpu/entmax_derivatives.hpp"
 #include "ops/cpu.hpp"
 #include "ops/row_map.hpp"
 

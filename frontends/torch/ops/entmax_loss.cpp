@@ -2,7 +2,7 @@
 
 #include <torch/csrc/stable/library.h>
 
-#include "fenchel/backend/fenchel_young.hpp"
+#include "fenchel/backend/cpu/entmax_loss.hpp"
 #include "ops/cpu.hpp"
 
 namespace fenchel::ops {

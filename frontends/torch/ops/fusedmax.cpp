@@ -1,4 +1,4 @@
-#include "fenchel/backend/fusedmax.hpp"
+#include "fenchel/backend/cpu/fusedmax.hpp"
 
 #include <torch/csrc/stable/library.h>
 

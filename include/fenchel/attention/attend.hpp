@@ -13,14 +13,14 @@
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/function_ref.hpp"
 #include "fenchel/core/index.hpp"
-#include "fenchel/distribution/beta_gaussian.hpp"
 #include "fenchel/distribution/concept.hpp"
-#include "fenchel/distribution/dirac.hpp"
-#include "fenchel/distribution/empirical.hpp"
-#include "fenchel/distribution/integer_table.hpp"
+#include "fenchel/distribution/integers/integer_table.hpp"
+#include "fenchel/distribution/line/beta_gaussian.hpp"
+#include "fenchel/distribution/line/dirac.hpp"
+#include "fenchel/distribution/line/empirical.hpp"
 
-/// Attention on the line [SCD22, Section 8; MATH.md 7]: r = E_p[psi], one number for each function of the
-/// basis. The types of p and psi choose the way; all of them throw std::domain_error where psi is NaN and
+/// Attention on the line [SCD22, Section 8; docs/math.md 7]: r = E_p[psi], one number for each function of
+/// the basis. The types of p and psi choose the way; all of them throw std::domain_error where psi is NaN and
 /// ConvergenceError rather than give a wrong number.
 namespace fenchel {
 namespace detail {

@@ -10,11 +10,11 @@
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/distribution/beta_covariance.hpp"
-#include "fenchel/distribution/beta_gradient.hpp"
-#include "fenchel/distribution/capped_parabola.hpp"
-#include "fenchel/distribution/capped_triangular.hpp"
-#include "fenchel/distribution/smooth_parabola.hpp"
-#include "fenchel/distribution/smooth_triangular.hpp"
+#include "fenchel/distribution/line/beta_gradient.hpp"
+#include "fenchel/distribution/line/capped_parabola.hpp"
+#include "fenchel/distribution/line/capped_triangular.hpp"
+#include "fenchel/distribution/line/smooth_parabola.hpp"
+#include "fenchel/distribution/line/smooth_triangular.hpp"
 #include "fenchel/regularizer/tsallis.hpp"
 #include "fenchel/score/linear_score.hpp"
 
@@ -77,7 +77,8 @@ template <detail::DifferentiableExpectation P, LineBasis Psi>
 }
 
 /// dr / dtheta, N x 2, at fixed alpha or gamma in the canonical theta = (mu / sigma2, -1 / (2 sigma2)): the
-/// transpose of cov_{p,2-alpha}((t, t^2), psi) where the regularizer is Tsallis(alpha) (MATH.md E6, E19).
+/// transpose of cov_{p,2-alpha}((t, t^2), psi) where the regularizer is Tsallis(alpha) (docs/math.md E6,
+/// E19).
 template <detail::DifferentiableExpectation P, LineBasis Psi>
 requires requires(const P& p) { p.sigma2(); }
 [[nodiscard]] Eigen::MatrixXd attend_jacobian(const P& p, const Psi& psi) {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "fenchel/attention/ridge_regression.hpp"
-#include "fenchel/backend/attention.hpp"
+#include "fenchel/backend/cpu/attention.hpp"
 #include "fenchel/core/config.hpp"
 #include "fenchel/regularizer/tsallis.hpp"
 
@@ -23,7 +23,7 @@ struct Composition {
   AttentionKind kind = AttentionKind::both;
   Tsallis weights{1};                ///< of the weights: Tsallis(1) is softmax
   double alpha = 1;                  ///< of the density
-  std::optional<double> floor = {};  ///< of its variance, as in backend/weights_density.hpp
+  std::optional<double> floor = {};  ///< of its variance, as in backend/cpu/match_weights.hpp
 };
 
 /// What a loss of the context says about all that it is made of; 0 for what does not take part.

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fenchel/attention/basis.hpp"
-#include "fenchel/backend/attention.hpp"
+#include "fenchel/backend/cpu/attention.hpp"
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/index.hpp"
 

@@ -8,7 +8,7 @@
 #include "fenchel/core/function_ref.hpp"
 #include "fenchel/distribution/beta_covariance.hpp"
 #include "fenchel/distribution/concept.hpp"
-#include "fenchel/distribution/generic.hpp"
+#include "fenchel/distribution/line/generic.hpp"
 #include "fenchel/domain/interval.hpp"
 
 /// E_p[psi_j] by quadrature, for densities and functions that have nothing better.

@@ -6,10 +6,10 @@
 
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/index.hpp"
-#include "fenchel/distribution/beta_gaussian.hpp"
+#include "fenchel/distribution/euclidean/multivariate_beta_gaussian.hpp"
+#include "fenchel/distribution/euclidean/multivariate_mixture.hpp"
+#include "fenchel/distribution/line/beta_gaussian.hpp"
 #include "fenchel/distribution/mixture.hpp"
-#include "fenchel/distribution/multivariate_beta_gaussian.hpp"
-#include "fenchel/distribution/multivariate_mixture.hpp"
 
 /// From weights over positions, as discrete attention gives them, to a density with several modes [A.
 /// Farinhas, A. Martins, P. Aguiar, Multimodal continuous visual attention mechanisms, ICCVW 2021]. A

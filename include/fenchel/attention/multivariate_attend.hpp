@@ -7,16 +7,16 @@
 #include "fenchel/attention/multivariate_gaussian_basis.hpp"
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/index.hpp"
-#include "fenchel/distribution/multivariate_beta_gaussian.hpp"
-#include "fenchel/distribution/multivariate_dirac.hpp"
-#include "fenchel/distribution/multivariate_empirical.hpp"
-#include "fenchel/distribution/multivariate_expectation.hpp"
+#include "fenchel/distribution/euclidean/multivariate_beta_gaussian.hpp"
+#include "fenchel/distribution/euclidean/multivariate_dirac.hpp"
+#include "fenchel/distribution/euclidean/multivariate_empirical.hpp"
+#include "fenchel/distribution/euclidean/multivariate_expectation.hpp"
 #include "fenchel/distribution/quadratic_gradient.hpp"
 
 /// Continuous attention on R^D [SCD22, Section 8]: r = E_p[psi] and its derivatives, for Gaussian functions
-/// to kAttendError (MATH.md 7.5's mixture, on a contour that needs no guard). All throw std::invalid_argument
-/// where the dimensions differ, ConvergenceError where a result would not be accurate; those for Gaussian
-/// functions std::domain_error where Sigma is singular.
+/// to kAttendError (docs/math.md 7.5's mixture, on a contour that needs no guard). All throw
+/// std::invalid_argument where the dimensions differ, ConvergenceError where a result would not be accurate;
+/// those for Gaussian functions std::domain_error where Sigma is singular.
 namespace fenchel {
 
 /// Relative error of attend for Gaussian functions where r_j is above 1e-30 of the largest value of psi_j; of
@@ -37,7 +37,7 @@ inline constexpr double kAttendError = 1e-11;
                                                         const MultivariateQuadraticGradient& direction);
 
 /// dr / dtheta, N x (D + D^2), in theta = (Sigma^-1 mu, vec(-Sigma^-1 / 2)): the transpose of cov_{p,2-alpha}
-/// of (t, vec(t t^T)) and psi [SCD22, Section 8; MATH.md 7.1, E19].
+/// of (t, vec(t t^T)) and psi [SCD22, Section 8; docs/math.md 7.1, E19].
 [[nodiscard]] FENCHEL_EXPORT Eigen::MatrixXd attend_jacobian(const MultivariateBetaGaussian& p,
                                                              const MultivariateGaussianBasis& psi);
 

@@ -16,8 +16,8 @@
 #include "fenchel/core/index.hpp"
 #include "fenchel/core/rows.hpp"
 
-/// Value functions from observations by ridge regression [SCD22, Section 8; MATH.md 7.1]. H, M x L, has a
-/// column for each position, F = design_matrix(psi, positions), and
+/// Value functions from observations by ridge regression [SCD22, Section 8; docs/math.md 7.1]. H, M x L, has
+/// a column for each position, F = design_matrix(psi, positions), and
 ///   B = argmin |B F - H|^2 + lambda |B|^2 = H G,   G = F^T (F F^T + lambda)^-1 = (F^T F + lambda)^-1 F^T.
 namespace fenchel {
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "fenchel/core/config.hpp"
@@ -9,9 +8,11 @@
 #include "fenchel/core/deformed_derivatives.hpp"
 #include "fenchel/core/gamma_ratio.hpp"
 #include "fenchel/core/index.hpp"
+#include "fenchel/core/infinity.hpp"
 
 /// beta-Gaussians: the prediction of Tsallis(alpha) for f = -q/2, q = (t - mu)^T Sigma^-1 (t - mu), on R^n
-/// [SCD22, Section 6]. One parametrisation serves every alpha > 1 - 2/n, through 1 to infinity (MATH.md 5.2).
+/// [SCD22, Section 6]. One parametrisation serves every alpha > 1 - 2/n, through 1 to infinity
+/// (docs/math.md 5.2).
 namespace fenchel {
 
 /// With ell = log det(2 pi Sigma) / 2 - D_n(am1) and z = -2 am1 ell / (2 + n am1):
@@ -30,7 +31,7 @@ struct BetaGaussianConstants {
 /// The constants for log det Sigma = log_det.
 FENCHEL_HD inline BetaGaussianConstants beta_gaussian_constants(index_t n, double am1,
                                                                 double log_det) noexcept {
-  constexpr double kInf = std::numeric_limits<double>::infinity();
+  constexpr double kInf = kInfinity;
   const auto size = static_cast<double>(n);
   const double half_log_det = (size * std::log(2 * std::numbers::pi) + log_det) / 2;
   if (std::isinf(am1)) {  // uniform on the ellipsoid of volume one
@@ -54,7 +55,7 @@ FENCHEL_HD inline BetaGaussianConstants beta_gaussian_constants(index_t n, doubl
 FENCHEL_HD inline double log_density(const BetaGaussianConstants& c, double q) noexcept {
   if (c.am1 == 0) return c.log_peak - q / 2;
   const double y = q / c.radius2;
-  if (y >= 1) return -std::numeric_limits<double>::infinity();
+  if (y >= 1) return -kInfinity;
   return c.log_peak + std::log1p(-y) / c.am1;
 }
 
@@ -94,8 +95,8 @@ FENCHEL_HD inline BetaGaussianAlphaDerivatives alpha_derivatives(const BetaGauss
   return {normalizer, log_peak, dz};
 }
 
-/// The escort of order 2 - alpha, under which generalized covariances are taken, in closed form (MATH.md 5.6,
-/// derived for every alpha).
+/// The escort of order 2 - alpha, under which generalized covariances are taken, in closed form
+/// (docs/math.md 5.6, derived for every alpha).
 struct BetaGaussianEscortMoments {
   double mass;     ///< int p^{2-alpha} = e^{-z} (2 + n am1) / 2
   double q_mean;   ///< escort mean of q: 2 n e^z / (2 + n am1)
@@ -104,7 +105,7 @@ struct BetaGaussianEscortMoments {
 FENCHEL_HD inline BetaGaussianEscortMoments escort_moments(const BetaGaussianConstants& c) noexcept {
   const auto n = static_cast<double>(c.dimension);
   if (std::isinf(c.am1)) {  // all of the escort's mass is on the boundary q = radius2, and infinite
-    return {std::numeric_limits<double>::infinity(), c.radius2, c.radius2 * c.radius2};
+    return {kInfinity, c.radius2, c.radius2 * c.radius2};
   }
   if (std::isinf(c.peak_power) && c.am1 > 0) {  // the same over am1
     const double near = 2 / c.am1 + n, r2 = c.radius2;

@@ -10,8 +10,8 @@
 /// What the losses of quadratic scores need of beta-Gaussians.
 namespace fenchel {
 
-/// Omega*_alpha(f) = (A - am1 n v / 2) / alpha of f = -q/2, v the variance factor (MATH.md 5.2); -n v / 2 for
-/// infinite alpha.
+/// Omega*_alpha(f) = (A - am1 n v / 2) / alpha of f = -q/2, v the variance factor (docs/math.md 5.2); -n v /
+/// 2 for infinite alpha.
 FENCHEL_HD inline double conjugate(const BetaGaussianConstants& c) noexcept {
   const double half_trace = static_cast<double>(c.dimension) * c.variance_factor / 2;
   if (std::isinf(c.am1)) return -half_trace;
@@ -33,7 +33,7 @@ FENCHEL_HD inline double expm1_less_linear(double y) noexcept {
 }
 
 /// g(s) - g(gamma s) / gamma with g(s) = e^s - 1 - s and gamma = n am1 / (2 + n am1), g(s) at gamma = 0: what
-/// two members whose scales have the ratio e^s differ by (MATH.md 5.5). Towards gamma = 1, where the two
+/// two members whose scales have the ratio e^s differ by (docs/math.md 5.5). Towards gamma = 1, where the two
 /// terms are equal, as e^s (delta g(-s) - g(-delta s)) / gamma with delta = 1 - gamma. Never negative, and 0
 /// at s = 0.
 FENCHEL_HD inline double scale_divergence(index_t n, double am1, double s) noexcept {

@@ -10,7 +10,7 @@
 /// The losses of a target q against the score f whose prediction is p = exp_{2-alpha}(u), u = f - A, as sums
 /// over coordinates. With phi(q) = q log_{2-alpha}(q) / alpha the sum of phi is Omega_alpha, and q, p both
 /// having mass one, Omega*(f) + Omega(q) - <f, q> is the sum of phi(q) + p^alpha / alpha - q (u + 1/alpha).
-/// MATH.md 2.
+/// docs/math.md 2.
 namespace fenchel {
 
 /// p^alpha / alpha - q (u + 1/alpha): what a coordinate adds to the cross-Omega loss. 0 for q = 0, u = -inf.

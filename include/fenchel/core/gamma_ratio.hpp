@@ -6,7 +6,7 @@
 #include "fenchel/core/index.hpp"
 
 /// The ratio of gamma functions in the mass of a beta-Gaussian on R^n, analytic through D_n(0) = 0, without
-/// gamma functions, which would cancel as alpha -> 1 (MATH.md 5.2):
+/// gamma functions, which would cancel as alpha -> 1 (docs/math.md 5.2):
 ///   D_n(am1) = log [ Gamma(n/2 + 1 + 1/am1) am1^{n/2} / Gamma(1 + 1/am1) ]          for am1 > 0,
 ///              log [ Gamma(-1/am1) (-am1)^{n/2} / Gamma(-1/am1 - n/2) ]             for -2/n < am1 < 0.
 namespace fenchel {

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 #include <span>
 
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/deformed.hpp"
+#include "fenchel/core/infinity.hpp"
 
 /// The normaliser A of p = exp_{2-alpha}(f - A) on a finite measure [SCD22, Section 4.2], found through the
 /// largest density P = p(argmax f): with d = f - max f and c = P^{-am1},
@@ -22,14 +22,14 @@ struct Normalization {
 
 FENCHEL_HD inline Normalization normalization_from_peak(double am1, double log_peak) noexcept {
   const double power = std::exp(am1 * log_peak);  // P^am1
-  const double threshold = am1 == 0 ? -std::numeric_limits<double>::infinity() : -power / am1;
+  const double threshold = am1 == 0 ? -kInfinity : -power / am1;
   return {0.0 - deformed_log_of_exp(am1, log_peak), threshold};
 }
 
 /// One Newton step for log P, alpha <= 2, from S = sum E and R = sum E^{1 - am1}, E = exp_{2-alpha}(c d). It
 /// is Newton's step in A for log_{2-alpha}(P S), which is convex in A (Minkowski, in both directions of the
 /// exponent 1/am1), so from P too large it never overshoots; it is exact for equal scores and for alpha = 1.
-/// MATH.md 2.
+/// docs/math.md 2.
 FENCHEL_HD inline double next_log_peak(double am1, double log_peak, double sum, double escort_sum) noexcept {
   const double log_mass = log_peak + std::log(sum);
   return log_peak + log_deformed_exp(am1, sum / escort_sum * -deformed_log_of_exp(-am1, log_mass));

@@ -12,9 +12,9 @@
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/function_ref.hpp"
 #include "fenchel/distribution/concept.hpp"
-#include "fenchel/distribution/generic.hpp"
-#include "fenchel/distribution/integer_table.hpp"
-#include "fenchel/distribution/numeric_density.hpp"
+#include "fenchel/distribution/integers/integer_table.hpp"
+#include "fenchel/distribution/line/generic.hpp"
+#include "fenchel/distribution/line/numeric_density.hpp"
 #include "fenchel/domain/interval.hpp"
 
 namespace fenchel {
@@ -38,9 +38,9 @@ std::vector<double> modes(const P& p) {
 }  // namespace detail
 
 /// cov_{p,beta}(phi, psi) = int p^beta (phi - E phi)(psi - E psi)^T over the support of p, E under the escort
-/// of order beta [SCD22, Section 4.2; MATH.md 2, E19]: a row for each phi, a column for each psi. Relative
-/// error about 1e-10, or where p ~ d^s at an end 1e-10 / (1 + beta s). Throws std::domain_error where the
-/// integral does not exist or a value is NaN, ConvergenceError when it is not resolved.
+/// of order beta [SCD22, Section 4.2; docs/math.md 2, E19]: a row for each phi, a column for each psi.
+/// Relative error about 1e-10, or where p ~ d^s at an end 1e-10 / (1 + beta s). Throws std::domain_error
+/// where the integral does not exist or a value is NaN, ConvergenceError when it is not resolved.
 template <LineDistribution P>
 [[nodiscard]] Eigen::MatrixXd beta_covariance(const P& p, double beta, Callables phi, Callables psi) {
   return detail::beta_covariance([&p](double t) { return log_pdf(p, t); }, detail::pieces(support(p)),

@@ -3,12 +3,12 @@
 #include <array>
 
 #include "fenchel/core/config.hpp"
-#include "fenchel/distribution/beta_gaussian.hpp"
-#include "fenchel/distribution/multivariate_beta_gaussian.hpp"
+#include "fenchel/distribution/euclidean/multivariate_beta_gaussian.hpp"
+#include "fenchel/distribution/line/beta_gaussian.hpp"
 #include "fenchel/distribution/quadratic_gradient.hpp"
 
 /// Derivatives in the canonical parameters theta = (Sigma^-1 mu, -Sigma^-1 / 2) of a quadratic score, from
-/// those in mu and Sigma and the other way round (MATH.md 7.1). For all that is differentiated in mu and
+/// those in mu and Sigma and the other way round (docs/math.md 7.1). For all that is differentiated in mu and
 /// Sigma: expectations and losses alike.
 namespace fenchel {
 

@@ -16,8 +16,8 @@ namespace fenchel {
                                                         std::span<const double> weights = {});
 
 /// The generalized covariance cov_{p,beta}(phi, psi) = int p^beta (phi - E phi)(psi - E psi)^T, E under the
-/// escort distribution of order beta [SCD22, Section 4.2; MATH.md 2, E19]. Row i of phi and psi belongs to
-/// atom i; out is phi.cols x psi.cols. At beta = 1 it is the covariance; at beta = 2 - alpha it is the
+/// escort distribution of order beta [SCD22, Section 4.2; docs/math.md 2, E19]. Row i of phi and psi belongs
+/// to atom i; out is phi.cols x psi.cols. At beta = 1 it is the covariance; at beta = 2 - alpha it is the
 /// Jacobian of E_p[psi] and the Hessian of the Fenchel-Young loss. Throws as escort does.
 FENCHEL_EXPORT void beta_covariance(std::span<const double> p, double beta, Rows<const double> phi,
                                     Rows<const double> psi, Rows<double> out,

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <concepts>
 #include <cstdint>
-#include <limits>
 #include <random>
 #include <span>
 #include <utility>
@@ -15,10 +14,11 @@
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/function_ref.hpp"
 #include "fenchel/core/index.hpp"
+#include "fenchel/core/infinity.hpp"
 #include "fenchel/core/variates.hpp"
 #include "fenchel/distribution/concept.hpp"
-#include "fenchel/distribution/generic.hpp"
-#include "fenchel/distribution/numeric_density.hpp"
+#include "fenchel/distribution/line/generic.hpp"
+#include "fenchel/distribution/line/numeric_density.hpp"
 #include "fenchel/domain/interval.hpp"
 #include "fenchel/domain/line.hpp"
 
@@ -53,7 +53,6 @@ class LogSum {
   }
 
  private:
-  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double top_ = -kInfinity, sum_ = 0;
 };
 
@@ -159,7 +158,6 @@ template <LineDistribution P>
 template <LineDistribution P, class Quantile>
 [[nodiscard]] QuantileBracket quantile_bracket(const Mixture<P>& p, double u, int side,
                                                Quantile quantile_of) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   QuantileBracket found{kInfinity, -kInfinity, 0};
   double limit = side * kInfinity;
   for_each_component(p, [&](double weight, const P& c) {
@@ -338,7 +336,6 @@ template <LineDistribution P, std::invocable<double> F>
 template <LineDistribution P>
 [[nodiscard]] double tsallis_entropy(const Mixture<P>& p, double order) {
   if (!(order > 0)) throw_domain_error("tsallis_entropy", "order", "must be positive", order);
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (std::isinf(order)) return pdf(p, mode(p)) > 1 ? -kInfinity : 0;
   const double sum = detail::weighted_sum(p, [order](const P& c) { return tsallis_entropy(c, order); });
   if (std::isinf(sum)) return sum;

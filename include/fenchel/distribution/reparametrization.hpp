@@ -3,13 +3,13 @@
 #include <Eigen/Core>
 
 #include "fenchel/core/config.hpp"
-#include "fenchel/distribution/beta_gaussian.hpp"
-#include "fenchel/distribution/multivariate_beta_gaussian.hpp"
+#include "fenchel/distribution/euclidean/multivariate_beta_gaussian.hpp"
+#include "fenchel/distribution/line/beta_gaussian.hpp"
 
 /// Draws as functions of the parameters: t = mu + r L u with Sigma = L L^T (Cholesky), u fixed on the sphere
 /// and the radius r at a fixed quantile. The derivative in alpha is implicit, -(dF/dalpha) / p of the radius,
-/// by quadrature [MATH.md 4, 5.6; M. Figurnov, S. Mohamed, A. Mnih, Implicit reparameterization gradients,
-/// NeurIPS 2018]. A gradient of E[g(t)] is then the mean of gradients of g(t).
+/// by quadrature [docs/math.md 4, 5.6; M. Figurnov, S. Mohamed, A. Mnih, Implicit reparameterization
+/// gradients, NeurIPS 2018]. A gradient of E[g(t)] is then the mean of gradients of g(t).
 namespace fenchel {
 
 /// Relative error of the derivative in alpha, away from where it changes its sign.

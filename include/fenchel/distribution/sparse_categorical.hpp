@@ -8,7 +8,7 @@
 #include "fenchel/core/index.hpp"
 #include "fenchel/core/variates.hpp"
 #include "fenchel/distribution/concept.hpp"
-#include "fenchel/distribution/generic.hpp"
+#include "fenchel/distribution/line/generic.hpp"
 #include "fenchel/domain/finite.hpp"
 
 namespace fenchel {

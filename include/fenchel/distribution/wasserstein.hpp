@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "fenchel/core/config.hpp"
-#include "fenchel/distribution/beta_gaussian.hpp"
-#include "fenchel/distribution/multivariate_beta_gaussian.hpp"
+#include "fenchel/distribution/euclidean/multivariate_beta_gaussian.hpp"
+#include "fenchel/distribution/line/beta_gaussian.hpp"
 
 /// The Wasserstein distance W2 of two beta-Gaussians of the same alpha, and the map t -> matrix t + shift
-/// that carries p to q at this cost [SCD22, Section 6; MATH.md 5.5, E5]. Affine maps join members of one
+/// that carries p to q at this cost [SCD22, Section 6; docs/math.md 5.5, E5]. Affine maps join members of one
 /// alpha only: all functions throw std::domain_error for two, and where there is no variance (alpha <= N / (N
 /// + 2)) or where the scale of p is singular.
 namespace fenchel {

@@ -9,9 +9,9 @@
 #include "fenchel/loss/loss.hpp"
 #include "fenchel/predict/absolute.hpp"
 
-/// Losses of f(t) = -|t - mu| / b on the line [SCD22, Section 4.2; MATH.md 2], for a target with a density, a
-/// Dirac or an Empirical. All throw as predict does, and ConvergenceError where an integral of a density does
-/// not converge.
+/// Losses of f(t) = -|t - mu| / b on the line [SCD22, Section 4.2; docs/math.md 2], for a target with a
+/// density, a Dirac or an Empirical. All throw as predict does, and ConvergenceError where an integral of a
+/// density does not converge.
 namespace fenchel {
 
 /// Omega*(f) - E_q[f].

@@ -5,8 +5,8 @@
 #include "fenchel/core/config.hpp"
 #include "fenchel/predict/finite.hpp"
 
-/// Fenchel-Young losses on a finite measure [SCD22, Section 4.2; MATH.md 2], for one score. For batches of
-/// rows see backend/fenchel_young.hpp.
+/// Fenchel-Young losses on a finite measure [SCD22, Section 4.2; docs/math.md 2], for one score. For batches
+/// of rows see backend/cpu/entmax_loss.hpp.
 namespace fenchel {
 
 struct LossAndGradient {

@@ -2,22 +2,22 @@
 
 #include <cmath>
 #include <concepts>
-#include <limits>
 #include <utility>
 #include <vector>
 
 #include <Eigen/Core>
 
 #include "fenchel/core/error.hpp"
+#include "fenchel/core/infinity.hpp"
 #include "fenchel/distribution/beta_covariance.hpp"
-#include "fenchel/distribution/dirac.hpp"
-#include "fenchel/distribution/empirical.hpp"
+#include "fenchel/distribution/line/dirac.hpp"
+#include "fenchel/distribution/line/empirical.hpp"
 #include "fenchel/loss/loss.hpp"
 #include "fenchel/predict/function.hpp"
 
-/// Fenchel-Young losses of any score on the line or an interval [SCD22, Sections 3.1, 4.2; MATH.md 2], for
-/// any target with expectation(q, f) and tsallis_entropy(q, order). They throw what predict and expectation
-/// throw.
+/// Fenchel-Young losses of any score on the line or an interval [SCD22, Sections 3.1, 4.2; docs/math.md 2],
+/// for any target with expectation(q, f) and tsallis_entropy(q, order). They throw what predict and
+/// expectation throw.
 namespace fenchel {
 
 struct AlphaGradient {
@@ -41,7 +41,7 @@ namespace detail {
 /// E_q[f], -infinity where q charges points at which f is, or outside of the domain.
 template <class Target, class F>
 double expected_score(const Target& q, const F& f, const Interval& domain) {
-  constexpr double kNever = -std::numeric_limits<double>::infinity();
+  constexpr double kNever = -kInfinity;
   bool masked = false;
   const auto unmasked = [&](double t) {
     const double value = domain.contains(t) ? f(t) : kNever;
@@ -88,7 +88,7 @@ template <CallableScore Score, LineOrInterval Domain, LossTarget Target>
 }
 
 /// The Hessian of both with respect to theta, for every target: cov_{p, 2-alpha}(phi, phi) / T under the
-/// prediction p (MATH.md E11).
+/// prediction p (docs/math.md E11).
 template <LineOrInterval Domain>
 [[nodiscard]] Eigen::MatrixXd fenchel_young_hessian(const Tsallis& omega, const LinearScore& f,
                                                     const Domain& domain) {

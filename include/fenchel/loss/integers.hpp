@@ -8,12 +8,12 @@
 
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/index.hpp"
-#include "fenchel/distribution/integer_table.hpp"
+#include "fenchel/distribution/integers/integer_table.hpp"
 #include "fenchel/domain/integers.hpp"
 #include "fenchel/loss/loss.hpp"
 #include "fenchel/predict/integers.hpp"
 
-/// Fenchel-Young and cross-Omega losses on the integers [SCD22, Section 5; MATH.md 2, 3]. All throw
+/// Fenchel-Young and cross-Omega losses on the integers [SCD22, Section 5; docs/math.md 2, 3]. All throw
 /// std::domain_error for alpha < 1. Temperature T: T loss(f / T; q).
 namespace fenchel {
 
@@ -62,7 +62,7 @@ struct IntegerGaussianGradient {
 
 /// Omega*(f) + Omega(q) - E_q[f]: never negative, 0 exactly where q is the prediction; the Kullback-Leibler
 /// divergence from q at alpha = 1. Convex in the canonical parameters; so in log mu, not in the Poisson mu
-/// (MATH.md E2). For Naturals std::domain_error where q charges a negative integer.
+/// (docs/math.md E2). For Naturals std::domain_error where q charges a negative integer.
 [[nodiscard]] FENCHEL_EXPORT Loss<PoissonGradient> fenchel_young(const Tsallis& omega, const PoissonScore& f,
                                                                  Naturals, const IntegerTarget& q);
 [[nodiscard]] FENCHEL_EXPORT Loss<IntegerGaussianGradient> fenchel_young(const Tsallis& omega,

@@ -6,7 +6,7 @@
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/function_ref.hpp"
 #include "fenchel/distribution/concept.hpp"
-#include "fenchel/distribution/generic.hpp"
+#include "fenchel/distribution/line/generic.hpp"
 #include "fenchel/domain/interval.hpp"
 
 /// What the losses on the line ask of a target q: a density, of which integrals are cut where either
@@ -106,7 +106,7 @@ template <class Q, LineDistribution P, class Term>
 }
 
 /// The Fenchel-Young loss of Tsallis(2) from the cross-Omega loss: p = [f - tau]_+ is the prediction, and
-/// excess_score(p, t) is f - tau (MATH.md 2).
+/// excess_score(p, t) is f - tau (docs/math.md 2).
 template <class Q, LineDistribution P>
 [[nodiscard]] double sparse_fenchel_young_value(double temperature, double cross_omega, const Q& q,
                                                 const P& p) {

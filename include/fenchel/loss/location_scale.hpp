@@ -8,9 +8,9 @@
 #include "fenchel/loss/loss.hpp"
 #include "fenchel/predict/location_scale.hpp"
 
-/// Losses of f(t) = -g'(|t - mu| / sigma) / sigma on the line for Tsallis(2) [SCD22, Section 5.5; MATH.md 2],
-/// for a target with a density, a Dirac or an Empirical. All throw as predict does, and ConvergenceError
-/// where an integral of a density does not converge.
+/// Losses of f(t) = -g'(|t - mu| / sigma) / sigma on the line for Tsallis(2) [SCD22, Section 5.5;
+/// docs/math.md 2], for a target with a density, a Dirac or an Empirical. All throw as predict does, and
+/// ConvergenceError where an integral of a density does not converge.
 namespace fenchel {
 
 struct LocationScaleGradient {

@@ -5,9 +5,9 @@
 #include "fenchel/core/config.hpp"
 
 /// The geometry of the Fenchel-Young loss on beta-Gaussians of one alpha on the line [SCD22, Section 6;
-/// MATH.md 5.7, E18]: near the prediction the loss is half the squared length in the metric dmu^2 / sigma^2 +
-/// C sigma^{2e-4} dsigma^2, e = 2 / (alpha + 1), C = 8 e^{z_1} / ((alpha + 1)(3 alpha - 1)) with z of sigma
-/// = 1. sigma^2 is the score's sigma2.
+/// docs/math.md 5.7, E18]: near the prediction the loss is half the squared length in the metric dmu^2 /
+/// sigma^2 + C sigma^{2e-4} dsigma^2, e = 2 / (alpha + 1), C = 8 e^{z_1} / ((alpha + 1)(3 alpha - 1)) with z
+/// of sigma = 1. sigma^2 is the score's sigma2.
 namespace fenchel {
 
 /// A member of the family, as a point of the half-plane sigma > 0.

@@ -4,9 +4,9 @@
 #include <concepts>
 
 #include "fenchel/core/config.hpp"
-#include "fenchel/distribution/multivariate_beta_gaussian.hpp"
-#include "fenchel/distribution/multivariate_dirac.hpp"
-#include "fenchel/distribution/multivariate_empirical.hpp"
+#include "fenchel/distribution/euclidean/multivariate_beta_gaussian.hpp"
+#include "fenchel/distribution/euclidean/multivariate_dirac.hpp"
+#include "fenchel/distribution/euclidean/multivariate_empirical.hpp"
 #include "fenchel/distribution/quadratic_gradient.hpp"
 #include "fenchel/domain/euclidean.hpp"
 #include "fenchel/loss/loss.hpp"
@@ -15,7 +15,7 @@
 #include "fenchel/regularizer/tsallis.hpp"
 #include "fenchel/score/multivariate_quadratic_score.hpp"
 
-/// Losses of quadratic scores on R^N [SCD22, Sections 3 and 6; MATH.md 5.5, E11]. All functions throw as
+/// Losses of quadratic scores on R^N [SCD22, Sections 3 and 6; docs/math.md 5.5, E11]. All functions throw as
 /// predict does, which needs alpha > N / (N + 2), std::invalid_argument where dimensions differ, and
 /// std::domain_error where a scale is singular. Temperature T: T loss(f / T; q).
 namespace fenchel {

@@ -3,7 +3,7 @@
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/rows.hpp"
 
-/// Sparse Poisson distributions in bulk, with derivatives [SCD22, Section 5; MATH.md 3].
+/// Sparse Poisson distributions in bulk, with derivatives [SCD22, Section 5; docs/math.md 3].
 namespace fenchel {
 
 /// What is asked of SparsePoisson(alpha, mu), at a number x or of the distribution as a whole.

@@ -4,9 +4,9 @@
 #include <concepts>
 
 #include "fenchel/core/config.hpp"
-#include "fenchel/distribution/beta_gaussian.hpp"
-#include "fenchel/distribution/dirac.hpp"
-#include "fenchel/distribution/empirical.hpp"
+#include "fenchel/distribution/line/beta_gaussian.hpp"
+#include "fenchel/distribution/line/dirac.hpp"
+#include "fenchel/distribution/line/empirical.hpp"
 #include "fenchel/distribution/quadratic_gradient.hpp"
 #include "fenchel/domain/line.hpp"
 #include "fenchel/loss/loss.hpp"
@@ -15,8 +15,9 @@
 #include "fenchel/regularizer/tsallis.hpp"
 #include "fenchel/score/quadratic_score.hpp"
 
-/// Losses of quadratic scores on the line [SCD22, Sections 3 and 6; MATH.md 5.5, E3, E4, E11]. All functions
-/// throw std::domain_error unless alpha > 1/3: below, Omega*(f) is infinite. Temperature T: T loss(f / T; q).
+/// Losses of quadratic scores on the line [SCD22, Sections 3 and 6; docs/math.md 5.5, E3, E4, E11]. All
+/// functions throw std::domain_error unless alpha > 1/3: below, Omega*(f) is infinite. Temperature T: T
+/// loss(f / T; q).
 namespace fenchel {
 
 /// The Hessian of both losses with respect to the canonical parameters: cov_{p, 2-alpha} of (t, t^2) under

@@ -8,9 +8,9 @@
 #include "fenchel/loss/loss.hpp"
 #include "fenchel/predict/scaled_gaussian.hpp"
 
-/// Losses of f(t) = kappa N(t; mu, sigma2) on the line for Tsallis(2) [SCD22, Section 5.4; MATH.md 2], for a
-/// target with a density, a Dirac or an Empirical. All throw as predict does, and ConvergenceError where an
-/// integral of a density does not converge.
+/// Losses of f(t) = kappa N(t; mu, sigma2) on the line for Tsallis(2) [SCD22, Section 5.4; docs/math.md 2],
+/// for a target with a density, a Dirac or an Empirical. All throw as predict does, and ConvergenceError
+/// where an integral of a density does not converge.
 namespace fenchel {
 
 struct ScaledGaussianGradient {

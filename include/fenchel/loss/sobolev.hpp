@@ -1,14 +1,14 @@
 #pragma once
 
 #include "fenchel/distribution/gamma_gradient.hpp"
-#include "fenchel/distribution/roughness.hpp"
+#include "fenchel/distribution/line/roughness.hpp"
 #include "fenchel/loss/line_target.hpp"
 #include "fenchel/loss/loss.hpp"
 #include "fenchel/predict/sobolev.hpp"
 
-/// Losses of Sobolev for quadratic and absolute scores on the line [SCD22, Section 7; MATH.md 6.2]. A target
-/// q is a density with a roughness, a Dirac or an Empirical. All throw as predict does, and ConvergenceError
-/// where an integral of a density does not converge.
+/// Losses of Sobolev for quadratic and absolute scores on the line [SCD22, Section 7; docs/math.md 6.2]. A
+/// target q is a density with a roughness, a Dirac or an Empirical. All throw as predict does, and
+/// ConvergenceError where an integral of a density does not converge.
 namespace fenchel {
 namespace detail {
 

@@ -6,7 +6,7 @@
 #include "fenchel/predict/sobolev_finite.hpp"
 
 /// The Fenchel-Young loss of the Sobolev regularizer on a chain of atoms, for one score [SCD22, Section 7;
-/// MATH.md 6.2]. For batches of rows see backend/smooth_sparsemax.hpp.
+/// docs/math.md 6.2]. For batches of rows see backend/cpu/smooth_sparsemax.hpp.
 namespace fenchel {
 
 /// Omega*(f) + Omega(q) - E_q[f]: never negative, 0 exactly where q is the prediction; +inf where q charges a

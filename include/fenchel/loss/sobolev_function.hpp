@@ -1,12 +1,12 @@
 #pragma once
 
-#include "fenchel/distribution/roughness.hpp"
+#include "fenchel/distribution/line/roughness.hpp"
 #include "fenchel/loss/function.hpp"
 #include "fenchel/loss/gamma_loss.hpp"
 #include "fenchel/loss/loss.hpp"
 #include "fenchel/predict/sobolev_function.hpp"
 
-/// Fenchel-Young losses of Sobolev for scores without closed form [SCD22, Sections 3.1, 7; MATH.md
+/// Fenchel-Young losses of Sobolev for scores without closed form [SCD22, Sections 3.1, 7; docs/math.md
 /// 6.2], for any target with expectation(q, f), tsallis_entropy(q, order) and roughness(q). They throw
 /// what predict and expectation throw.
 namespace fenchel {

@@ -4,14 +4,14 @@
 #include <concepts>
 
 #include "fenchel/distribution/gamma_gradient.hpp"
-#include "fenchel/distribution/total_variation.hpp"
+#include "fenchel/distribution/line/total_variation.hpp"
 #include "fenchel/loss/line_target.hpp"
 #include "fenchel/loss/loss.hpp"
 #include "fenchel/predict/total_variation.hpp"
 
-/// Losses of TotalVariation on the line [SCD22, Sections 3 and 7; MATH.md 6.1], for a target with a density
-/// and a total variation, a Dirac or an Empirical. All throw as predict does, and ConvergenceError where an
-/// integral of a density does not converge.
+/// Losses of TotalVariation on the line [SCD22, Sections 3 and 7; docs/math.md 6.1], for a target with a
+/// density and a total variation, a Dirac or an Empirical. All throw as predict does, and ConvergenceError
+/// where an integral of a density does not converge.
 namespace fenchel {
 
 /// A target on the line whose total variation is known.

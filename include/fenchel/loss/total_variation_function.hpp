@@ -2,15 +2,15 @@
 
 #include <cmath>
 
-#include "fenchel/distribution/total_variation.hpp"
+#include "fenchel/distribution/line/total_variation.hpp"
 #include "fenchel/loss/function.hpp"
 #include "fenchel/loss/gamma_loss.hpp"
 #include "fenchel/loss/loss.hpp"
 #include "fenchel/predict/total_variation_function.hpp"
 
-/// Fenchel-Young losses of TotalVariation for scores without closed form [SCD22, Sections 3.1, 7; MATH.md
-/// 6.1], for any target with expectation(q, f), tsallis_entropy(q, order) and total_variation(q). They throw
-/// what predict and expectation throw.
+/// Fenchel-Young losses of TotalVariation for scores without closed form [SCD22, Sections 3.1, 7;
+/// docs/math.md 6.1], for any target with expectation(q, f), tsallis_entropy(q, order) and
+/// total_variation(q). They throw what predict and expectation throw.
 namespace fenchel {
 
 /// Omega*(f) - E_q[f], with its derivatives with respect to gamma, -T TV(p), and, for a LinearScore, theta:

@@ -7,9 +7,9 @@
 
 namespace fenchel {
 
-/// Omega*(f) + Omega(q) - E_q[f] on images [SCD22, Section 7; MATH.md 6.1]: never negative, 0 where q is the
-/// prediction; +inf where q charges a masked pixel. Throws std::invalid_argument unless there is a score for
-/// every pixel and q has as many atoms. For batches see backend/fusedmax_grid.hpp.
+/// Omega*(f) + Omega(q) - E_q[f] on images [SCD22, Section 7; docs/math.md 6.1]: never negative, 0 where q is
+/// the prediction; +inf where q charges a masked pixel. Throws std::invalid_argument unless there is a score
+/// for every pixel and q has as many atoms. For batches see backend/cpu/fusedmax_grid.hpp.
 [[nodiscard]] FENCHEL_EXPORT GammaLossAndGradient fenchel_young(const TotalVariation& omega,
                                                                 const VectorScore& f, const Grid& domain,
                                                                 const SparseCategorical& q);

@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "fenchel/core/config.hpp"
-#include "fenchel/estimate/processes.hpp"
+#include "fenchel/estimate/statistics/processes.hpp"
 
 namespace fenchel::mpi {
 

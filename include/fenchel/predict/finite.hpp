@@ -11,7 +11,7 @@
 #include "fenchel/regularizer/tsallis.hpp"
 #include "fenchel/score/vector_score.hpp"
 
-/// Predictions on a finite measure [SCD22, Section 4.2; MATH.md 2]. With temperature T the density is
+/// Predictions on a finite measure [SCD22, Section 4.2; docs/math.md 2]. With temperature T the density is
 /// p = exp_{2-alpha}((f - A) / T), which for T = 1 and the counting measure is entmax. All functions throw
 /// std::invalid_argument when the domain has weights and not one for each score, and std::domain_error when
 /// no score of positive weight is finite.
@@ -44,7 +44,8 @@ struct FiniteDensity {
 
 /// A, its gradient (the escort probabilities of order 2 - alpha), and its Hessian in all pairs of scores, n x
 /// n: (2 - alpha) sum_i w_i p_i^{3 - 2 alpha} (e_i - e)(e_i - e)^T / (T sum_i w_i p_i^{2 - alpha}), e the
-/// gradient. It is indefinite for alpha > 2, and 0 at alpha = 2, where A is piecewise linear (MATH.md E15).
+/// gradient. It is indefinite for alpha > 2, and 0 at alpha = 2, where A is piecewise linear (docs/math.md
+/// E15).
 [[nodiscard]] FENCHEL_EXPORT double normalizer(const Tsallis& omega, const VectorScore& f,
                                                const Finite& domain);
 [[nodiscard]] FENCHEL_EXPORT std::vector<double> normalizer_gradient(const Tsallis& omega,

@@ -7,7 +7,7 @@
 #include <Eigen/Core>
 
 #include "fenchel/core/config.hpp"
-#include "fenchel/distribution/numeric_density.hpp"
+#include "fenchel/distribution/line/numeric_density.hpp"
 #include "fenchel/domain/interval.hpp"
 #include "fenchel/domain/line.hpp"
 #include "fenchel/predict/predict.hpp"
@@ -16,9 +16,10 @@
 #include "fenchel/score/linear_score.hpp"
 
 /// Predictions p = exp_{2-alpha}((f - A) / T) for any score f on the line or an interval [SCD22, Section 4.2;
-/// MATH.md 2], where f may be -infinity (masked). On the line f is scanned geometrically from 0 and about
-/// each maximum, an interval evenly: a narrower bump can be missed. Throw std::domain_error where f is NaN or
-/// +infinity, for infinite alpha, and where p or E_p[f] does not exist; ConvergenceError short of `accuracy`.
+/// docs/math.md 2], where f may be -infinity (masked). On the line f is scanned geometrically from 0 and
+/// about each maximum, an interval evenly: a narrower bump can be missed. Throw std::domain_error where f is
+/// NaN or +infinity, for infinite alpha, and where p or E_p[f] does not exist; ConvergenceError short of
+/// `accuracy`.
 namespace fenchel {
 
 /// A score that is known by its values alone.
@@ -86,7 +87,7 @@ template <LineOrInterval Domain>
 
 /// d^2 A / dtheta^2 = (2 - alpha) int p^{3 - 2 alpha} (phi - E phi)(phi - E phi)^T / (T int p^{2 - alpha}),
 /// E under that escort distribution. From alpha = 2 on the integral diverges where p reaches 0, and its
-/// finite part is meant: at alpha = 2 the boundary term of MATH.md E15 is what is left.
+/// finite part is meant: at alpha = 2 the boundary term of docs/math.md E15 is what is left.
 template <LineOrInterval Domain>
 [[nodiscard]] Eigen::MatrixXd normalizer_hessian(const Tsallis& omega, const LinearScore& f,
                                                  const Domain& domain) {

@@ -1,17 +1,17 @@
 #pragma once
 
 #include "fenchel/core/config.hpp"
-#include "fenchel/distribution/sparse_integer_gaussian.hpp"
-#include "fenchel/distribution/sparse_poisson.hpp"
+#include "fenchel/distribution/integers/sparse_integer_gaussian.hpp"
+#include "fenchel/distribution/integers/sparse_poisson.hpp"
 #include "fenchel/domain/integers.hpp"
 #include "fenchel/predict/predict.hpp"
 #include "fenchel/regularizer/tsallis.hpp"
 #include "fenchel/score/poisson_score.hpp"
 #include "fenchel/score/quadratic_score.hpp"
 
-/// Predictions on the integers [SCD22, Section 5; MATH.md 3], for alpha >= 1: else std::domain_error. f /
-/// temperature is a Poisson score no more, so the Poisson family has a temperature; of the Gaussian it scales
-/// sigma2.
+/// Predictions on the integers [SCD22, Section 5; docs/math.md 3], for alpha >= 1: else std::domain_error. f
+/// / temperature is a Poisson score no more, so the Poisson family has a temperature; of the Gaussian it
+/// scales sigma2.
 namespace fenchel {
 
 [[nodiscard]] FENCHEL_EXPORT SparsePoisson predict(const Tsallis& omega, const PoissonScore& f, Naturals);

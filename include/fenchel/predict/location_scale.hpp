@@ -1,7 +1,7 @@
 #pragma once
 
 #include "fenchel/core/config.hpp"
-#include "fenchel/distribution/location_scale.hpp"
+#include "fenchel/distribution/line/location_scale.hpp"
 #include "fenchel/domain/line.hpp"
 #include "fenchel/predict/predict.hpp"
 #include "fenchel/regularizer/tsallis.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "fenchel/core/config.hpp"
-#include "fenchel/distribution/multivariate_beta_gaussian.hpp"
+#include "fenchel/distribution/euclidean/multivariate_beta_gaussian.hpp"
 #include "fenchel/domain/euclidean.hpp"
 #include "fenchel/predict/predict.hpp"
 #include "fenchel/regularizer/tsallis.hpp"
@@ -11,7 +11,7 @@ namespace fenchel {
 
 /// The beta-Gaussian with scale temperature * Sigma [SCD22, Section 6]. Throws std::invalid_argument when f
 /// is not a score on the domain, std::domain_error unless alpha > r / (r + 2), where E_p[f] and Omega(p) are
-/// finite (MATH.md 5.4).
+/// finite (docs/math.md 5.4).
 [[nodiscard]] FENCHEL_EXPORT MultivariateBetaGaussian predict(const Tsallis& omega,
                                                               const MultivariateQuadraticScore& f,
                                                               const Euclidean& domain);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "fenchel/core/config.hpp"
-#include "fenchel/distribution/truncated_gaussian.hpp"
+#include "fenchel/distribution/line/truncated_gaussian.hpp"
 #include "fenchel/domain/line.hpp"
 #include "fenchel/predict/predict.hpp"
 #include "fenchel/regularizer/tsallis.hpp"
@@ -10,7 +10,7 @@
 namespace fenchel {
 
 /// [SCD22, Section 5.4]. Throws std::domain_error unless alpha = 2, the only one with a closed form, and
-/// kappa / temperature > 1 (MATH.md E17).
+/// kappa / temperature > 1 (docs/math.md E17).
 [[nodiscard]] FENCHEL_EXPORT TruncatedGaussian predict(const Tsallis& omega, const ScaledGaussianScore& f,
                                                        Line domain);
 

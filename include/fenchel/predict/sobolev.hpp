@@ -1,16 +1,16 @@
 #pragma once
 
 #include "fenchel/core/config.hpp"
-#include "fenchel/distribution/smooth_parabola.hpp"
-#include "fenchel/distribution/smooth_triangular.hpp"
+#include "fenchel/distribution/line/smooth_parabola.hpp"
+#include "fenchel/distribution/line/smooth_triangular.hpp"
 #include "fenchel/domain/line.hpp"
 #include "fenchel/predict/predict.hpp"
 #include "fenchel/regularizer/sobolev.hpp"
 #include "fenchel/score/absolute_score.hpp"
 #include "fenchel/score/quadratic_score.hpp"
 
-/// Continuous smooth sparsemax on the line [SCD22, Section 7; MATH.md 6.2]; a temperature multiplies sigma2,
-/// or b. All throw std::domain_error when that overflows.
+/// Continuous smooth sparsemax on the line [SCD22, Section 7; docs/math.md 6.2]; a temperature multiplies
+/// sigma2, or b. All throw std::domain_error when that overflows.
 namespace fenchel {
 
 [[nodiscard]] FENCHEL_EXPORT SmoothParabola predict(const Sobolev& omega, const QuadraticScore& f,

@@ -9,10 +9,10 @@
 #include "fenchel/regularizer/sobolev.hpp"
 #include "fenchel/score/vector_score.hpp"
 
-/// Predictions of the Sobolev regularizer on a chain of atoms with a measure w [SCD22, Section 7; MATH.md
-/// 6.2]:
+/// Predictions of the Sobolev regularizer on a chain of atoms with a measure w [SCD22, Section 7;
+/// docs/math.md 6.2]:
 ///   Omega(p) = (sum_i w_i p_i^2 - 1) / 2 + (gamma / 2) sum_k (p_{k+1} - p_k)^2,  sum_i w_i p_i = 1,
-/// p the density, for the counting measure smooth sparsemax (backend/smooth_sparsemax.hpp).
+/// p the density, for the counting measure smooth sparsemax (backend/cpu/smooth_sparsemax.hpp).
 ///
 /// Neighbours are the atoms as listed, where an atom of weight 0 does not exist; a masked one does, and holds
 /// its neighbours to its density 0. On a grid of step h, weights of h and gamma / h approximate the gamma of

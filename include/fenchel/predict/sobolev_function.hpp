@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "fenchel/core/config.hpp"
-#include "fenchel/distribution/numeric_density.hpp"
+#include "fenchel/distribution/line/numeric_density.hpp"
 #include "fenchel/domain/interval.hpp"
 #include "fenchel/domain/line.hpp"
 #include "fenchel/predict/function.hpp"
@@ -11,8 +11,8 @@
 #include "fenchel/regularizer/sobolev.hpp"
 #include "fenchel/score/even_score.hpp"
 
-/// Smooth sparsemax for scores without closed form [SCD22, Section 7.2; MATH.md 6.2]: where p > 0 it solves
-/// p - gamma p'' = f / T - tau, and it reaches 0 with p' = 0.
+/// Smooth sparsemax for scores without closed form [SCD22, Section 7.2; docs/math.md 6.2]: where p > 0 it
+/// solves p - gamma p'' = f / T - tau, and it reaches 0 with p' = 0.
 namespace fenchel {
 
 namespace detail {

@@ -10,9 +10,9 @@
 #include "fenchel/score/vector_score.hpp"
 
 /// fusedmax for one score on a finite measure, whose atoms form a chain in their order [SCD22, Section 7;
-/// MATH.md 6.1]: Omega(p) = (sum w p^2 - 1) / 2 + gamma sum |p_{i+1} - p_i| of densities p. A grid of step h
-/// on the line is the domain with all weights h. Atoms of weight 0 are left out; a masked score stays, with
-/// density 0. For batches of rows see backend/fusedmax.hpp. Throw as the predictions of Tsallis do.
+/// docs/math.md 6.1]: Omega(p) = (sum w p^2 - 1) / 2 + gamma sum |p_{i+1} - p_i| of densities p. A grid of
+/// step h on the line is the domain with all weights h. Atoms of weight 0 are left out; a masked score stays,
+/// with density 0. For batches of rows see backend/cpu/fusedmax.hpp. Throw as the predictions of Tsallis do.
 namespace fenchel {
 
 [[nodiscard]] FENCHEL_EXPORT SparseCategorical predict(const TotalVariation& omega, const VectorScore& f,

@@ -7,7 +7,7 @@
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/function_ref.hpp"
 #include "fenchel/core/index.hpp"
-#include "fenchel/distribution/numeric_density.hpp"
+#include "fenchel/distribution/line/numeric_density.hpp"
 #include "fenchel/domain/interval.hpp"
 #include "fenchel/domain/line.hpp"
 #include "fenchel/predict/function.hpp"
@@ -15,8 +15,9 @@
 #include "fenchel/regularizer/total_variation.hpp"
 #include "fenchel/score/even_score.hpp"
 
-/// Continuous fusedmax for scores without closed form [SCD22, Section 7.1; MATH.md 6.1]: p = [x - tau]_+ for
-/// the total variation prox x of f / T, whose string is taut in a tube of half width gamma around int f / T.
+/// Continuous fusedmax for scores without closed form [SCD22, Section 7.1; docs/math.md 6.1]: p = [x - tau]_+
+/// for the total variation prox x of f / T, whose string is taut in a tube of half width gamma around int f /
+/// T.
 namespace fenchel {
 
 namespace detail {
@@ -48,8 +49,8 @@ template <UnimodalEvenScore Score>
 }
 
 /// Any score, -infinity where it is masked. A finite interval has free ends; an infinite one is cut where f
-/// is below tau and the flattened ends of the cut are too (MATH.md E12). The string is solved on cells that
-/// shrink to rounding at the ends of its plateaus; with twice as many cells the density must agree to
+/// is below tau and the flattened ends of the cut are too (docs/math.md E12). The string is solved on cells
+/// that shrink to rounding at the ends of its plateaus; with twice as many cells the density must agree to
 /// `accuracy` times its peak, else ConvergenceError. gamma = 0 is Tsallis(2); errors as there.
 template <CallableScore Score, LineOrInterval Domain>
 [[nodiscard]] NumericDensity predict(const TotalVariation& omega, const Score& f, const Domain& domain,

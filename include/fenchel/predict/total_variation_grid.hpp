@@ -9,9 +9,9 @@
 #include "fenchel/regularizer/total_variation.hpp"
 #include "fenchel/score/vector_score.hpp"
 
-/// Fusedmax of an image [SCD22, Section 7; MATH.md 6.1]; the total variation is that along rows and columns.
-/// For batches, derivatives and accuracy see backend/fusedmax_grid.hpp. Throw std::invalid_argument unless
-/// there is a score for every pixel.
+/// Fusedmax of an image [SCD22, Section 7; docs/math.md 6.1]; the total variation is that along rows and
+/// columns. For batches, derivatives and accuracy see backend/cpu/fusedmax_grid.hpp. Throw
+/// std::invalid_argument unless there is a score for every pixel.
 namespace fenchel {
 
 [[nodiscard]] FENCHEL_EXPORT SparseCategorical predict(const TotalVariation& omega, const VectorScore& f,

@@ -5,8 +5,8 @@
 namespace fenchel {
 
 /// temperature * (Omega_2(p) + (gamma / 2) int p'^2), Omega_2 = (int p^2 - 1) / 2; sum (p_{i+1} - p_i)^2 on a
-/// chain [SCD22, Section 7; MATH.md 6.2, E10]. Its predictions are smooth, also where they reach 0; gamma = 0
-/// is Tsallis(2).
+/// chain [SCD22, Section 7; docs/math.md 6.2, E10]. Its predictions are smooth, also where they reach 0;
+/// gamma = 0 is Tsallis(2).
 class Sobolev {
  public:
   /// Throws std::domain_error unless gamma is finite and not negative, the temperature positive and finite.

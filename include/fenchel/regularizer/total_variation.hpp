@@ -5,8 +5,8 @@
 namespace fenchel {
 
 /// temperature * (Omega_2(p) + gamma TV(p)), Omega_2 = (int p^2 - 1) / 2 and TV the total variation: int |p'|
-/// on the line, sum |p_{i+1} - p_i| on a chain [SCD22, Section 7; MATH.md 6.1, E10]. Its predictions have
-/// plateaus; gamma = 0 is Tsallis(2).
+/// on the line, sum |p_{i+1} - p_i| on a chain [SCD22, Section 7; docs/math.md 6.1, E10]. Its predictions
+/// have plateaus; gamma = 0 is Tsallis(2).
 class TotalVariation {
  public:
   /// Throws std::domain_error unless gamma is finite and not negative, the temperature positive and finite.

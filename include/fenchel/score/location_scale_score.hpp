@@ -10,7 +10,7 @@ namespace fenchel {
 
 /// f(t) = -g'(|t - mu| / sigma) / sigma for a convex g on [0, inf) with g'(0) = 0 or above [SCD22, Section
 /// 5.5]. g = t^3/6 is the quadratic score with sigma2 = sigma^3, g = t^2/2 the absolute score with b =
-/// sigma^2 (MATH.md E20).
+/// sigma^2 (docs/math.md E20).
 class LocationScaleScore {
  public:
   /// g and its derivative. Throws std::domain_error unless mu is finite and sigma positive and finite.

@@ -9,7 +9,7 @@
 
 #include "backend/cpu/checks.hpp"
 #include "core/scratch.hpp"
-#include "fenchel/backend/fenchel_young.hpp"
+#include "fenchel/backend/cpu/entmax_loss.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/parallel.hpp"
 

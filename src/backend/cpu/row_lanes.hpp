@@ -1,17 +1,14 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
 
-#include "core/lanes.hpp"
+#include "core/lanes/lanes.hpp"
+#include "fenchel/core/infinity.hpp"
 
 /// Loops over a row that every kernel needs. What compares or selects is written as a loop over the lanes:
 /// GCC turns such a loop into the vectors of each instruction set, and a comparison of 64-byte vectors into
 /// scalars.
 namespace fenchel::detail {
-
-template <class Real>
-inline constexpr Real kInfinity = std::numeric_limits<Real>::infinity();
 
 /// for (lane) body(lane), kept a loop until it is vectorised.
 template <class Real, class Body>

@@ -7,8 +7,8 @@
 
 #include "fenchel/attention/function_basis.hpp"
 #include "fenchel/attention/gaussian_basis.hpp"
+#include "fenchel/attention/match_weights.hpp"
 #include "fenchel/attention/multivariate_gaussian_basis.hpp"
-#include "fenchel/attention/weights_density.hpp"
 #include "fenchel/core/quadrature.hpp"
 #include "fenchel/predict/finite.hpp"
 #include "support/differences.hpp"

@@ -7,8 +7,8 @@
 
 #include "fenchel/attention/attend.hpp"
 #include "fenchel/attention/attend_derivatives.hpp"
-#include "fenchel/distribution/beta_gaussian.hpp"
-#include "fenchel/distribution/multivariate_mixture.hpp"
+#include "fenchel/distribution/euclidean/multivariate_mixture.hpp"
+#include "fenchel/distribution/line/beta_gaussian.hpp"
 #include "fenchel/distribution/quadratic_gradient.hpp"
 #include "support/differences.hpp"
 #include "support/messages.hpp"

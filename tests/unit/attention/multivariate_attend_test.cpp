@@ -31,7 +31,7 @@ MatrixXd square(std::initializer_list<double> values) {
   return Eigen::Map<const MatrixXd>(values.begin(), n, n);
 }
 
-/// The density and function of MATH.md's rows 84 to 86.
+/// The density and function of docs/math.md's rows 84 to 86.
 const VectorXd kMu = vector({0.1, -0.2}), kMean = vector({0.5, 0.3});
 const MatrixXd kScale = square({0.6, 0.2, 0.2, 0.3}), kCovariance = square({0.2, -0.05, -0.05, 0.1});
 
@@ -204,7 +204,7 @@ TEST(MultivariateAttend, TheJacobianHasARowForEachFunction) {
   }
 }
 
-/// t -> B t + b takes Sigma to |det B|^am1 B Sigma B^T (MATH.md 5.6) and r to r / |det B|.
+/// t -> B t + b takes Sigma to |det B|^am1 B Sigma B^T (docs/math.md 5.6) and r to r / |det B|.
 TEST(MultivariateAttend, MovesWithAffineMaps) {
   const MatrixXd b = square({1.2, 0.3, -0.4, 0.1, 0.7, 0.2, -0.6, 0.5, 1.5});
   const VectorXd shift = vector({3, -1, 2});
@@ -227,7 +227,7 @@ TEST(MultivariateAttend, MovesWithAffineMaps) {
   }
 }
 
-/// A function that is constant along an axis sees the marginal, which has another alpha (MATH.md 5.6).
+/// A function that is constant along an axis sees the marginal, which has another alpha (docs/math.md 5.6).
 TEST(MultivariateAttend, WideAxesIntegrateOut) {
   constexpr double kWide = 1e6;
   for (double alpha : {0.8, 1.0, 4.0 / 3, 2.0, 4.0}) {

@@ -11,7 +11,7 @@
 #include "fenchel/attention/gaussian_basis.hpp"
 #include "fenchel/attention/multivariate_gaussian_basis.hpp"
 #include "fenchel/attention/polynomial_basis.hpp"
-#include "fenchel/backend/attention.hpp"
+#include "fenchel/backend/cpu/attention.hpp"
 #include "support/differences.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "fenchel/backend/attention.hpp"
+#include "fenchel/backend/cpu/attention.hpp"
 #include "support/grids.hpp"
 
 /// Batches of densities and functions whose parameters are one vector.

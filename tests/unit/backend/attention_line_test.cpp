@@ -7,7 +7,7 @@
 #include <numbers>
 #include <vector>
 
-#include "fenchel/backend/attention.hpp"
+#include "fenchel/backend/cpu/attention.hpp"
 #include "fenchel/core/beta_gaussian.hpp"
 #include "fenchel/core/philox.hpp"
 #include "support/attention_line.hpp"
@@ -181,8 +181,8 @@ TEST(AttentionLine, GoldenRows) {
   }
 }
 
-/// MATH.md 7.1, row 74: the generalized covariances of order 2 - alpha with t and t^2 (not of order 2, E6;
-/// with the half that E7 restores) are the derivatives in theta = (mu / sigma2, -1 / (2 sigma2)).
+/// docs/math.md 7.1, row 74: the generalized covariances of order 2 - alpha with t and t^2 (not of order 2,
+/// E6; with the half that E7 restores) are the derivatives in theta = (mu / sigma2, -1 / (2 sigma2)).
 TEST(AttentionLine, GeneralizedCovariancesFollow) {
   const double mu = 0.3, sigma2 = 0.64, mean = 0.9, covariance = 0.4 * 0.4, one = 1;
   double d_mu = 0, d_sigma2 = 0;

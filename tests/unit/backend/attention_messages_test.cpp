@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "fenchel/backend/attention.hpp"
+#include "fenchel/backend/cpu/attention.hpp"
 #include "fenchel/core/error.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "fenchel/backend/attention.hpp"
+#include "fenchel/backend/cpu/attention.hpp"
 #include "fenchel/core/parallel.hpp"
 #include "fenchel/core/philox.hpp"
 #include "support/grids.hpp"

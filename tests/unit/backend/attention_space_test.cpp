@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
-#include "backend/cpu/attention_row.hpp"
-#include "core/lane_trigonometry.hpp"
+#include "backend/cpu/attention/row.hpp"
+#include "core/lanes/lane_trigonometry.hpp"
 #include "core/small_matrix.hpp"
 #include "support/golden.hpp"
 #include "support/grids.hpp"

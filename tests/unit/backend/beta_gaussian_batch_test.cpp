@@ -1,4 +1,4 @@
-#include "fenchel/backend/beta_gaussian_batch.hpp"
+#include "fenchel/backend/cpu/beta_gaussian_batch.hpp"
 
 #include <gtest/gtest.h>
 

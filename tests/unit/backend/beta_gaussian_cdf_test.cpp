@@ -6,7 +6,7 @@
 #include <numbers>
 #include <vector>
 
-#include "fenchel/backend/beta_gaussian.hpp"
+#include "fenchel/backend/cpu/beta_gaussian.hpp"
 #include "fenchel/core/parallel.hpp"
 #include "fenchel/core/quadrature.hpp"
 #include "support/beta_gaussian_params.hpp"
@@ -44,7 +44,7 @@ long double quantile_error(const BetaGaussianCase& p, double t) {
   return cpu::kQuantileError * (std::fabs(p.mu(0)) + std::fabs(t - p.mu(0)) + half_width);
 }
 
-/// MATH.md 3 and 5.6 in long double; x is (t - mu) / width.
+/// docs/math.md 3 and 5.6 in long double; x is (t - mu) / width.
 long double exact_cdf(double alpha, long double x) {
   if (alpha == 1) return std::erfc(-x / std::numbers::sqrt2_v<long double>) / 2;
   x = std::min(1.0L, std::max(-1.0L, x));
@@ -99,7 +99,7 @@ TEST(BetaGaussianRows, QuantileIsWithinItsErrorInClosedForm) {
   }
 }
 
-/// MATH.md 5.6 in long double, for alpha that is not close to 1.
+/// docs/math.md 5.6 in long double, for alpha that is not close to 1.
 long double general_cdf(const BetaGaussianConstants& c, long double z) {
   const long double am1 = c.am1, y = std::fabs(z * z / c.radius2);
   const long double outside = am1 > 0 ? reference::beta_cdf(1 + 1 / am1, 0.5L, std::max(1 - y, 0x1p-80L))

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "fenchel/backend/beta_gaussian.hpp"
+#include "fenchel/backend/cpu/beta_gaussian.hpp"
 #include "fenchel/core/parallel.hpp"
 #include "support/beta_gaussian_params.hpp"
 #include "support/grids.hpp"

@@ -5,7 +5,7 @@
 #include <numbers>
 #include <vector>
 
-#include "fenchel/backend/beta_gaussian.hpp"
+#include "fenchel/backend/cpu/beta_gaussian.hpp"
 #include "fenchel/core/parallel.hpp"
 #include "fenchel/core/philox.hpp"
 #include "fenchel/core/variates.hpp"
@@ -50,8 +50,8 @@ std::vector<double> squared_norms(const BetaGaussianCase& p, const std::vector<d
   return q;
 }
 
-/// P(q <= x) = I(n/2, b) in x / radius2, and in w / (1 + w) for w = -x / radius2 of heavy tails (MATH.md 4);
-/// the Gaussian's also for alpha so close to 1 that the expansions of the beta function do not reach.
+/// P(q <= x) = I(n/2, b) in x / radius2, and in w / (1 + w) for w = -x / radius2 of heavy tails (docs/math.md
+/// 4); the Gaussian's also for alpha so close to 1 that the expansions of the beta function do not reach.
 long double radial_cdf(const BetaGaussianConstants& c, long double x) {
   const long double half = static_cast<long double>(c.dimension) / 2;
   if (std::abs(c.am1) < 1e-7) return gamma_cdf(half, std::log(x / 2));

@@ -1,4 +1,4 @@
-#include "fenchel/backend/entmax_derivatives.hpp"
+#include "fenchel/backend/cpu/entmax_derivatives.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "fenchel/backend/entmax.hpp"
+#include "fenchel/backend/cpu/entmax.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ std::vector<double> entmax(double alpha, std::vector<double> z, cpu::EntmaxBypro
   return z;
 }
 
-/// MATH.md, golden values 8 to 10.
+/// docs/math.md, golden values 8 to 10.
 TEST(Entmax, MatchesTheGoldenValues) {
   struct Case {
     double alpha, tau;

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "fenchel/backend/entmax_derivatives.hpp"
+#include "fenchel/backend/cpu/entmax_derivatives.hpp"
 #include "support/grids.hpp"
 #include "support/images.hpp"
 #include "support/messages.hpp"

@@ -1,11 +1,11 @@
-#include "fenchel/backend/fusedmax_grid.hpp"
+#include "fenchel/backend/cpu/fusedmax_grid.hpp"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
 
-#include "fenchel/backend/entmax.hpp"
+#include "fenchel/backend/cpu/entmax.hpp"
 #include "fenchel/core/parallel.hpp"
 #include "fenchel/core/taut_string.hpp"
 #include "support/grids.hpp"

@@ -1,4 +1,4 @@
-#include "fenchel/backend/fusedmax.hpp"
+#include "fenchel/backend/cpu/fusedmax.hpp"
 
 #include <gtest/gtest.h>
 

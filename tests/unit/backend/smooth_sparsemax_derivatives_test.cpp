@@ -3,7 +3,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "fenchel/backend/entmax_derivatives.hpp"
+#include "fenchel/backend/cpu/entmax_derivatives.hpp"
 #include "support/differences.hpp"
 #include "support/messages.hpp"
 #include "unit/backend/smooth_sparsemax_reference.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "fenchel/backend/smooth_sparsemax.hpp"
+#include "fenchel/backend/cpu/smooth_sparsemax.hpp"
 #include "support/grids.hpp"
 
 /// Rows for the tests of smooth sparsemax, and what they are compared with.

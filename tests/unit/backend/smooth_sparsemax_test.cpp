@@ -1,4 +1,4 @@
-#include "fenchel/backend/smooth_sparsemax.hpp"
+#include "fenchel/backend/cpu/smooth_sparsemax.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,13 +10,14 @@
 #include "fenchel/core/beta_gaussian.hpp"
 #include "fenchel/core/gamma_ratio.hpp"
 #include "fenchel/core/gamma_ratio_derivatives.hpp"
+#include "fenchel/core/infinity.hpp"
 
 namespace fenchel {
 namespace {
 
 using Function = BetaGaussianFunction;
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kInf = kInfinity;
 
 /// Central differences of the fourth order.
 template <class F>

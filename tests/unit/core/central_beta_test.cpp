@@ -1,10 +1,10 @@
-#include "core/central_beta.hpp"
+#include "core/beta_gaussian/central_beta.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "core/radius_slope.hpp"
+#include "core/beta_gaussian/radius_slope.hpp"
 #include "fenchel/core/beta_gaussian_radius.hpp"
 #include "support/reference_cdf.hpp"
 

@@ -15,7 +15,7 @@ using testing::kInf;
 
 constexpr double kEps = std::numeric_limits<double>::epsilon();
 
-/// MATH.md, golden values 1 to 3; log_b and exp_b have am1 = 1 - b.
+/// docs/math.md, golden values 1 to 3; log_b and exp_b have am1 = 1 - b.
 TEST(Deformed, MatchesTheGoldenValues) {
   const double b43 = 1.0 - 4.0 / 3;
   EXPECT_NEAR(deformed_log(0.5, 2.0), 0.8284271247461901, 1e-15);
@@ -69,7 +69,8 @@ TEST(Deformed, LogInvertsExpInsideTheSupportOnly) {
       EXPECT_NEAR(deformed_log(am1, deformed_exp(am1, u)), u, 1e-14 * (1 + std::abs(am1))) << am1 << ' ' << u;
     }
   }
-  EXPECT_EQ(deformed_log(0.5, deformed_exp(0.5, -3.0)), -2) << "MATH.md E14: below the support it is -1/am1";
+  EXPECT_EQ(deformed_log(0.5, deformed_exp(0.5, -3.0)), -2)
+      << "docs/math.md E14: below the support it is -1/am1";
 }
 
 TEST(Deformed, FloatCarriesAlphaThroughOne) {

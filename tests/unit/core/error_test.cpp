@@ -1,4 +1,5 @@
 #include "fenchel/core/error.hpp"
+#include "fenchel/core/infinity.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,8 +21,7 @@ TEST(Error, PrintsTheShortestNumberThatReadsBack) {
   EXPECT_EQ(error_message("f", "x", "must be finite", 0.1), "fenchel::f: x must be finite, got 0.1");
   EXPECT_EQ(error_message("f", "x", "must be finite", std::numeric_limits<double>::quiet_NaN()),
             "fenchel::f: x must be finite, got nan");
-  EXPECT_EQ(error_message("f", "x", "must be finite", -std::numeric_limits<double>::infinity()),
-            "fenchel::f: x must be finite, got -inf");
+  EXPECT_EQ(error_message("f", "x", "must be finite", -kInfinity), "fenchel::f: x must be finite, got -inf");
 }
 
 TEST(Error, ThrowsTheStandardTypes) {

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/portable_math.hpp"
+#include "core/random/portable_math.hpp"
 #include "fenchel/core/philox.hpp"
 #include "support/reference_cdf.hpp"
 

@@ -1,4 +1,4 @@
-#include "fenchel/distribution/beta_gaussian.hpp"
+#include "fenchel/distribution/line/beta_gaussian.hpp"
 
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST(BetaGaussian, DistributionFunctionsMatchTheTable) {
 }
 
 TEST(BetaGaussian, MatchesTheGoldenValues) {
-  // MATH.md 8, rows 11-13, 19: R at sigma2 = 1 is the half width.
+  // docs/math.md 8, rows 11-13, 19: R at sigma2 = 1 is the half width.
   for (const auto& [alpha, radius] : {std::pair{2.0, 1.1447142425533319},
                                       {1.5, 1.7187719275874788},
                                       {4. / 3, 2.1829968887279975},
@@ -93,7 +93,7 @@ TEST(BetaGaussian, MatchesTheGoldenValues) {
   expect_close(entropy(BetaGaussian(1.5, 0, 0.64)), 0.78837833140019748, 1e-13, "Shannon");
 }
 
-TEST(BetaGaussian, IsTheTruncatedParabolaAtTwo) {  // MATH.md 3
+TEST(BetaGaussian, IsTheTruncatedParabolaAtTwo) {  // docs/math.md 3
   const auto p = BetaGaussian::truncated_parabola(0.5, 2. / 3);
   EXPECT_NEAR(p.half_width(), 1, 1e-15);
   EXPECT_NEAR(pdf(p, 0.5), 0.75, 1e-15);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fenchel/distribution/beta_covariance.hpp"
-#include "fenchel/distribution/beta_gradient.hpp"
+#include "fenchel/distribution/line/beta_gradient.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
 

@@ -1,4 +1,4 @@
-#include "fenchel/distribution/beta_laplace.hpp"
+#include "fenchel/distribution/line/beta_laplace.hpp"
 
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ TEST(BetaLaplace, Golden) {
   }
 }
 
-TEST(BetaLaplace, TriangularHasTheFormsOfThePaper) {  // MATH.md 3
+TEST(BetaLaplace, TriangularHasTheFormsOfThePaper) {  // docs/math.md 3
   const double b = 2.25, a = 1.5, mu = 4;
   const auto p = BetaLaplace::triangular(mu, b);
   EXPECT_DOUBLE_EQ(p.half_width(), a);

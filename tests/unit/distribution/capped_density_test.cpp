@@ -1,15 +1,15 @@
-#include "fenchel/distribution/capped_density.hpp"
+#include "fenchel/distribution/line/capped_density.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
 
-#include "fenchel/distribution/beta_gaussian.hpp"
-#include "fenchel/distribution/beta_laplace.hpp"
-#include "fenchel/distribution/capped_parabola.hpp"
-#include "fenchel/distribution/capped_triangular.hpp"
-#include "fenchel/distribution/roughness.hpp"
+#include "fenchel/distribution/line/beta_gaussian.hpp"
+#include "fenchel/distribution/line/beta_laplace.hpp"
+#include "fenchel/distribution/line/capped_parabola.hpp"
+#include "fenchel/distribution/line/capped_triangular.hpp"
+#include "fenchel/distribution/line/roughness.hpp"
 #include "support/differences.hpp"
 #include "support/golden.hpp"
 #include "support/grids.hpp"

@@ -1,4 +1,4 @@
-#include "fenchel/distribution/integer_table.hpp"
+#include "fenchel/distribution/integers/integer_table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "fenchel/core/parallel.hpp"
-#include "fenchel/distribution/integer_prediction.hpp"
+#include "fenchel/distribution/integers/integer_prediction.hpp"
 #include "support/grids.hpp"
 #include "support/integer_families.hpp"
 #include "support/messages.hpp"

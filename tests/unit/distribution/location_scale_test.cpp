@@ -1,4 +1,4 @@
-#include "fenchel/distribution/location_scale.hpp"
+#include "fenchel/distribution/line/location_scale.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <stdexcept>
 
 #include "fenchel/core/quadrature.hpp"
-#include "fenchel/distribution/beta_laplace.hpp"
-#include "fenchel/distribution/truncated_gaussian.hpp"
+#include "fenchel/distribution/line/beta_laplace.hpp"
+#include "fenchel/distribution/line/truncated_gaussian.hpp"
 #include "support/golden.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
@@ -20,7 +20,7 @@ using testing::location_scale_example;
 
 constexpr double kPlaces[] = {0, 0.3, 0.9, 0.999999};
 
-TEST(LocationScale, PrintedGoldenRow) {  // MATH.md 8, row 61
+TEST(LocationScale, PrintedGoldenRow) {  // docs/math.md 8, row 61
   EXPECT_NEAR(LocationScale(location_scale_example(2, 0, 1)).a(), 0.90710329357628993, 2e-15);
 }
 

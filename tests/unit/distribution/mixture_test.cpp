@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "fenchel/core/quadrature.hpp"
-#include "fenchel/distribution/beta_gaussian.hpp"
-#include "fenchel/distribution/capped_parabola.hpp"
+#include "fenchel/distribution/line/beta_gaussian.hpp"
+#include "fenchel/distribution/line/capped_parabola.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
 

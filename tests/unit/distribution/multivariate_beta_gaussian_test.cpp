@@ -1,4 +1,4 @@
-#include "fenchel/distribution/multivariate_beta_gaussian.hpp"
+#include "fenchel/distribution/euclidean/multivariate_beta_gaussian.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "fenchel/distribution/multivariate_expectation.hpp"
-#include "fenchel/distribution/multivariate_geometry.hpp"
+#include "fenchel/distribution/euclidean/multivariate_expectation.hpp"
+#include "fenchel/distribution/euclidean/multivariate_geometry.hpp"
 #include "support/golden.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
@@ -30,7 +30,7 @@ void expect_near(double found, double expected, const char* what) {
   EXPECT_NEAR(found, expected, kRelative * std::abs(expected)) << what;
 }
 
-/// R of MATH.md 5.1, which is for Sigma~ of determinant one.
+/// R of docs/math.md 5.1, which is for Sigma~ of determinant one.
 double radius(index_t n, double alpha) {
   const MultivariateBetaGaussian p(alpha, VectorXd::Zero(n), MatrixXd::Identity(n, n));
   return std::sqrt(support(p).radius2);
@@ -152,8 +152,8 @@ TEST(MultivariateBetaGaussian, MassIsOneOnAGrid) {
   EXPECT_NEAR(product, covariance(p)(0, 1), 1e-8);
 }
 
-/// The paper's coefficient 1/(N + 2) at alpha = infinity lacks the radius of the unit-volume ball (MATH.md
-/// E5).
+/// The paper's coefficient 1/(N + 2) at alpha = infinity lacks the radius of the unit-volume ball
+/// (docs/math.md E5).
 TEST(MultivariateBetaGaussian, E5UniformLimitIsTheBallOfUnitVolume) {
   for (const double s : {0.3, 1.0, 7.0}) {
     const auto line = MultivariateBetaGaussian(kInf, VectorXd::Zero(1), MatrixXd::Constant(1, 1, s));

@@ -1,11 +1,11 @@
-#include "fenchel/distribution/multivariate_expectation.hpp"
+#include "fenchel/distribution/euclidean/multivariate_expectation.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
 
-#include "distribution/sphere_rule.hpp"
+#include "distribution/euclidean/sphere_rule.hpp"
 #include "fenchel/core/error.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"

@@ -1,4 +1,4 @@
-#include "fenchel/distribution/multivariate_geometry.hpp"
+#include "fenchel/distribution/euclidean/multivariate_geometry.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fenchel/core/quadrature.hpp"
-#include "fenchel/distribution/multivariate_expectation.hpp"
+#include "fenchel/distribution/euclidean/multivariate_expectation.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
 

@@ -1,4 +1,4 @@
-#include "fenchel/distribution/multivariate_mixture.hpp"
+#include "fenchel/distribution/euclidean/multivariate_mixture.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 
 #include "fenchel/core/parallel.hpp"
 #include "fenchel/core/philox.hpp"
-#include "fenchel/distribution/multivariate_beta_gaussian.hpp"
-#include "fenchel/distribution/multivariate_geometry.hpp"
+#include "fenchel/distribution/euclidean/multivariate_beta_gaussian.hpp"
+#include "fenchel/distribution/euclidean/multivariate_geometry.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
 #include "support/reference_cdf.hpp"

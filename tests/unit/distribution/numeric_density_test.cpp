@@ -1,4 +1,4 @@
-#include "fenchel/distribution/numeric_density.hpp"
+#include "fenchel/distribution/line/numeric_density.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "fenchel/distribution/roughness.hpp"
+#include "fenchel/distribution/line/roughness.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "fenchel/core/quadrature.hpp"
-#include "fenchel/distribution/capped_triangular.hpp"
-#include "fenchel/distribution/smooth_parabola.hpp"
-#include "fenchel/distribution/smooth_triangular.hpp"
+#include "fenchel/distribution/line/capped_triangular.hpp"
+#include "fenchel/distribution/line/smooth_parabola.hpp"
+#include "fenchel/distribution/line/smooth_triangular.hpp"
 #include "support/differences.hpp"
 #include "support/grids.hpp"
 

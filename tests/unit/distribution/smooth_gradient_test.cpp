@@ -7,8 +7,8 @@
 
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/quadrature.hpp"
-#include "fenchel/distribution/smooth_parabola.hpp"
-#include "fenchel/distribution/smooth_triangular.hpp"
+#include "fenchel/distribution/line/smooth_parabola.hpp"
+#include "fenchel/distribution/line/smooth_triangular.hpp"
 #include "support/differences.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"

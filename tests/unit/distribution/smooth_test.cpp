@@ -4,12 +4,12 @@
 #include <cmath>
 #include <string>
 
-#include "distribution/smooth_forms.hpp"
+#include "distribution/line/smooth_forms.hpp"
 #include "fenchel/core/quadrature.hpp"
-#include "fenchel/distribution/beta_gaussian.hpp"
-#include "fenchel/distribution/beta_laplace.hpp"
-#include "fenchel/distribution/smooth_parabola.hpp"
-#include "fenchel/distribution/smooth_triangular.hpp"
+#include "fenchel/distribution/line/beta_gaussian.hpp"
+#include "fenchel/distribution/line/beta_laplace.hpp"
+#include "fenchel/distribution/line/smooth_parabola.hpp"
+#include "fenchel/distribution/line/smooth_triangular.hpp"
 #include "support/differences.hpp"
 #include "support/golden.hpp"
 #include "support/grids.hpp"
@@ -43,7 +43,7 @@ void expect_relative(double got, double want, double tolerance) {
   EXPECT_NEAR(got / want, 1, tolerance) << "got " << got << ", want " << want;
 }
 
-TEST(SmoothParabola, GoldenRows) {  // MATH.md 8, rows 68 to 70: half width, C, tau, p(0), cdf(0.7)
+TEST(SmoothParabola, GoldenRows) {  // docs/math.md 8, rows 68 to 70: half width, C, tau, p(0), cdf(0.7)
   const double rows[][7] = {{1, 1, 1.984735113399849, 0.55597137577353553, -0.90845169811011768,
                              0.46442307388365321, 0.80050034636152263},
                             {0.1, 0.25, 1.0186127360195275, 0.10300769211484065, -1.1825782878187341,
@@ -151,7 +151,7 @@ TYPED_TEST(Smooth, HalfWidthForEveryRatio) {
   for (double exponent = -60; exponent <= 60; exponent += 3) {
     const TypeParam p(1, 0, std::pow(10, exponent));
     const double x = p.half_width(), u = x * x;
-    // the continued fractions of MATH.md 6.2, to a depth that serves any x below 300
+    // the continued fractions of docs/math.md 6.2, to a depth that serves any x below 300
     double fraction = 0;
     const bool parabola = bend_of(this->kFamily) == 1;
     for (int k = 300; k > 0; --k)
@@ -289,7 +289,7 @@ TEST(SmoothTriangular, GammaZeroIsATriangular) {
   EXPECT_NEAR(quantile(p, 0.1), quantile(q, 0.1), 1e-14);
 }
 
-TEST(SmoothParabola, LargeGammaIsABiweight) {  // MATH.md 6.2
+TEST(SmoothParabola, LargeGammaIsABiweight) {  // docs/math.md 6.2
   const double gamma = 1e12, sigma2 = 1.7;
   const SmoothParabola p(gamma, 0, sigma2);
   expect_relative(p.half_width(), std::pow(22.5 * sigma2 * gamma, 0.2), 1e-4);

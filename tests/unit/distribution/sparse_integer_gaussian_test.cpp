@@ -1,4 +1,4 @@
-#include "fenchel/distribution/sparse_integer_gaussian.hpp"
+#include "fenchel/distribution/integers/sparse_integer_gaussian.hpp"
 
 #include <gtest/gtest.h>
 

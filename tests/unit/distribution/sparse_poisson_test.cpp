@@ -1,4 +1,4 @@
-#include "fenchel/distribution/sparse_poisson.hpp"
+#include "fenchel/distribution/integers/sparse_poisson.hpp"
 
 #include <gtest/gtest.h>
 

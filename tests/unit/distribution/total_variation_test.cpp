@@ -1,4 +1,4 @@
-#include "fenchel/distribution/total_variation.hpp"
+#include "fenchel/distribution/line/total_variation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ TEST(TotalVariationOfADensity, UnimodalFamiliesClimbToThePeakOnce) {
     const CappedParabola par(gamma, 0.2, 1.2);
     check(tri, -8, 8);
     check(par, -8, 8);
-    const double a = tri.plateau(), b = tri.half_width();  // MATH.md 6.1
+    const double a = tri.plateau(), b = tri.half_width();  // docs/math.md 6.1
     EXPECT_NEAR(total_variation(tri), 2 * (b - a) / 1.2, 1e-14);
     EXPECT_NEAR(total_variation(par),
                 (par.half_width() * par.half_width() - par.plateau() * par.plateau()) / 1.2, 1e-14);

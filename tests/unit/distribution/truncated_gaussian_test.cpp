@@ -1,4 +1,4 @@
-#include "fenchel/distribution/truncated_gaussian.hpp"
+#include "fenchel/distribution/line/truncated_gaussian.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ using testing::kInf;
 
 constexpr double kPlaces[] = {0, 0.3, 0.9, 0.999999};
 
-TEST(TruncatedGaussian, PrintedGoldenRow) {  // MATH.md 8, row 60
+TEST(TruncatedGaussian, PrintedGoldenRow) {  // docs/math.md 8, row 60
   const TruncatedGaussian p(2, 0, 1);
   EXPECT_NEAR(p.half_width(), 1.5381722544550523, 1e-15);
   EXPECT_NEAR(p.threshold(), 0.24444173653800069, 1e-15);

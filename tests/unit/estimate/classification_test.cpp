@@ -1,4 +1,4 @@
-#include "fenchel/estimate/classification.hpp"
+#include "fenchel/estimate/regression/classification.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "fenchel/estimate/collect.hpp"
+#include "fenchel/estimate/statistics/collect.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,10 +12,10 @@
 #include "fenchel/data/data_error.hpp"
 #include "fenchel/data/part_source.hpp"
 #include "fenchel/data/rows_source.hpp"
-#include "fenchel/estimate/count_histogram.hpp"
-#include "fenchel/estimate/line_moments.hpp"
-#include "fenchel/estimate/moments.hpp"
-#include "fenchel/estimate/selection.hpp"
+#include "fenchel/estimate/statistics/count_histogram.hpp"
+#include "fenchel/estimate/statistics/line_moments.hpp"
+#include "fenchel/estimate/statistics/moments.hpp"
+#include "fenchel/estimate/statistics/selection.hpp"
 #include "support/column.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"

@@ -1,4 +1,4 @@
-#include "fenchel/estimate/count_regression.hpp"
+#include "fenchel/estimate/regression/count_regression.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include <Eigen/LU>
 
-#include "estimate/count_loss.hpp"
+#include "estimate/regression/count_loss.hpp"
 #include "fenchel/core/parallel.hpp"
 #include "fenchel/core/philox.hpp"
 #include "fenchel/core/variates.hpp"

@@ -1,4 +1,4 @@
-#include "fenchel/estimate/determination.hpp"
+#include "fenchel/estimate/regression/determination.hpp"
 
 #include <gtest/gtest.h>
 

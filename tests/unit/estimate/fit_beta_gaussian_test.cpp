@@ -1,4 +1,4 @@
-#include "fenchel/estimate/fit_beta_gaussian.hpp"
+#include "fenchel/estimate/fit/beta_gaussian.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <vector>
 
-#include "fenchel/distribution/beta_gaussian.hpp"
-#include "fenchel/distribution/empirical.hpp"
-#include "fenchel/estimate/fit_location_scale.hpp"
-#include "fenchel/estimate/fit_truncated_gaussian.hpp"
-#include "fenchel/estimate/line_moments.hpp"
+#include "fenchel/distribution/line/beta_gaussian.hpp"
+#include "fenchel/distribution/line/empirical.hpp"
+#include "fenchel/estimate/fit/location_scale.hpp"
+#include "fenchel/estimate/fit/truncated_gaussian.hpp"
+#include "fenchel/estimate/statistics/line_moments.hpp"
 #include "fenchel/loss/location_scale.hpp"
 #include "fenchel/loss/scaled_gaussian.hpp"
 #include "support/column.hpp"

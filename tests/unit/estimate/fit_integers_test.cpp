@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "fenchel/core/philox.hpp"
-#include "fenchel/estimate/fit_sparse_integer_gaussian.hpp"
-#include "fenchel/estimate/fit_sparse_poisson.hpp"
+#include "fenchel/estimate/fit/sparse_integer_gaussian.hpp"
+#include "fenchel/estimate/fit/sparse_poisson.hpp"
 #include "fenchel/loss/integers.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"

@@ -1,4 +1,4 @@
-#include "fenchel/estimate/fit_linear.hpp"
+#include "fenchel/estimate/fit/linear_score.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "fenchel/data/data_error.hpp"
 #include "fenchel/data/rows_source.hpp"
-#include "fenchel/distribution/beta_gaussian.hpp"
+#include "fenchel/distribution/line/beta_gaussian.hpp"
 #include "fenchel/predict/function.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
@@ -34,7 +34,7 @@ void expect_closed_form(double alpha, const std::vector<double>& values) {
   const PhiMoments moments = moments_of(phi, values);
   const double mu = moments.mean()[0], spread = moments.covariance()(0, 0);
   const double sigma2 =
-      std::pow(spread / variance(BetaGaussian(alpha, 0, 1)), (alpha + 1) / 2);  // MATH.md 5.6
+      std::pow(spread / variance(BetaGaussian(alpha, 0, 1)), (alpha + 1) / 2);  // docs/math.md 5.6
   const auto fit = fit_linear(alpha, phi, Line(), moments);
   EXPECT_NEAR(fit.parameters[0], mu / sigma2, 2e-7 * std::max(1.0, std::abs(mu)) / sigma2) << alpha;
   EXPECT_NEAR(fit.parameters[1], -0.5 / sigma2, 1e-7 / sigma2) << alpha;

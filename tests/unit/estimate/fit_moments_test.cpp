@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "fenchel/distribution/empirical.hpp"
-#include "fenchel/estimate/fit_beta_gaussian.hpp"
-#include "fenchel/estimate/fit_beta_laplace.hpp"
-#include "fenchel/estimate/fit_capped.hpp"
-#include "fenchel/estimate/fit_smooth.hpp"
-#include "fenchel/estimate/minimize.hpp"
+#include "fenchel/distribution/line/empirical.hpp"
+#include "fenchel/estimate/fit/beta_gaussian.hpp"
+#include "fenchel/estimate/fit/beta_laplace.hpp"
+#include "fenchel/estimate/fit/capped.hpp"
+#include "fenchel/estimate/fit/smooth.hpp"
+#include "fenchel/estimate/regression/minimize.hpp"
 #include "fenchel/loss/absolute.hpp"
 #include "fenchel/loss/quadratic.hpp"
 #include "fenchel/loss/sobolev.hpp"

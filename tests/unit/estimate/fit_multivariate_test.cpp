@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "fenchel/data/rows_source.hpp"
-#include "fenchel/estimate/fit_beta_gaussian.hpp"
-#include "fenchel/estimate/fit_multivariate_beta_gaussian.hpp"
+#include "fenchel/estimate/fit/beta_gaussian.hpp"
+#include "fenchel/estimate/fit/multivariate_beta_gaussian.hpp"
 #include "fenchel/loss/multivariate_quadratic.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"

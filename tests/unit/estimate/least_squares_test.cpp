@@ -1,4 +1,4 @@
-#include "fenchel/estimate/least_squares.hpp"
+#include "fenchel/estimate/regression/least_squares.hpp"
 
 #include <gtest/gtest.h>
 

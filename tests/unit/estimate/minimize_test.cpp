@@ -1,4 +1,4 @@
-#include "fenchel/estimate/minimize.hpp"
+#include "fenchel/estimate/regression/minimize.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fenchel/core/index.hpp"
+#include "fenchel/core/infinity.hpp"
 #include "support/messages.hpp"
 
 namespace fenchel {
@@ -68,8 +69,7 @@ TEST(Minimize, RoundingDoesNotStopIt) {
 }
 
 TEST(Minimize, InfinityAndNaNAreWalls) {
-  for (const double wall :
-       {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+  for (const double wall : {kInfinity, std::numeric_limits<double>::quiet_NaN()}) {
     const auto f = [wall](const VectorXd& x, VectorXd& gradient) {  // x - log x, with its minimum at 1
       gradient[0] = 1 - 1 / x[0];
       return x[0] > 0 ? x[0] - std::log(x[0]) : wall;

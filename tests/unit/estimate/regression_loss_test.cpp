@@ -1,11 +1,11 @@
-#include "estimate/regression_loss.hpp"
+#include "estimate/regression/regression_loss.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "fenchel/distribution/beta_gaussian.hpp"
-#include "fenchel/distribution/generic.hpp"
+#include "fenchel/distribution/line/beta_gaussian.hpp"
+#include "fenchel/distribution/line/generic.hpp"
 #include "fenchel/loss/quadratic.hpp"
 #include "support/grids.hpp"
 
@@ -31,7 +31,7 @@ TEST(RegressionLoss, IsTheCrossOmegaLossOfARow) {
       }
     }
   }
-  // The paper's formula with its factor corrected (E3; MATH.md 8, row 42).
+  // The paper's formula with its factor corrected (E3; docs/math.md 8, row 42).
   EXPECT_NEAR(detail::RegressionLoss(2)(1.7, std::log(1.4)).value, 0.9231240674852756, 1e-15);
 }
 

@@ -1,4 +1,4 @@
-#include "fenchel/estimate/regression.hpp"
+#include "fenchel/estimate/regression/regression.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include "fenchel/core/philox.hpp"
 #include "fenchel/core/variates.hpp"
 #include "fenchel/data/csv_source.hpp"
-#include "fenchel/estimate/determination.hpp"
+#include "fenchel/estimate/regression/determination.hpp"
 #include "fenchel/loss/quadratic.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
@@ -248,7 +248,7 @@ TEST(Regression, TheTableOfThePaper) {
   const Table counties = cancer();
   ASSERT_EQ(counties.rows(), 301);
   const Table train = part(counties, 0, 271), test = part(counties, 271, 301);
-  // MATH.md 9; slopes and intercepts are of the minima to all digits.
+  // docs/math.md 9; slopes and intercepts are of the minima to all digits.
   struct Row {
     double alpha, slope, intercept, loss, swapped, usual;
   };

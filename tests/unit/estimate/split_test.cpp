@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "fenchel/estimate/absolute_moments.hpp"
-#include "fenchel/estimate/count_histogram.hpp"
-#include "fenchel/estimate/line_moments.hpp"
-#include "fenchel/estimate/moments.hpp"
-#include "fenchel/estimate/phi_moments.hpp"
-#include "fenchel/estimate/radial_moments.hpp"
+#include "fenchel/estimate/statistics/absolute_moments.hpp"
+#include "fenchel/estimate/statistics/count_histogram.hpp"
+#include "fenchel/estimate/statistics/line_moments.hpp"
+#include "fenchel/estimate/statistics/moments.hpp"
+#include "fenchel/estimate/statistics/phi_moments.hpp"
+#include "fenchel/estimate/statistics/radial_moments.hpp"
 #include "support/column.hpp"
 #include "support/quad.hpp"
 

@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "fenchel/estimate/absolute_moments.hpp"
-#include "fenchel/estimate/byte_format.hpp"
-#include "fenchel/estimate/count_histogram.hpp"
-#include "fenchel/estimate/line_moments.hpp"
-#include "fenchel/estimate/moments.hpp"
-#include "fenchel/estimate/radial_moments.hpp"
+#include "fenchel/estimate/statistics/absolute_moments.hpp"
+#include "fenchel/estimate/statistics/byte_format.hpp"
+#include "fenchel/estimate/statistics/count_histogram.hpp"
+#include "fenchel/estimate/statistics/line_moments.hpp"
+#include "fenchel/estimate/statistics/moments.hpp"
+#include "fenchel/estimate/statistics/radial_moments.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
 

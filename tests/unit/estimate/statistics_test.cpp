@@ -1,4 +1,4 @@
-#include "fenchel/estimate/statistics.hpp"
+#include "fenchel/estimate/statistics/statistics.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "fenchel/data/data_error.hpp"
-#include "fenchel/estimate/absolute_moments.hpp"
-#include "fenchel/estimate/byte_format.hpp"
-#include "fenchel/estimate/count_histogram.hpp"
-#include "fenchel/estimate/line_moments.hpp"
-#include "fenchel/estimate/moments.hpp"
-#include "fenchel/estimate/phi_moments.hpp"
-#include "fenchel/estimate/radial_moments.hpp"
+#include "fenchel/estimate/statistics/absolute_moments.hpp"
+#include "fenchel/estimate/statistics/byte_format.hpp"
+#include "fenchel/estimate/statistics/count_histogram.hpp"
+#include "fenchel/estimate/statistics/line_moments.hpp"
+#include "fenchel/estimate/statistics/moments.hpp"
+#include "fenchel/estimate/statistics/phi_moments.hpp"
+#include "fenchel/estimate/statistics/radial_moments.hpp"
 #include "support/column.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "fenchel/backend/fenchel_young.hpp"
+#include "fenchel/backend/cpu/entmax_loss.hpp"
 #include "support/grids.hpp"
 
 namespace fenchel {

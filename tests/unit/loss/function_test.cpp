@@ -21,7 +21,7 @@ FunctionScore quadratic(double mu, double sigma2) {
   return FunctionScore([=](double t) { return -(t - mu) * (t - mu) / (2 * sigma2); });
 }
 
-TEST(LossFunction, GoldenValuesOfQuadraticScores) {  // MATH.md, golden values 31-35, 40-42
+TEST(LossFunction, GoldenValuesOfQuadraticScores) {  // docs/math.md, golden values 31-35, 40-42
   struct {
     double alpha, fenchel_young, cross_omega;
   } const rows[] = {{1, 0.24882142524915643, 1.4446164071396194},

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "fenchel/distribution/dirac.hpp"
+#include "fenchel/distribution/line/dirac.hpp"
 #include "fenchel/loss/sobolev.hpp"
 #include "fenchel/loss/sobolev_function.hpp"
 #include "fenchel/loss/total_variation.hpp"

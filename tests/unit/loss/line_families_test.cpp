@@ -3,8 +3,8 @@
 #include <cmath>
 #include <vector>
 
-#include "fenchel/distribution/dirac.hpp"
-#include "fenchel/distribution/empirical.hpp"
+#include "fenchel/distribution/line/dirac.hpp"
+#include "fenchel/distribution/line/empirical.hpp"
 #include "fenchel/loss/absolute.hpp"
 #include "fenchel/loss/location_scale.hpp"
 #include "fenchel/loss/scaled_gaussian.hpp"

@@ -9,7 +9,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "fenchel/distribution/sparse_poisson.hpp"
+#include "fenchel/core/infinity.hpp"
+#include "fenchel/distribution/integers/sparse_poisson.hpp"
 #include "fenchel/loss/integers.hpp"
 #include "support/messages.hpp"
 
@@ -19,7 +20,6 @@ namespace {
 using S = PoissonStatistic;
 using testing::message_of;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::array kAlphas = {1.0, 1 + 0x1p-52, 1 + 1e-8, 4.0 / 3, 1.5, 2.0, 5.0};
 
 struct Result {

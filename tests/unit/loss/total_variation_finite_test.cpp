@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fenchel/backend/fusedmax.hpp"
+#include "fenchel/backend/cpu/fusedmax.hpp"
 #include "support/differences.hpp"
 #include "support/fused_rows.hpp"
 #include "support/grids.hpp"

@@ -72,7 +72,7 @@ TYPED_TEST(TotalVariationLoss, GradientsAgreeWithDifferences) {
   }
 }
 
-TYPED_TEST(TotalVariationLoss, IsZeroAtThePredictionAlone) {  // fails with the Omega_2 of MATH.md E10
+TYPED_TEST(TotalVariationLoss, IsZeroAtThePredictionAlone) {  // fails with the Omega_2 of docs/math.md E10
   for (const double gamma : kGammas) {
     for (const double temperature : {1.0, 1.7}) {
       SCOPED_TRACE(gamma);

@@ -11,12 +11,13 @@
 #include <string>
 #include <vector>
 
+#include "fenchel/core/infinity.hpp"
 #include "plot/svg.hpp"
 
 namespace fenchel::plot {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kInf = kInfinity;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// The values of an attribute, in order.

@@ -1,4 +1,5 @@
 #include "plot/ticks.hpp"
+#include "fenchel/core/infinity.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +13,7 @@ namespace fenchel::plot {
 namespace {
 
 using Labels = std::vector<std::string>;
-constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kInf = kInfinity;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 const Range kRanges[] = {{0, 1},

@@ -80,7 +80,7 @@ TEST(PredictFunction, LaplaceAndTriangular) {
   EXPECT_NEAR(conjugate(Tsallis(2), absolute(mu, b), Line{}), 0.5 - 2 / (3 * std::sqrt(b)), 1e-11);
 }
 
-TEST(PredictFunction, TruncatedGaussian) {  // MATH.md, golden value 60
+TEST(PredictFunction, TruncatedGaussian) {  // docs/math.md, golden value 60
   const FunctionScore f([](double t) { return 2 * std::exp(-t * t / 2) / std::sqrt(2 * std::numbers::pi); });
   const NumericDensity p = predict(Tsallis(2), f, Line{});
   EXPECT_NEAR(support(p)[0].upper(), 1.5381722544550523, 1e-11);

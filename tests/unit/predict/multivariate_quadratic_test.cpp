@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "fenchel/distribution/multivariate_expectation.hpp"
+#include "fenchel/distribution/euclidean/multivariate_expectation.hpp"
 #include "fenchel/domain/line.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"

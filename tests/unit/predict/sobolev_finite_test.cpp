@@ -147,7 +147,7 @@ TEST(PredictSobolevFinite, MaskedAtomsDo) {
 }
 
 /// A grid of step h on the line: weights h, gamma / h; or the counting measure, h f and gamma / h^2. The
-/// numbers are those of MATH.md's table, row 68: p = C cosh t - t^2 / 2 - 1 - tau on (-b, b).
+/// numbers are those of docs/math.md's table, row 68: p = C cosh t - t^2 / 2 - 1 - tau on (-b, b).
 TEST(PredictSobolevFinite, IsThatOfTheLineOnAFineGrid) {
   constexpr double kB = 1.984735113399849, kC = 0.55597137577353553, kTau = -0.90845169811011768;
   double last = 0;

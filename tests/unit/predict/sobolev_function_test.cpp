@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fenchel/core/error.hpp"
-#include "fenchel/distribution/total_variation.hpp"
+#include "fenchel/distribution/line/total_variation.hpp"
 #include "support/fused_scores.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
@@ -159,7 +159,7 @@ TEST(SobolevFunction, Jump) {
   }
 }
 
-// A window whose ends are in the support has p' = 0 there and gives another density (MATH.md E12).
+// A window whose ends are in the support has p' = 0 there and gives another density (docs/math.md E12).
 // The penalty moves them away from those of the score.
 TEST(SobolevFunction, ModesAreThoseOfTheDensity) {
   const FunctionScore skew([](double t) { return t < 0 ? t : -3 * t; });
@@ -187,7 +187,7 @@ TEST(SobolevFunction, ModesAreThoseOfTheDensity) {
 TEST(SobolevFunction, WindowsThatAreTooSmall) {
   const FunctionScore f([](double t) { return -std::abs(t); });
   const NumericDensity line = predict(Sobolev(1), f, Line{});
-  EXPECT_NEAR(pdf(line, 0), 0.49312019221673639, 1e-11);  // MATH.md golden row 71
+  EXPECT_NEAR(pdf(line, 0), 0.49312019221673639, 1e-11);  // docs/math.md golden row 71
   EXPECT_NEAR(support(line)[0].upper(), 2.0279031679977923, 1e-10);
   EXPECT_GT(std::abs(pdf(predict(Sobolev(1), f, Interval(-1.8, 1.8)), 0) - pdf(line, 0)), 1e-4);
   EXPECT_NEAR(pdf(predict(Sobolev(1), f, Interval(-2.03, 2.03)), 0), pdf(line, 0), 1e-10);

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "fenchel/distribution/truncated_gaussian.hpp"
+#include "fenchel/distribution/line/truncated_gaussian.hpp"
 #include "fenchel/predict/location_scale.hpp"
 #include "fenchel/predict/scaled_gaussian.hpp"
 #include "fenchel/predict/sobolev_function.hpp"
@@ -38,7 +38,7 @@ LocationScaleScore cosine(double mu, double sigma) {
   return {[](double x) { return std::cosh(x); }, [](double x) { return std::sinh(x); }, mu, sigma};
 }
 
-// MATH.md golden rows 66 and 67.
+// docs/math.md golden rows 66 and 67.
 TEST(EvenTotalVariation, GoldenValues) {
   for (const bool known : {true, false}) {
     const auto tri = detail::predict_even(TotalVariation(0.3), absolute(0, 1.2, known));
@@ -152,7 +152,7 @@ struct SmoothRow {
   double scale, gamma, b, tau, peak, cdf;
 };
 
-// MATH.md golden rows 68 to 73; `scale` is sigma, squared for the parabola.
+// docs/math.md golden rows 68 to 73; `scale` is sigma, squared for the parabola.
 TEST(EvenSobolev, GoldenValues) {
   const SmoothRow parabolas[] = {
       {1, 1, 1.984735113399849, -0.90845169811011768, 0.46442307388365321, 0.80050034636152263},

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fenchel/backend/fusedmax.hpp"
+#include "fenchel/backend/cpu/fusedmax.hpp"
 #include "fenchel/predict/finite.hpp"
 #include "support/fused_rows.hpp"
 #include "support/grids.hpp"
@@ -74,8 +74,8 @@ TEST(TotalVariationFinite, ConjugateIsTheLargestValue) {
   }
 }
 
-/// E12 and the scaling of MATH.md 6.1: the densities on a grid of step h are those of the line, up to h^2.
-/// The capped triangular density of sigma = 1.2, gamma = 0.3 (golden row 66), away from its kinks.
+/// E12 and the scaling of docs/math.md 6.1: the densities on a grid of step h are those of the line, up to
+/// h^2. The capped triangular density of sigma = 1.2, gamma = 0.3 (golden row 66), away from its kinks.
 TEST(TotalVariationFinite, AGridConvergesToTheLineAsItsStepSquared) {
   const double sigma = 1.2, gamma = 0.3, plateau = 0.84852813742385703, width = 1.3856406460551018;
   const auto error_of = [&](double h) {

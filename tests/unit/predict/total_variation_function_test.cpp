@@ -67,7 +67,7 @@ TEST(TotalVariationFunction, EvenScoresOnTheLine) {
   }
 }
 
-// Against fusedmax on cells [MATH.md 6.1]: the error, in mass, falls as the square of their width.
+// Against fusedmax on cells [docs/math.md 6.1]: the error, in mass, falls as the square of their width.
 TEST(TotalVariationFunction, DiscretisedFusedmaxConverges) {
   const double gamma = 0.15;
   const auto p = detail::predict_numeric(TotalVariation(gamma), waves(), Interval(-kInf, kInf), 1e-8);
@@ -185,7 +185,7 @@ TEST(TotalVariationFunction, Jump) {
   EXPECT_EQ(pdf(p, 0.2499), pdf(p, lower + 1e-6));
 }
 
-// MATH.md E12: on a window whose ends are too near, the flattened ends reach into the support.
+// docs/math.md E12: on a window whose ends are too near, the flattened ends reach into the support.
 TEST(TotalVariationFunction, WindowsThatAreTooSmall) {
   const double gamma = 0.5, b = 2, cap = std::sqrt(2 * b * gamma), end = std::sqrt(b * (1 + 2 * gamma));
   const double peak = 1 / (end + cap);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fenchel/core/taut_string.hpp"
-#include "fenchel/distribution/total_variation.hpp"
+#include "fenchel/distribution/line/total_variation.hpp"
 #include "fenchel/predict/absolute.hpp"
 #include "fenchel/predict/quadratic.hpp"
 #include "support/messages.hpp"
@@ -29,7 +29,7 @@ TEST(PredictTotalVariation, Parameters) {
             "fenchel::capped_triangular: b must be positive and finite, got inf");
 }
 
-/// Omega(p) with Omega_2 = (int p^2 - 1) / 2: with MATH.md E10's -1 the conjugate would be off by T / 2.
+/// Omega(p) with Omega_2 = (int p^2 - 1) / 2: with docs/math.md E10's -1 the conjugate would be off by T / 2.
 template <class Score>
 void expect_conjugate_is_the_maximum(const Score& f) {
   for (const double gamma : kGammas) {
@@ -86,7 +86,7 @@ TEST(PredictTotalVariation, NoOtherDensityDoesBetter) {
   }
 }
 
-/// The proximal map on a grid of step h, in a window so wide that its ends do not matter (MATH.md 6.1).
+/// The proximal map on a grid of step h, in a window so wide that its ends do not matter (docs/math.md 6.1).
 template <class Score, class P>
 void expect_taut_string(const Score& f, const P& p, double reach) {
   constexpr double kStep = 1e-3;

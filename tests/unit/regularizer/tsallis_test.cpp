@@ -15,7 +15,7 @@ namespace {
 
 const std::vector<double> kP{0.5, 0.3, 0.2};
 
-/// MATH.md, golden values 4 to 7.
+/// docs/math.md, golden values 4 to 7.
 TEST(Tsallis, NegentropyMatchesTheGoldenValues) {
   EXPECT_NEAR(tsallis_negentropy(4.0 / 3, kP), -0.64205807052326542, 1e-15);
   EXPECT_NEAR(tsallis_negentropy(1.5, kP), -0.52358283074024642, 1e-15);

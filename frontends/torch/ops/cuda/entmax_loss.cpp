@@ -2,7 +2,7 @@
 
 #include <torch/csrc/stable/library.h>
 
-#include "fenchel/backend/cuda/fenchel_young.hpp"
+#include "fenchel/backend/cuda/entmax_loss.hpp"
 #include "ops/cuda/device.hpp"
 
 namespace fenchel::ops {

@@ -3,9 +3,9 @@
 #include "fenchel/backend/cuda/views.hpp"
 #include "fenchel/core/config.hpp"
 
-/// Continuous attention (backend/attention.hpp) on a GPU, for Real = float and double, which it is computed
-/// in. All of it is for densities and functions in the memory of the GPU, which are not checked: one that
-/// does not exist has a row or a column of NaN, and so has an integral that does not converge (a
+/// Continuous attention (backend/cpu/attention.hpp) on a GPU, for Real = float and double, which it is
+/// computed in. All of it is for densities and functions in the memory of the GPU, which are not checked: one
+/// that does not exist has a row or a column of NaN, and so has an integral that does not converge (a
 /// ConvergenceError on the CPU). D is at most 8, for second derivatives 4.
 ///
 /// On the line, in double a value and a derivative err by at most twice what they do on the CPU. In float a
@@ -47,7 +47,7 @@ struct BasisTangents {
   Real* covariance = nullptr;
 };
 
-/// `count` matrices B, each `dimension` x N, as in backend/attention.hpp.
+/// `count` matrices B, each `dimension` x N, as in backend/cpu/attention.hpp.
 template <class Real>
 struct ValueMatrices {
   Real* data = nullptr;

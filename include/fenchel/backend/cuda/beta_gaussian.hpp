@@ -6,7 +6,7 @@
 #include "fenchel/core/beta_gaussian.hpp"
 #include "fenchel/core/config.hpp"
 
-/// One beta-Gaussian in bulk (backend/beta_gaussian.hpp) on a GPU, for Real = float and double, with the
+/// One beta-Gaussian in bulk (backend/cpu/beta_gaussian.hpp) on a GPU, for Real = float and double, with the
 /// errors that are stated there. Arithmetic is in double, a float result is rounded once; densities in float
 /// take their logarithm and exponential in float, of double arguments. Draws are the same numbers, bit for
 /// bit, as on the CPU. Throw std::invalid_argument for shapes that do not fit or a null view,

@@ -4,9 +4,9 @@
 #include "fenchel/core/beta_gaussian_jet.hpp"
 #include "fenchel/core/config.hpp"
 
-/// Many beta-Gaussians at once (backend/beta_gaussian_batch.hpp) on a GPU, in double, by the formulas of the
-/// CPU. An element whose alpha has no distribution is NaN. Throw std::invalid_argument for a dimension that
-/// does not fit or a null pointer.
+/// Many beta-Gaussians at once (backend/cpu/beta_gaussian_batch.hpp) on a GPU, in double, by the formulas of
+/// the CPU. An element whose alpha has no distribution is NaN. Throw std::invalid_argument for a dimension
+/// that does not fit or a null pointer.
 namespace fenchel::cuda {
 
 struct BetaGaussianBatch {

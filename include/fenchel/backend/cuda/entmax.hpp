@@ -3,9 +3,9 @@
 #include "fenchel/backend/cuda/views.hpp"
 #include "fenchel/core/config.hpp"
 
-/// The maps of backend/entmax.hpp on a GPU, for T = double, float, Half and BFloat16: the same masks (-inf),
-/// the same NaN rows, every alpha > 0. `p` may be `scores` itself. Half types are computed in float and
-/// rounded once. Throws std::invalid_argument for shapes that do not fit, no columns or a null view,
+/// The maps of backend/cpu/entmax.hpp on a GPU, for T = double, float, Half and BFloat16: the same masks
+/// (-inf), the same NaN rows, every alpha > 0. `p` may be `scores` itself. Half types are computed in float
+/// and rounded once. Throws std::invalid_argument for shapes that do not fit, no columns or a null view,
 /// std::domain_error for a shared alpha that is not positive; a row whose own alpha is not becomes NaN.
 namespace fenchel::cuda {
 

@@ -3,7 +3,7 @@
 #include "fenchel/backend/cuda/views.hpp"
 #include "fenchel/core/config.hpp"
 
-/// The derivatives of backend/entmax_derivatives.hpp on a GPU, for T = double, float, Half and BFloat16.
+/// The derivatives of backend/cpu/entmax_derivatives.hpp on a GPU, for T = double, float, Half and BFloat16.
 /// Numbers a row are double, in the memory of the GPU; a null pointer is not wanted, or is 0. Outputs may be
 /// one of the inputs other than p. Errors as in cuda/entmax.hpp.
 namespace fenchel::cuda {

@@ -5,9 +5,9 @@
 #include "fenchel/backend/cuda/views.hpp"
 #include "fenchel/core/config.hpp"
 
-/// fusedmax and its derivatives (backend/fusedmax.hpp, full chains of unit weights) on a GPU, for T = double,
-/// float, Half and BFloat16. A shared gamma that is negative or not finite throws std::domain_error, a row's
-/// own one makes the row NaN.
+/// fusedmax and its derivatives (backend/cpu/fusedmax.hpp, full chains of unit weights) on a GPU, for T =
+/// double, float, Half and BFloat16. A shared gamma that is negative or not finite throws std::domain_error,
+/// a row's own one makes the row NaN.
 namespace fenchel::cuda {
 
 /// The memory that the map of so many rows needs beside its output, in bytes: none unless rows are long.

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "backend/cuda/device/storage.cuh"
-#include "backend/entmax_terms.hpp"
+#include "backend/entmax/terms.hpp"
 #include "fenchel/backend/cuda/views.hpp"
 
 /// Two rows that are read, p and v, and one that is written, as a team sees them. In each of these,

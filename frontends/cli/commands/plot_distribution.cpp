@@ -1,0 +1,211 @@
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "cli/commands/plots.hpp"
+#include "cli/families/family.hpp"
+#include "cli/tables/format.hpp"
+#include "cli/tables/numbers.hpp"
+#include "fenchel/distribution/euclidean/multivariate_geometry.hpp"
+#include "plot/ellipse.hpp"
+
+namespace fenchel::cli {
+namespace {
+
+using plot::Chart;
+using plot::Range;
+
+struct Options {
+  FamilyOptions family;
+  std::vector<double> range;
+  index_t samples = 400;
+};
+
+/// "beta-gaussian: alpha = 2, mu = 0, sigma2 = 1".
+std::string title_of(const FamilyOptions& given) {
+  const FamilyOptions all = complete(given);
+  std::string parts;
+  const auto add = [&](const char* name, const std::string& value) {
+    parts += fmt::format("{}{} = {}", parts.empty() ? ": " : ", ", name, value);
+  };
+  if (!all.score.empty()) add("score", all.score);
+  const std::pair<const char*, std::optional<double>> numbers[] = {{"\u03b1", all.alpha},
+                                                                   {"\u03ba", all.kappa},
+                                                                   {"b", all.b},
+                                                                   {"\u03c3", all.sigma},
+                                                                   {"\u03b3", all.gamma}};
+  for (const auto& [name, value] : numbers) {
+    if (value) add(name, short_text(*value));
+  }
+  const auto add_list = [&](const char* name, const std::vector<double>& values) {
+    std::vector<std::string> texts;
+    for (const double value : values) texts.push_back(short_text(value));
+    if (texts.size() == 1) add(name, texts[0]);
+    if (texts.size() > 1) add(name, fmt::format("({})", fmt::join(texts, ", ")));
+  };
+  add_list("\u03bc", all.mu);
+  add_list(all.mu.size() > 1 ? "\u03a3" : "\u03c3\u00b2", all.sigma2);
+  return all.family + parts;
+}
+
+std::vector<Interval> pieces(const Interval& support) { return {support}; }
+std::vector<Interval> pieces(const std::vector<Interval>& support) { return support; }
+
+/// What an axis shows of a density: the support and a little beside it, or all but the tails.
+template <class P>
+Range view(const P& p) {
+  constexpr double kTail = 0.002, kMargin = 0.15;
+  const std::vector<Interval> support_pieces = pieces(support(p));
+  const double first = support_pieces.front().lower(), last = support_pieces.back().upper();
+  const double low = std::isfinite(first) ? first : quantile(p, kTail),
+               high = std::isfinite(last) ? last : survival_quantile(p, kTail),
+               margin = kMargin * (high - low);
+  return {low - margin, high + margin};
+}
+
+template <class P, class F>
+Chart line_chart(const P& p, const Options& options, const char* label, F value) {
+  Chart chart(title_of(options.family), {"t", range_of(options.range, view(p))}, {label});
+  bool named = false;
+  for (const Interval& piece : pieces(support(p))) {
+    if (piece.lower() == -HUGE_VAL && piece.upper() == HUGE_VAL) continue;
+    chart.shade(std::exchange(named, true) ? "" : "support", {piece.lower(), piece.upper()}, {.colour = 1});
+  }
+  chart.curve(label, [&](double t) { return value(p, t); }, {.colour = 0});
+  return chart;
+}
+
+/// The integers that an axis shows: the support and one beside it on each side, or all but the tails.
+template <class P>
+IntegerRange integers(const P& p, const std::vector<double>& given) {
+  constexpr double kTail = 1e-3;
+  constexpr index_t kMost = 2000;
+  const IntegerRange own{std::max(support(p).first, quantile(p, kTail)) - 1,
+                         std::min(support(p).last, survival_quantile(p, kTail)) + 1};
+  const Range range = range_of(given, {static_cast<double>(own.first), static_cast<double>(own.last)});
+  if (range.high - range.low > kMost)
+    throw UsageError(
+        fmt::format("more than {} integers cannot be told apart; choose some with --range", kMost));
+  return {static_cast<index_t>(std::ceil(range.low)), static_cast<index_t>(std::floor(range.high))};
+}
+
+template <class P>
+Chart pmf_chart(const P& p, const Options& options) {
+  const IntegerRange shown = integers(p, options.range);
+  Chart chart(title_of(options.family), {"t"}, {"probability"});
+  std::vector<plot::Point> points;
+  for (index_t t = shown.first; t <= shown.last; ++t) points.push_back({static_cast<double>(t), pmf(p, t)});
+  chart.stems("probability; a ring is exactly 0", points, 0, {.colour = 0});
+  return chart;
+}
+
+template <class P>
+Chart step_chart(const P& p, const Options& options) {
+  const IntegerRange shown = integers(p, options.range);
+  Chart chart(title_of(options.family), {"t"}, {"distribution function"});
+  chart.shade("support", {static_cast<double>(support(p).first), static_cast<double>(support(p).last)},
+              {.colour = 1});
+  std::vector<plot::Point> steps;
+  for (index_t t = shown.first; t <= shown.last; ++t) {
+    steps.push_back({static_cast<double>(t), cdf(p, t - 1)});
+    steps.push_back({static_cast<double>(t), cdf(p, t)});
+  }
+  chart.line("distribution function", steps, {.colour = 0});
+  return chart;
+}
+
+Chart plane_chart(const MultivariateBetaGaussian& p, const Options& options, std::uint64_t seed) {
+  if (p.dimension() != 2)
+    throw UsageError(fmt::format("a plot shows two dimensions, --mu has {}", p.dimension()));
+  Chart chart(title_of(options.family), {"t\u2081"}, {"t\u2082"});
+  chart.equal_units();
+  if (options.samples > 0) {
+    const Eigen::MatrixXd draws = sample(p, options.samples, seed);
+    std::vector<plot::Point> points;
+    for (index_t k = 0; k < draws.cols(); ++k) points.push_back({draws(0, k), draws(1, k)});
+    chart.markers("draws", points, plot::Marker::dot, {.colour = plot::kMuted, .width = 3});
+  }
+  chart.line("half of the mass", plot::outline(mahalanobis_contour(p, 0.5)), {.colour = 0});
+  chart.line("90%", plot::outline(mahalanobis_contour(p, 0.9)), {.colour = 1});
+  const Ellipsoid edge = support(p);
+  if (std::isfinite(edge.radius2)) chart.polygon("support", plot::outline(edge), {.colour = 2});
+  return chart;
+}
+
+Chart density_chart(const Options& options, std::uint64_t seed) {
+  return std::visit(
+      [&](const auto& p) {
+        using P = std::decay_t<decltype(p)>;
+        if constexpr (std::same_as<P, MultivariateBetaGaussian>) {
+          return plane_chart(p, options, seed);
+        } else if constexpr (std::same_as<typename P::value_type, index_t>) {
+          return pmf_chart(p, options);
+        } else {
+          return line_chart(p, options, "density", [](const P& q, double t) { return pdf(q, t); });
+        }
+      },
+      make_distribution(options.family));
+}
+
+Chart cdf_chart(const Options& options) {
+  return std::visit(
+      [&](const auto& p) -> Chart {
+        using P = std::decay_t<decltype(p)>;
+        if constexpr (std::same_as<P, MultivariateBetaGaussian>) {
+          throw UsageError(
+              "multivariate-beta-gaussian has no distribution function to plot; see fenchel plot density");
+        } else if constexpr (std::same_as<typename P::value_type, index_t>) {
+          return step_chart(p, options);
+        } else {
+          return line_chart(p, options, "distribution function",
+                            [](const P& q, double t) { return cdf(q, t); });
+        }
+      },
+      make_distribution(options.family));
+}
+
+}  // namespace
+
+PlotKind add_plot_density(CLI::App& plot, Session& session) {
+  CLI::App* app = plot.add_subcommand("density",
+                                      "The density of a distribution over its support; stems on the "
+                                      "integers, contours and draws in the plane.");
+  const auto options = std::make_shared<Options>();
+  add_family_options(*app, options->family);
+  add_range_option(*app, options->range);
+  add_whole(
+      *app, "--samples", [options](std::uint64_t count) { options->samples = static_cast<index_t>(count); },
+      0, 100000, "Draws to show in the plane (400 unless given)");
+  add_seed_option(*app, session);
+  app->footer(
+      "Examples:\n"
+      "  fenchel plot density biweight --sigma2 4 -o biweight.svg\n"
+      "  fenchel plot density sparse-poisson --mu 6 -o poisson.svg\n"
+      "  fenchel plot density score --score \"2*cos(2*t)-t^2/8\" -o waves.svg\n"
+      "  fenchel plot density multivariate-beta-gaussian --mu 0,0 --sigma2 2,1,1,1 -o plane.svg");
+  return {app, [&session, options] { return std::vector{density_chart(*options, session.seed)}; }};
+}
+
+PlotKind add_plot_cdf(CLI::App& plot, Session&) {
+  CLI::App* app = plot.add_subcommand("cdf", "The distribution function, over the support.");
+  const auto options = std::make_shared<Options>();
+  add_family_options(*app, options->family);
+  add_range_option(*app, options->range);
+  app->footer(
+      "Examples:\n  fenchel plot cdf parabola -o parabola.svg\n  fenchel plot cdf student --alpha 0.6 "
+      "--range -4,4 -o student.svg");
+  return {app, [options] { return std::vector{cdf_chart(*options)}; }};
+}
+
+}  // namespace fenchel::cli

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "fenchel/estimate/statistics/processes.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace fenchel::cli {
+
+/// What every command has: the options that all of them share, and who else runs it.
+struct Session {
+  std::string command;       ///< "fit": how messages call it
+  std::string output = "-";  ///< where the result goes; - is standard output
+  bool json = false;
+  bool quiet = false;
+  int threads = 0;
+  std::uint64_t seed = 0;
+  Processes* processes = &Processes::alone();
+
+  /// One process prints.
+  [[nodiscard]] bool speaks() const { return processes->rank() == 0; }
+};
+
+/// --output, --json, --quiet, --threads.
+void add_common_options(CLI::App& app, Session& session);
+/// --threads alone, for commands that do not have the others.
+void add_threads_option(CLI::App& app, Session& session);
+/// --seed, for commands that draw.
+void add_seed_option(CLI::App& app, Session& session);
+
+/// The command line asks for something that means nothing: exit status 2.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace fenchel::cli

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings/arrays/arrays.hpp"
+#include "bindings/gil.hpp"
+#include "fenchel/core/error.hpp"
+#include "fenchel/core/index.hpp"
+#include "fenchel/core/rows.hpp"
+#include "fenchel/data/batch_source.hpp"
+#include "fenchel/estimate/statistics/collect.hpp"
+
+namespace fenchel::python {
+
+/// The rows of an array, and their weights, read without a copy. They may begin at a later row
+/// of a table that is read part by part: messages count from the table's first one.
+class ArraySource final : public BatchSource {
+ public:
+  static constexpr index_t kRowsPerBatch = 4096;
+
+  ArraySource(const InputRows& rows, const std::optional<Input<>>& weights, std::vector<std::string> names,
+              index_t first)
+      : rows_(rows_of(rows)), names_(std::move(names)), first_(first) {
+    if (weights) weights_ = {weights->data(), weights->size()};
+    if (static_cast<index_t>(names_.size()) != rows_.cols || (weights && weights->size() != rows.shape(0)))
+      throw_invalid_argument("array_source", "names and weights", "must fit the rows", rows_.rows);
+  }
+
+  [[nodiscard]] std::span<const std::string> names() const noexcept override { return names_; }
+  [[nodiscard]] index_t batches() const noexcept override {
+    return (rows_.rows + kRowsPerBatch - 1) / kRowsPerBatch;
+  }
+  void read(index_t i, Batch& batch) const override {
+    const index_t begin = i * kRowsPerBatch, count = std::min(kRowsPerBatch, rows_.rows - begin);
+    batch.rows = {rows_.row(begin), count, rows_.cols};
+    if (!weights_.empty())
+      batch.weights = weights_.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
+  }
+  [[nodiscard]] std::string place(index_t batch, index_t row, index_t column) const override {
+    const std::string at = "row " + shortest(first_ + batch * kRowsPerBatch + row);
+    return column == kWeightColumn ? at : at + ", column " + names_[static_cast<std::size_t>(column)];
+  }
+
+ private:
+  Rows<const double> rows_;
+  std::span<const double> weights_;
+  std::vector<std::string> names_;
+  index_t first_;
+};
+
+/// Lets Python handle signals between rounds of batches, so that Ctrl-C ends a fit with KeyboardInterrupt.
+inline bool handle_signals(const Progress&) {
+  const nb::gil_scoped_acquire acquire;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  return true;
+}
+
+/// f of the data in arrays, computed without the GIL.
+template <class F>
+[[nodiscard]] auto with_data(const InputRows& rows, const std::optional<Input<>>& weights,
+                             std::vector<std::string> names, index_t first, const F& f) {
+  const ArraySource source(rows, weights, std::move(names), first);
+  return without_gil([&] { return f(Data{source, Processes::alone(), handle_signals}); });
+}
+
+}  // namespace fenchel::python

@@ -1,0 +1,82 @@
+#include <nanobind/eigen/dense.h>
+#include <nanobind/stl/tuple.h>
+
+#include <Eigen/Core>
+#include <tuple>
+
+#include "bindings/bindings.hpp"
+#include "bindings/gil.hpp"
+#include "fenchel/attention/attend_derivatives.hpp"
+#include "fenchel/attention/fourier_basis.hpp"
+#include "fenchel/attention/function_basis.hpp"
+#include "fenchel/attention/gaussian_basis.hpp"
+#include "fenchel/attention/multivariate_attend.hpp"
+#include "fenchel/attention/multivariate_gaussian_basis.hpp"
+#include "fenchel/attention/polynomial_basis.hpp"
+#include "fenchel/distribution/integers/sparse_integer_gaussian.hpp"
+#include "fenchel/distribution/integers/sparse_poisson.hpp"
+#include "fenchel/distribution/line/numeric_density.hpp"
+#include "fenchel/distribution/line/truncated_gaussian.hpp"
+
+namespace fenchel::python {
+namespace {
+
+template <class P, class Psi>
+void bind_pair(nb::module_& m) {
+  m.def("attend",
+        [](const P& p, const Psi& psi) { return without_gil<P, Psi>([&] { return attend(p, psi); }); });
+  if constexpr (detail::DifferentiableExpectation<P>) {
+    m.def("attend_jacobian", [](const P& p, const Psi& psi) {
+      return without_gil<P, Psi>([&] { return attend_jacobian(p, psi); });
+    });
+    m.def("attend_gradient", [](const P& p, const Psi& psi) {
+      return without_gil<P, Psi>([&] { return detail::attend_gradient(p, psi); });
+    });
+  }
+}
+
+template <class P>
+void bind_family(nb::module_& m) {
+  bind_pair<P, GaussianBasis>(m);
+  bind_pair<P, PolynomialBasis>(m);
+  bind_pair<P, FourierBasis>(m);
+  bind_pair<P, FunctionBasis>(m);
+}
+
+/// On R^D there are Gaussian functions only, and derivatives by products.
+void bind_space(nb::module_& m) {
+  using P = MultivariateBetaGaussian;
+  using Psi = MultivariateGaussianBasis;
+  m.def("attend",
+        [](const P& p, const Psi& psi) { return without_gil<P, Psi>([&] { return attend(p, psi); }); });
+  m.def("attend_jacobian", [](const P& p, const Psi& psi) {
+    return without_gil<P, Psi>([&] { return attend_jacobian(p, psi); });
+  });
+  m.def("attend_vjp", [](const P& p, const Psi& psi, const Eigen::VectorXd& cotangent) {
+    const auto gradient = without_gil<P, Psi>([&] { return attend_vjp(p, psi, cotangent); });
+    return std::tuple(gradient.mu, gradient.scale, gradient.alpha);
+  });
+  m.def("attend_jvp", [](const P& p, const Psi& psi, const Eigen::VectorXd& mu, const Eigen::MatrixXd& scale,
+                         double alpha) {
+    return without_gil<P, Psi>([&] { return attend_jvp(p, psi, {mu, scale, alpha}); });
+  });
+}
+
+}  // namespace
+
+void bind_attend(nb::module_& m) {
+  bind_family<BetaGaussian>(m);
+  bind_family<BetaLaplace>(m);
+  bind_family<TruncatedGaussian>(m);
+  bind_family<CappedTriangular>(m);
+  bind_family<CappedParabola>(m);
+  bind_family<SmoothTriangular>(m);
+  bind_family<SmoothParabola>(m);
+  bind_family<NumericDensity>(m);
+  bind_family<IntegerTable>(m);
+  bind_family<SparsePoisson>(m);
+  bind_family<SparseIntegerGaussian>(m);
+  bind_space(m);
+}
+
+}  // namespace fenchel::python

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <concepts>
+#include <random>
+#include <variant>
+#include <vector>
+
+#include "bindings/gil.hpp"
+#include "fenchel/core/function_ref.hpp"
+#include "fenchel/core/variates.hpp"
+#include "fenchel/distribution/concept.hpp"
+#include "fenchel/distribution/line/beta_gaussian.hpp"
+#include "fenchel/distribution/line/beta_laplace.hpp"
+#include "fenchel/distribution/line/capped_parabola.hpp"
+#include "fenchel/distribution/line/capped_triangular.hpp"
+#include "fenchel/distribution/line/generic.hpp"
+#include "fenchel/distribution/line/numeric_density.hpp"
+#include "fenchel/distribution/line/smooth_parabola.hpp"
+#include "fenchel/distribution/line/smooth_triangular.hpp"
+#include "fenchel/distribution/line/truncated_gaussian.hpp"
+#include "fenchel/domain/interval.hpp"
+#include "fenchel/domain/line.hpp"
+
+namespace fenchel::python {
+
+/// One of several families on the line, itself a LineDistribution: as the target of a loss, which is then
+/// compiled once and not for each pair of families. Those of a NumericDensity call Python.
+template <class... Families>
+struct OneOf {
+  using value_type = double;
+  std::variant<Families...> value;
+};
+using AnyDensity = OneOf<BetaGaussian, BetaLaplace, TruncatedGaussian, CappedTriangular, CappedParabola,
+                         SmoothTriangular, SmoothParabola, NumericDensity>;
+template <>
+inline constexpr bool kCallsPython<AnyDensity> = true;
+
+[[nodiscard]] inline Line domain(const AnyDensity&) noexcept { return {}; }
+[[nodiscard]] std::vector<Interval> support(const AnyDensity& p);
+[[nodiscard]] double log_pdf(const AnyDensity& p, double t);
+[[nodiscard]] double pdf(const AnyDensity& p, double t);
+[[nodiscard]] double pdf_derivative(const AnyDensity& p, double t);
+[[nodiscard]] double cdf(const AnyDensity& p, double t);
+[[nodiscard]] double survival(const AnyDensity& p, double t);
+[[nodiscard]] double log_cdf(const AnyDensity& p, double t);
+[[nodiscard]] double log_survival(const AnyDensity& p, double t);
+[[nodiscard]] double quantile(const AnyDensity& p, double u);
+[[nodiscard]] double survival_quantile(const AnyDensity& p, double u);
+[[nodiscard]] double mode(const AnyDensity& p);
+[[nodiscard]] double mean(const AnyDensity& p);
+[[nodiscard]] double mean_deviation(const AnyDensity& p, double t);
+[[nodiscard]] double variance(const AnyDensity& p);
+[[nodiscard]] double skewness(const AnyDensity& p);
+[[nodiscard]] double kurtosis(const AnyDensity& p);
+[[nodiscard]] double central_moment(const AnyDensity& p, int n);
+[[nodiscard]] double entropy(const AnyDensity& p);
+[[nodiscard]] double tsallis_entropy(const AnyDensity& p, double order);
+[[nodiscard]] double negentropy_order_derivative(const AnyDensity& p, double order);
+[[nodiscard]] double total_variation(const AnyDensity& p);
+[[nodiscard]] double roughness(const AnyDensity& p);
+[[nodiscard]] std::vector<double> kinks(const AnyDensity& p);
+[[nodiscard]] AnyDensity escort(const AnyDensity& p, double order);
+
+[[nodiscard]] double erased_expectation(const AnyDensity& p, FunctionRef<double(double)> f, double accuracy);
+template <std::invocable<double> F>
+[[nodiscard]] double expectation(const AnyDensity& p, F&& f, double accuracy = 1e-10) {
+  return erased_expectation(p, f, accuracy);
+}
+
+/// One draw, by inversion.
+template <std::uniform_random_bit_generator Generator>
+[[nodiscard]] double sample(const AnyDensity& p, Generator& rng) {
+  return quantile(p, uniform01(rng));
+}
+
+static_assert(LineDistribution<AnyDensity>);
+
+}  // namespace fenchel::python

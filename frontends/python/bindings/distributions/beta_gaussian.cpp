@@ -1,0 +1,72 @@
+#include "fenchel/distribution/line/beta_gaussian.hpp"
+
+#include <nanobind/operators.h>
+#include <nanobind/stl/array.h>
+
+#include <cmath>
+#include <iterator>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "bindings/arrays/arrays.hpp"
+#include "bindings/bindings.hpp"
+#include "bindings/distributions/line_distribution.hpp"
+#include "fenchel/backend/cpu/beta_gaussian.hpp"
+#include "fenchel/core/rows.hpp"
+
+namespace fenchel::python {
+namespace {
+
+/// kernel(params, points, out) over all elements of an array, as rows of one number.
+template <class Kernel>
+Output<double> map_rows(const BetaGaussian& p, const Input<>& x, const Kernel& kernel) {
+  const double mu = p.mu(), sigma = std::sqrt(p.sigma2()), whitening = 1 / sigma;
+  const cpu::BetaGaussianParams params{p.constants(), {&mu, 1}, {&whitening, 1, 1}, {&sigma, 1, 1}};
+  std::vector<double> values(x.size());
+  {
+    const nb::gil_scoped_release release;
+    kernel(params, std::span(x.data(), x.size()), std::span(values));
+  }
+  return to_array(std::move(values), shape_of(x));
+}
+
+Rows<const double> as_rows(std::span<const double> points) { return {points.data(), std::ssize(points), 1}; }
+
+}  // namespace
+
+template <>
+Output<double> pdf_array<BetaGaussian>(const BetaGaussian& p, const Input<>& t) {
+  return map_rows(p, t, [](const auto& params, std::span<const double> points, std::span<double> out) {
+    cpu::pdf_rows(params, as_rows(points), out);
+  });
+}
+template <>
+Output<double> log_pdf_array<BetaGaussian>(const BetaGaussian& p, const Input<>& t) {
+  return map_rows(p, t, [](const auto& params, std::span<const double> points, std::span<double> out) {
+    cpu::log_pdf_rows(params, as_rows(points), out);
+  });
+}
+template <>
+Output<double> quantile_array<BetaGaussian>(const BetaGaussian& p, const Input<>& u) {
+  return map_rows(p, u, [](const auto& params, std::span<const double> levels, std::span<double> out) {
+    cpu::quantile_rows(params, levels, out);
+  });
+}
+
+void bind_beta_gaussian(nb::module_& m) {
+  bind_line_distribution<BetaGaussian>(m, "BetaGaussian")
+      .def(nb::init<double, double, double>(), nb::arg("alpha"), nb::arg("mu"), nb::arg("sigma2"))
+      .def(nb::self == nb::self, nb::sig("def __eq__(self, arg: object, /) -> bool"))
+      .def_static("student", &BetaGaussian::student)
+      .def_static("uniform", &BetaGaussian::uniform)
+      .def_static("from_variance", &BetaGaussian::from_variance)
+      .def_static("from_half_width", &BetaGaussian::from_half_width)
+      .def_static("from_canonical", &BetaGaussian::from_canonical)
+      .def_prop_ro("alpha", &BetaGaussian::alpha)
+      .def_prop_ro("mu", &BetaGaussian::mu)
+      .def_prop_ro("sigma2", &BetaGaussian::sigma2)
+      .def("canonical_parameters", [](const BetaGaussian& p) { return canonical_parameters(p); });
+}
+
+}  // namespace fenchel::python

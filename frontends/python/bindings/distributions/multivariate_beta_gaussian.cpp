@@ -1,0 +1,186 @@
+#include "fenchel/distribution/euclidean/multivariate_beta_gaussian.hpp"
+
+#include <nanobind/eigen/dense.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include <Eigen/Core>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <new>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "bindings/arrays/arrays.hpp"
+#include "bindings/arrays/eigen_arrays.hpp"
+#include "bindings/bindings.hpp"
+#include "bindings/gil.hpp"
+#include "fenchel/backend/cpu/beta_gaussian.hpp"
+#include "fenchel/core/index.hpp"
+#include "fenchel/core/parallel.hpp"
+#include "fenchel/core/rows.hpp"
+#include "fenchel/distribution/euclidean/multivariate_empirical.hpp"
+#include "fenchel/distribution/euclidean/multivariate_expectation.hpp"
+#include "fenchel/distribution/euclidean/multivariate_geometry.hpp"
+#include "fenchel/loss/multivariate_quadratic.hpp"
+#include "fenchel/regularizer/tsallis.hpp"
+#include "fenchel/score/multivariate_quadratic_score.hpp"
+
+namespace fenchel::python {
+namespace {
+
+using P = MultivariateBetaGaussian;
+
+/// f of each point, the rows of an array (..., N) with N > 0: without the GIL and by several threads.
+template <class Result = double, class F>
+[[nodiscard]] Output<Result> map_points(const Input<>& points, const F& f) {
+  std::vector<std::size_t> shape = shape_of(points);
+  const auto size = static_cast<index_t>(shape.back());
+  shape.pop_back();
+  std::vector<Result> values(points.size() / static_cast<std::size_t>(size));
+  const double* data = points.data();
+  {
+    const nb::gil_scoped_release release;
+    const auto count = static_cast<index_t>(values.size());
+    parallel_rows(
+        count, workers_for(count, kElementCost * size), [&](index_t begin, index_t end, int) noexcept {
+          for (index_t i = begin; i < end; ++i)
+            values[static_cast<std::size_t>(i)] = f(Eigen::Map<const Eigen::VectorXd>(data + i * size, size));
+        });
+  }
+  return to_array(std::move(values), shape);
+}
+
+/// A density at each point by the kernel for rows, which needs a regular Sigma: else it projects on the
+/// image.
+template <class Kernel>
+[[nodiscard]] Output<double> density_at(const P& p, const Input<>& points, const Kernel& kernel) {
+  std::vector<std::size_t> shape = shape_of(points);
+  const index_t size = p.dimension();
+  const auto count = static_cast<index_t>(points.size()) / size;
+  shape.pop_back();
+  std::vector<double> values(static_cast<std::size_t>(count));
+  const RowMajor whitening = p.score().whitening(), factor = p.score().factor();
+  const cpu::BetaGaussianParams params{p.constants(),
+                                       {p.mu().data(), static_cast<std::size_t>(size)},
+                                       {whitening.data(), size, size},
+                                       {factor.data(), size, size}};
+  {
+    const nb::gil_scoped_release release;
+    kernel(params, Rows<const double>(points.data(), count, size), std::span<double>(values));
+  }
+  return to_array(std::move(values), shape);
+}
+
+[[nodiscard]] Output<double> pdf_at(const P& p, const Input<>& points) {
+  if (p.rank() < p.dimension()) return map_points(points, [&p](const auto& t) { return pdf(p, t); });
+  return density_at(p, points, [](const auto&... arguments) { cpu::pdf_rows(arguments...); });
+}
+[[nodiscard]] Output<double> log_pdf_at(const P& p, const Input<>& points) {
+  if (p.rank() < p.dimension()) return map_points(points, [&p](const auto& t) { return log_pdf(p, t); });
+  return density_at(p, points, [](const auto&... arguments) { cpu::log_pdf_rows(arguments...); });
+}
+
+/// A loss, and its derivatives by name.
+using Gradient = nb::typed<nb::dict, nb::str, nb::any>;
+using ValueAndGradient = std::pair<double, Gradient>;
+
+ValueAndGradient to_pair(const Loss<MultivariateQuadraticGradient>& loss) {
+  Gradient named;
+  named["mu"] = loss.gradient.mu;
+  named["Sigma"] = loss.gradient.scale;
+  named["alpha"] = loss.gradient.alpha;
+  return {loss.value, std::move(named)};
+}
+
+template <class Q>
+ValueAndGradient fenchel_young_of(const P& p, const Q& q) {
+  return to_pair(fenchel_young(Tsallis(p.alpha()), p.score(), domain(q), q));
+}
+template <class Q>
+ValueAndGradient cross_omega_of(const P& p, const Q& q) {
+  return to_pair(cross_omega(Tsallis(p.alpha()), p.score(), domain(q), q));
+}
+
+/// A sample with a NaN has no covariance, which is not the same as an infinite one.
+ValueAndGradient known(ValueAndGradient loss, const Eigen::MatrixXd& sample) {
+  if (sample.hasNaN()) loss.first = std::numeric_limits<double>::quiet_NaN();
+  return loss;
+}
+
+/// Targets are a distribution, or a sample that is the columns of a matrix; one column is a point.
+void bind_losses(nb::class_<P>& family) {
+  family.def("fenchel_young", [](const P& p, const P& q) { return fenchel_young_of(p, q); })
+      .def("fenchel_young",
+           [](const P& p, const Eigen::MatrixXd& q) {
+             return known(fenchel_young_of(p, MultivariateEmpirical(q)), q);
+           })
+      .def("cross_omega", [](const P& p, const P& q) { return cross_omega_of(p, q); })
+      .def("cross_omega", [](const P& p, const Eigen::MatrixXd& q) {
+        return known(cross_omega_of(p, MultivariateEmpirical(q)), q);
+      });
+}
+
+}  // namespace
+
+void bind_multivariate_beta_gaussian(nb::module_& m) {
+  nb::class_<Ellipsoid>(m, "Ellipsoid")
+      .def("__init__",
+           [](Ellipsoid* self, Eigen::VectorXd centre, Eigen::MatrixXd shape, double radius2) {
+             const MultivariateQuadraticScore checked(centre, std::move(shape));
+             new (self) Ellipsoid{std::move(centre), checked.scale(), radius2};
+           })
+      .def_prop_ro("centre", [](const Ellipsoid& e) { return e.centre; })
+      .def_prop_ro("shape", [](const Ellipsoid& e) { return e.shape; })
+      .def_ro("radius2", &Ellipsoid::radius2)
+      .def("contains", [](const Ellipsoid& e, const Input<>& x) {
+        const MultivariateQuadraticScore form(e.centre, e.shape);
+        return map_points<std::uint8_t>(
+            x, [&](const auto& t) { return std::uint8_t{form.mahalanobis2(t) < e.radius2}; });
+      });
+
+  nb::class_<P> family(m, "MultivariateBetaGaussian");
+  family
+      .def(nb::init<double, Eigen::VectorXd, Eigen::MatrixXd>(), nb::arg("alpha"), nb::arg("mu"),
+           nb::arg("Sigma"))
+      .def_static("diagonal", &P::diagonal)
+      .def_static("from_covariance", &P::from_covariance)
+      .def_static("uniform", &P::uniform)
+      .def_prop_ro("alpha", &P::alpha)
+      .def_prop_ro("mu", [](const P& p) { return p.mu(); })
+      .def_prop_ro("Sigma", [](const P& p) { return p.scale(); })
+      .def_prop_ro("dimension", &P::dimension)
+      .def_prop_ro("rank", &P::rank)
+      .def("pdf", &pdf_at)
+      .def("log_pdf", &log_pdf_at)
+      .def("radial_cdf",
+           [](const P& p, const Input<>& q) {
+             return map_array_here(q, [&p](double x) { return radial_cdf(p, x); });
+           })
+      .def("support", [](const P& p) { return support(p); })
+      .def("contour", [](const P& p, double mass) { return mahalanobis_contour(p, mass); })
+      .def("covariance", [](const P& p) { return covariance(p); })
+      .def("kurtosis", [](const P& p) { return kurtosis(p); })
+      .def("entropy", [](const P& p) { return entropy(p); })
+      .def("tsallis_entropy", [](const P& p, double order) { return tsallis_entropy(p, order); })
+      .def("escort", [](const P& p, double order) { return escort(p, order); })
+      .def("affine",
+           [](const P& p, const Eigen::MatrixXd& B, const Eigen::VectorXd& b) { return affine(p, B, b); })
+      .def("marginal", [](const P& p, const std::vector<index_t>& indices) { return marginal(p, indices); })
+      .def("conditional", [](const P& p, const std::vector<index_t>& indices,
+                             const Eigen::VectorXd& values) { return conditional(p, indices, values); })
+      .def("expectation",
+           [](const P& p, const std::function<double(const Eigen::VectorXd&)>& f) {
+             return expectation(p, f);
+           })
+      .def("sample", [](const P& p, index_t count, std::uint64_t seed) {
+        return without_gil([&] { return sample(p, count, seed); });
+      });
+  bind_losses(family);
+}
+
+}  // namespace fenchel::python

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "bindings/arrays/arrays.hpp"
+#include "bindings/gil.hpp"
+#include "fenchel/core/index.hpp"
+#include "fenchel/core/rows.hpp"
+#include "fenchel/estimate/regression/minimize.hpp"
+
+/// What the bindings of fits on rows of a target and features share.
+namespace fenchel::python {
+
+[[nodiscard]] inline MinimizeOptions minimize_options(double tolerance, int max_iterations) {
+  return {.tolerance = tolerance, .max_iterations = max_iterations, .callback = {}};
+}
+
+/// The prediction of a fit for each row.
+template <class Fit>
+[[nodiscard]] auto predictions(const Fit& fit, const InputRows& x) {
+  const Rows<const double> rows = rows_of(x);
+  return without_gil([&] {
+    std::vector<decltype(predict(fit, rows[0]))> result;
+    result.reserve(static_cast<std::size_t>(rows.rows));
+    for (index_t i = 0; i < rows.rows; ++i) result.push_back(predict(fit, rows[i]));
+    return result;
+  });
+}
+
+/// f of the prediction for each row, without keeping them.
+template <class Fit, class F>
+[[nodiscard]] Output<> map_predictions(const Fit& fit, const InputRows& x, const F& f) {
+  const Rows<const double> rows = rows_of(x);
+  return to_array(without_gil([&] {
+    std::vector<double> values(static_cast<std::size_t>(rows.rows));
+    for (index_t i = 0; i < rows.rows; ++i) values[static_cast<std::size_t>(i)] = f(predict(fit, rows[i]));
+    return values;
+  }));
+}
+
+/// What all fits say of the search that led to them.
+template <class Fit, class Class>
+Class& bind_search(Class& bound) {
+  return bound.def_ro("loss", &Fit::loss)
+      .def_ro("iterations", &Fit::iterations)
+      .def_ro("residual", &Fit::residual)
+      .def_prop_ro("status", [](const Fit& fit) { return std::string(to_string(fit.status)); });
+}
+
+}  // namespace fenchel::python

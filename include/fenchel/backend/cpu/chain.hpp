@@ -1,0 +1,29 @@
+#pragma once
+
+#include <span>
+
+#include "fenchel/core/rows.hpp"
+
+namespace fenchel::cpu {
+
+/// How the columns of a batch hang together: column j is the neighbour of j + 1. Views of memory that
+/// somebody else owns.
+struct Chain {
+  /// One a row: the columns from there on are padding, which does not exist: its scores are not read and its
+  /// probabilities are 0. Empty: rows are full.
+  std::span<const index_t> lengths = {};
+  /// Factors of gamma, positive, for the cols - 1 edges of each row; a stride of 0 shares them among rows. A
+  /// null view: all 1.
+  Rows<const double> weights = {};
+};
+
+/// What a loss of a regularizer with a gamma writes; parts left empty are not computed. Ignored rows and
+/// reductions are as in LossOutputs (entmax_loss.hpp).
+template <class Real>
+struct GammaLossOutputs {
+  std::span<Real> loss = {};          ///< one a row, or one in all after a mean or sum
+  Rows<Real> grad_scores = {};        ///< may be the scores themselves
+  std::span<double> grad_gamma = {};  ///< d loss_i / d gamma_i: add them up for a gamma that rows share
+};
+
+}  // namespace fenchel::cpu

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <span>
+
+#include "fenchel/backend/cpu/chain.hpp"
+#include "fenchel/backend/cpu/entmax.hpp"
+#include "fenchel/backend/cpu/entmax_loss.hpp"
+
+/// Smooth sparsemax, the map of the Sobolev regularizer on a chain, over the rows of a batch [SCD22, Section
+/// 7; docs/math.md 6.2]:
+///   p = argmax <p, z> - |p|^2 / 2 - (gamma / 2) sum_k w_k (p_{k+1} - p_k)^2  over the simplex,
+/// sparsemax at gamma = 0. On the support, found exactly, (1 + gamma L) p = z - tau, L the weighted
+/// Laplacian.
+///
+/// -inf is a mask: its probability is exactly 0, and its neighbours are held to that. A row with a NaN, a
+/// +inf or no finite score becomes NaN; the others are untouched. No rows is nothing to do. Throws
+/// std::invalid_argument for shapes that do not fit, no columns, a null view or a length not in [1, cols],
+/// std::domain_error unless gamma is finite and not negative and weights are positive and finite.
+namespace fenchel::cpu {
+
+/// The map, and tau of each row if asked for. `p` may be `scores` itself. |sum - 1| is at most
+/// row_sum_error, also for gamma = 1e8 with weights of 1e3.
+template <class Real>
+FENCHEL_EXPORT void smooth_sparsemax(Input<Real> scores, PerRow gamma, Rows<Real> p, const Chain& chain = {},
+                                     double* threshold = nullptr);
+
+/// Jacobian-vector product from the output p alone: with G the inverse of 1 + gamma L on the support,
+///   d_p = J d,  J = G - G 1 1'G / 1'G 1,  d = d_scores - d_gamma[i] L p,
+/// and 0 off it; a NaN row stays NaN. No d_gamma means that gamma stands still. d_p may be d_scores.
+template <class Real>
+FENCHEL_EXPORT void smooth_sparsemax_jvp(Input<Real> p, PerRow gamma, Input<Real> d_scores, Rows<Real> d_p,
+                                         const Chain& chain = {}, std::span<const double> d_gamma = {});
+
+/// Vector-Jacobian product: grad_scores = J grad_p, and grad_gamma[i] = -<grad_scores, L p> of row i if asked
+/// for. grad_scores may be grad_p.
+template <class Real>
+FENCHEL_EXPORT void smooth_sparsemax_vjp(Input<Real> p, PerRow gamma, Input<Real> grad_p,
+                                         Rows<Real> grad_scores, const Chain& chain = {},
+                                         std::span<double> grad_gamma = {});
+
+/// The Fenchel-Young loss, with its gradients p - q and (1/2) sum_k w_k ((q_{k+1} - q_k)^2 - (p_{k+1} -
+/// p_k)^2). It is the sum of |q - p|^2 / 2, of the same (gamma / 2) sum_k for q - p, and of q times the slack
+/// off the support: never negative, exactly 0 at q = p, +inf where q charges a masked score or padding.
+template <class Real>
+FENCHEL_EXPORT void smooth_sparsemax_fenchel_young(Input<Real> scores, PerRow gamma,
+                                                   const ClassTargets& targets, Reduction reduction,
+                                                   const GammaLossOutputs<Real>& outputs,
+                                                   const Chain& chain = {});
+template <class Real>
+FENCHEL_EXPORT void smooth_sparsemax_fenchel_young(Input<Real> scores, PerRow gamma,
+                                                   const std::type_identity_t<SoftTargets<Real>>& targets,
+                                                   Reduction reduction, const GammaLossOutputs<Real>& outputs,
+                                                   const Chain& chain = {});
+
+extern template void smooth_sparsemax(Input<float>, PerRow, Rows<float>, const Chain&, double*);
+extern template void smooth_sparsemax(Input<double>, PerRow, Rows<double>, const Chain&, double*);
+extern template void smooth_sparsemax_jvp(Input<float>, PerRow, Input<float>, Rows<float>, const Chain&,
+                                          std::span<const double>);
+extern template void smooth_sparsemax_jvp(Input<double>, PerRow, Input<double>, Rows<double>, const Chain&,
+                                          std::span<const double>);
+extern template void smooth_sparsemax_vjp(Input<float>, PerRow, Input<float>, Rows<float>, const Chain&,
+                                          std::span<double>);
+extern template void smooth_sparsemax_vjp(Input<double>, PerRow, Input<double>, Rows<double>, const Chain&,
+                                          std::span<double>);
+extern template void smooth_sparsemax_fenchel_young(Input<float>, PerRow, const ClassTargets&, Reduction,
+                                                    const GammaLossOutputs<float>&, const Chain&);
+extern template void smooth_sparsemax_fenchel_young(Input<double>, PerRow, const ClassTargets&, Reduction,
+                                                    const GammaLossOutputs<double>&, const Chain&);
+extern template void smooth_sparsemax_fenchel_young(Input<float>, PerRow, const SoftTargets<float>&,
+                                                    Reduction, const GammaLossOutputs<float>&, const Chain&);
+extern template void smooth_sparsemax_fenchel_young(Input<double>, PerRow, const SoftTargets<double>&,
+                                                    Reduction, const GammaLossOutputs<double>&, const Chain&);
+
+}  // namespace fenchel::cpu

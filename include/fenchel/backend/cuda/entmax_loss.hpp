@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+
+#include "fenchel/backend/cuda/views.hpp"
+#include "fenchel/core/config.hpp"
+
+/// The losses of backend/cpu/entmax_loss.hpp on a GPU, a row each without reduction, for T = double, float,
+/// Half and BFloat16; of the half types in float. p is never written. What is not checked on a GPU gives NaN
+/// in its row: a class outside of [0, cols) that is not the ignored one, a target that is negative or NaN.
+namespace fenchel::cuda {
+
+/// A class for each row in the memory of the GPU, or a distribution for each row; `cross` leaves out
+/// Omega(q).
+template <class T>
+struct Targets {
+  const std::int64_t* classes = nullptr;  ///< where it is null, `soft` is the target
+  std::int64_t ignored = -100;
+  DeviceRows<const T> soft = {};
+  bool cross = false;
+};
+
+/// Null parts are not computed: the loss, p - q, and the derivative of the loss in alpha.
+template <class T>
+struct LossOutputs {
+  Computed<T>* loss = nullptr;
+  DeviceRows<Computed<T>> residual = {};
+  double* grad_alpha = nullptr;
+};
+
+template <class T>
+FENCHEL_EXPORT void entmax_loss(DeviceRows<const T> scores, PerRow alpha, const Targets<T>& targets,
+                                const LossOutputs<T>& outputs, Stream stream);
+
+/// The Hessian of each row's loss in scores and alpha times (d_scores, d_alpha), from the residual p - q;
+/// null numbers a row are 0, or not wanted.
+template <class T>
+FENCHEL_EXPORT void entmax_loss_curvature(DeviceRows<const Computed<T>> residual, PerRow alpha,
+                                          const Targets<T>& targets, DeviceRows<const Computed<T>> d_scores,
+                                          const double* d_alpha, DeviceRows<Computed<T>> product,
+                                          double* product_alpha, Stream stream);
+
+}  // namespace fenchel::cuda

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "fenchel/core/config.hpp"
+#include "fenchel/distribution/line/beta_gaussian.hpp"
+#include "fenchel/estimate/regression/minimize.hpp"
+#include "fenchel/estimate/statistics/collect.hpp"
+
+/// Heteroscedastic regression y ~ mu(x) + N_beta(0, sigma2(x)) [SCD22, Section 9.2; docs/math.md 9]: mu is
+/// linear in the features x, sigma or its logarithm too, and the mean cross-Omega loss (docs/math.md 5.5, E3)
+/// is minimised over both.
+namespace fenchel {
+
+enum class ScaleLink {
+  linear,      ///< sigma = |w.x + b|
+  log_linear,  ///< sigma = exp(w.x + b)
+};
+
+struct RegressionOptions {
+  double alpha = 2;  ///< at least 1, finite
+  ScaleLink link = ScaleLink::linear;
+  /// Half of it times the sum of squares of all coefficients, not of intercepts, is added to the mean loss,
+  /// both for standardised features and a unit of y in which sigma = 1 at least squares.
+  double penalty = 0;
+  int starts = 4;
+  std::uint64_t seed = 0;         ///< of all starts but the first
+  MinimizeOptions minimize = {};  ///< of each start; a callback that cancels ends them all
+};
+
+/// How the search from one start ended. The loss has no least value: it falls without bound as mu passes
+/// through a row and sigma vanishes there (if it is log-linear, for alpha > 1). Searches that end so do not
+/// converge, so the best of those that converged is chosen, the first if none did. Larger alpha have smaller
+/// basins.
+struct RegressionStart {
+  double objective;  ///< the loss with the penalty, in the unit of y
+  double residual;   ///< of the gradient, in the units of the penalty
+  int iterations, evaluations;
+  MinimizeStatus status;
+};
+
+/// Minima do not depend on units: if y is c times as large, so is mu, sigma is c^{(alpha + 1) / 2} times as
+/// large, and the loss less 1 / (alpha (alpha - 1)) is c^{1 - alpha} times as large; for alpha = 1 the loss
+/// grows by log c.
+struct RegressionFit {
+  double alpha;
+  ScaleLink link;
+  std::vector<std::string> names;  ///< of the features
+  Eigen::VectorXd mean_coefficients;
+  double mean_intercept;
+  Eigen::VectorXd scale_coefficients;  ///< of sigma or of log sigma
+  double scale_intercept;
+  /// Of the estimators, for large samples of the fitted model, H^-1 C H^-1 / weight: of the mean's
+  /// coefficients and, last, intercept, and of the scale's, which are uncorrelated with them.
+  Eigen::MatrixXd mean_covariance, scale_covariance;
+  double loss;      ///< the mean cross-Omega loss, without the penalty, in the units of the data
+  double weight;    ///< of all rows
+  double residual;  ///< this and the next two are those of the chosen start
+  int iterations;
+  MinimizeStatus status;
+  std::vector<RegressionStart> starts;
+  std::size_t chosen;  ///< the start that led here
+
+  [[nodiscard]] Eigen::VectorXd mean_errors() const { return mean_covariance.diagonal().cwiseSqrt(); }
+  [[nodiscard]] Eigen::VectorXd scale_errors() const { return scale_covariance.diagonal().cwiseSqrt(); }
+};
+
+/// Columns: y, then the features. The first start is least squares with the constant sigma whose variance is
+/// that of the residuals, the others are near it. Throws std::domain_error for options that mean nothing,
+/// data of less weight than there are parameters, constant or collinear features (unless there is a penalty),
+/// residuals that are all 0, and a sigma too large or small for a double; Cancelled by data.progress.
+[[nodiscard]] FENCHEL_EXPORT RegressionFit fit_regression(const Data& data,
+                                                          const RegressionOptions& options = {});
+
+/// The distribution of y at these features. Throws std::invalid_argument unless there is one for each
+/// coefficient, std::domain_error where sigma is 0 or too large.
+[[nodiscard]] FENCHEL_EXPORT BetaGaussian predict(const RegressionFit& fit, std::span<const double> features);
+
+}  // namespace fenchel

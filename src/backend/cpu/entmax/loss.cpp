@@ -1,0 +1,240 @@
+#include "fenchel/backend/cpu/entmax_loss.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "backend/cpu/checks.hpp"
+#include "backend/cpu/entmax/alpha_direction.hpp"
+#include "backend/cpu/entmax/jacobian_row.hpp"
+#include "backend/cpu/entmax/row.hpp"
+#include "backend/cpu/loss_rows.hpp"
+#include "fenchel/core/fenchel_young_term.hpp"
+#include "fenchel/core/parallel.hpp"
+
+namespace fenchel::cpu {
+namespace {
+
+enum class Loss { fenchel_young, cross_omega };
+
+/// A row whose map is known: scores z, prediction p, u = z - A.
+template <class Real>
+struct PredictedRow {
+  const Real* z;
+  const Real* p;
+  index_t n;
+  double am1;
+  detail::EntmaxRow map;
+
+  [[nodiscard]] double u(index_t j) const noexcept { return z[j] - map.top - map.normalization.offset; }
+  [[nodiscard]] bool valid() const noexcept { return !std::isnan(map.top); }
+};
+
+/// Targets with the losses that they make.
+template <class Real>
+struct OneClass : detail::ClassRows<Real> {
+  using detail::ClassRows<Real>::ClassRows;
+
+  /// The columns other than the class add p^alpha / alpha each: most of them, of probability 0, nothing.
+  [[nodiscard]] double loss(index_t i, const PredictedRow<Real>& row) const noexcept {
+    const index_t label = this->label(i);
+    double others = 0;
+    for (index_t j = 0; j < row.n; ++j) {
+      if (row.p[j] > 0 && j != label) others += row.p[j] * (1 + row.am1 * row.u(j));
+    }
+    if (std::isinf(row.am1)) others = 0;
+    return others / (1 + row.am1) + fenchel_young_term(row.am1, 1, row.p[label], row.u(label));
+  }
+  [[nodiscard]] double negentropy_alpha_gradient(index_t, double) const noexcept { return 0; }
+  [[nodiscard]] double negentropy_alpha_curvature(index_t, double) const noexcept { return 0; }
+};
+
+template <class Real>
+struct Soft : detail::SoftRows<Real> {
+  Soft(const SoftTargets<Real>& targets, Loss loss) : detail::SoftRows<Real>(targets), kind(loss) {}
+
+  [[nodiscard]] double loss(index_t i, const PredictedRow<Real>& row) const noexcept {
+    const auto term = kind == Loss::fenchel_young ? fenchel_young_term : cross_omega_term;
+    double sum = 0;
+    for (index_t j = 0; j < row.n; ++j) sum += term(row.am1, this->at(i, j), row.p[j], row.u(j));
+    return sum;
+  }
+  [[nodiscard]] double negentropy_alpha_gradient(index_t i, double am1) const noexcept {
+    return of_target(i, am1, tsallis_term_alpha_derivative);
+  }
+  [[nodiscard]] double negentropy_alpha_curvature(index_t i, double am1) const noexcept {
+    return of_target(i, am1, tsallis_term_alpha_curvature);
+  }
+
+ private:
+  template <class Term>
+  [[nodiscard]] double of_target(index_t i, double am1, Term term) const noexcept {
+    double sum = 0;
+    if (kind == Loss::cross_omega) return sum;
+    for (const Real q : this->row(i)) sum += term(am1, q);
+    return sum;
+  }
+
+  Loss kind;
+};
+
+template <class Real, class Target>
+void run(std::string_view where, Rows<const Real> scores, PerRow alpha, const Target& target,
+         Reduction reduction, const LossOutputs<Real>& outputs) {
+  detail::check_view(where, "scores", scores);
+  detail::check_alpha(where, alpha, scores.rows);
+  const index_t cols = scores.cols;
+  const detail::LossRowOutputs<Real> all{outputs.loss, outputs.grad_scores, outputs.grad_alpha, "grad_alpha"};
+  detail::run_loss_rows(
+      where, scores, target, reduction, all, 4 * cols, detail::entmax_scratch_bytes<Real>(cols),
+      [cols](auto& part) { return detail::take_entmax_scratch<Real>(part, cols); },
+      [&](index_t i, const auto& scratch, std::span<Real> p) noexcept {
+        const auto map = detail::entmax_row(scores.row(i), cols, alpha[i], scratch, p.data());
+        const PredictedRow<Real> row{scores.row(i), p.data(), cols, alpha[i] - 1, map};
+        detail::RowLoss loss{row.valid() ? target.loss(i, row) : map.top, 0};
+        if (!outputs.grad_alpha.empty()) {
+          loss.parameter_gradient = target.negentropy_alpha_gradient(i, row.am1);
+          for (const Real x : p) loss.parameter_gradient -= tsallis_term_alpha_derivative(row.am1, x);
+        }
+        return loss;
+      });
+}
+
+template <class Real, class Target>
+void run_curvature(std::string_view where, Rows<const Real> residual, PerRow alpha, const Target& target,
+                   const LossCurvature<Real>& curvature) {
+  detail::check_view(where, "residual", residual);
+  detail::check_alpha(where, alpha, residual.rows);
+  detail::check_same_shape(where, "d_scores", curvature.d_scores, "residual", residual);
+  detail::check_same_shape(where, "product", curvature.product, "residual", residual);
+  const auto check_numbers = [&](std::string_view name, std::size_t size) {
+    if (size != 0) detail::check_count(where, name, static_cast<index_t>(size), residual.rows);
+  };
+  check_numbers("d_alpha", curvature.d_alpha.size());
+  check_numbers("product_alpha", curvature.product_alpha.size());
+  target.check(where, residual);
+  const index_t cols = residual.cols;
+  const int workers = workers_for(residual.rows, 100 * cols);
+  const detail::Scratch memory(
+      workers, detail::jacobian_scratch_bytes<Real>(cols) + 2 * detail::scratch_bytes<Real>(cols));
+  parallel_rows(residual.rows, workers, [&](index_t begin, index_t end, int worker) noexcept {
+    auto part = memory.of(worker);
+    const auto scratch = detail::take_jacobian_scratch<Real>(part, cols);
+    Real *p = part.take<Real>(cols), *shifted = part.take<Real>(cols);
+    for (index_t i = begin; i < end; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      Real* product = curvature.product.row(i);
+      double along = 0;
+      if (target.ignored(i)) {
+        std::fill_n(product, cols, Real(0));
+      } else {
+        const double step = curvature.d_alpha.empty() || std::isinf(alpha[i]) ? 0.0 : curvature.d_alpha[at];
+        for (index_t j = 0; j < cols; ++j) p[j] = static_cast<Real>(residual.row(i)[j] + target.at(i, j));
+        const Real* direction = curvature.d_scores.row(i);
+        if (step != 0) {
+          detail::shift_along_alpha(alpha[i], p, direction, step, cols, shifted);
+          direction = shifted;
+        }
+        detail::jacobian_row(p, cols, alpha[i], direction, scratch, product);
+        if (!curvature.product_alpha.empty()) {
+          double second = target.negentropy_alpha_curvature(i, alpha[i] - 1);
+          for (index_t j = 0; j < cols; ++j) second -= tsallis_term_alpha_curvature(alpha[i] - 1, p[j]);
+          along = second * step - detail::along_alpha(alpha[i], p, product, cols);
+        }
+      }
+      if (!curvature.product_alpha.empty()) curvature.product_alpha[at] = along;
+    }
+  });
+}
+
+}  // namespace
+
+template <class Real>
+void fenchel_young(Input<Real> scores, PerRow alpha, const ClassTargets& targets, Reduction reduction,
+                   const LossOutputs<Real>& outputs) {
+  run("fenchel_young", scores, alpha, OneClass<Real>(targets), reduction, outputs);
+}
+
+template <class Real>
+void fenchel_young(Input<Real> scores, PerRow alpha, const std::type_identity_t<SoftTargets<Real>>& targets,
+                   Reduction reduction, const LossOutputs<Real>& outputs) {
+  run("fenchel_young", scores, alpha, Soft<Real>(targets, Loss::fenchel_young), reduction, outputs);
+}
+
+template <class Real>
+void cross_omega(Input<Real> scores, PerRow alpha, const std::type_identity_t<SoftTargets<Real>>& targets,
+                 Reduction reduction, const LossOutputs<Real>& outputs) {
+  run("cross_omega", scores, alpha, Soft<Real>(targets, Loss::cross_omega), reduction, outputs);
+}
+
+template <class Real>
+void fenchel_young_curvature(Input<Real> residual, PerRow alpha, const ClassTargets& targets,
+                             const LossCurvature<Real>& curvature) {
+  run_curvature("fenchel_young_curvature", residual, alpha, OneClass<Real>(targets), curvature);
+}
+
+template <class Real>
+void fenchel_young_curvature(Input<Real> residual, PerRow alpha,
+                             const std::type_identity_t<SoftTargets<Real>>& targets,
+                             const LossCurvature<Real>& curvature) {
+  run_curvature("fenchel_young_curvature", residual, alpha, Soft<Real>(targets, Loss::fenchel_young),
+                curvature);
+}
+
+template <class Real>
+void cross_omega_curvature(Input<Real> residual, PerRow alpha,
+                           const std::type_identity_t<SoftTargets<Real>>& targets,
+                           const LossCurvature<Real>& curvature) {
+  run_curvature("cross_omega_curvature", residual, alpha, Soft<Real>(targets, Loss::cross_omega), curvature);
+}
+
+template <class Real>
+void fenchel_young_hessian_product(Input<Real> scores, PerRow alpha, Input<Real> direction,
+                                   Rows<Real> product) {
+  constexpr auto kWhere = "fenchel_young_hessian_product";
+  detail::check_view(kWhere, "scores", scores);
+  detail::check_same_shape(kWhere, "direction", direction, "scores", scores);
+  detail::check_same_shape(kWhere, "product", product, "scores", scores);
+  detail::check_alpha(kWhere, alpha, scores.rows);
+  const index_t cols = scores.cols;
+  const int workers = workers_for(scores.rows, 3 * cols);
+  const detail::Scratch memory(workers, detail::entmax_scratch_bytes<Real>(cols) +
+                                            detail::jacobian_scratch_bytes<Real>(cols) +
+                                            detail::scratch_bytes<Real>(cols));
+  parallel_rows(scores.rows, workers, [&](index_t begin, index_t end, int worker) noexcept {
+    auto part = memory.of(worker);
+    const auto map_scratch = detail::take_entmax_scratch<Real>(part, cols);
+    const auto scratch = detail::take_jacobian_scratch<Real>(part, cols);
+    Real* p = part.take<Real>(cols);
+    for (index_t i = begin; i < end; ++i) {
+      detail::entmax_row(scores.row(i), cols, alpha[i], map_scratch, p);
+      detail::jacobian_row(p, cols, alpha[i], direction.row(i), scratch, product.row(i));
+    }
+  });
+}
+
+template void fenchel_young(Input<float>, PerRow, const ClassTargets&, Reduction, const LossOutputs<float>&);
+template void fenchel_young(Input<double>, PerRow, const ClassTargets&, Reduction,
+                            const LossOutputs<double>&);
+template void fenchel_young(Input<float>, PerRow, const SoftTargets<float>&, Reduction,
+                            const LossOutputs<float>&);
+template void fenchel_young(Input<double>, PerRow, const SoftTargets<double>&, Reduction,
+                            const LossOutputs<double>&);
+template void cross_omega(Input<float>, PerRow, const SoftTargets<float>&, Reduction,
+                          const LossOutputs<float>&);
+template void cross_omega(Input<double>, PerRow, const SoftTargets<double>&, Reduction,
+                          const LossOutputs<double>&);
+template void fenchel_young_hessian_product(Input<float>, PerRow, Input<float>, Rows<float>);
+template void fenchel_young_hessian_product(Input<double>, PerRow, Input<double>, Rows<double>);
+template void fenchel_young_curvature(Input<float>, PerRow, const ClassTargets&, const LossCurvature<float>&);
+template void fenchel_young_curvature(Input<double>, PerRow, const ClassTargets&,
+                                      const LossCurvature<double>&);
+template void fenchel_young_curvature(Input<float>, PerRow, const SoftTargets<float>&,
+                                      const LossCurvature<float>&);
+template void fenchel_young_curvature(Input<double>, PerRow, const SoftTargets<double>&,
+                                      const LossCurvature<double>&);
+template void cross_omega_curvature(Input<float>, PerRow, const SoftTargets<float>&,
+                                    const LossCurvature<float>&);
+template void cross_omega_curvature(Input<double>, PerRow, const SoftTargets<double>&,
+                                    const LossCurvature<double>&);
+
+}  // namespace fenchel::cpu

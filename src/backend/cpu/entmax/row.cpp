@@ -1,0 +1,356 @@
+#include "backend/cpu/entmax/row.hpp"
+
+#include <cmath>
+#include <type_traits>
+
+#include "backend/cpu/entmax/closed_form.hpp"
+#include "backend/cpu/row_lanes.hpp"
+#include "backend/entmax/deformed_power.hpp"
+#include "fenchel/core/infinity.hpp"
+
+/// One row of entmax: find the maximum; keep the few scores that can be in the support (z > max - 1/am1);
+/// solve on those; write zeros and the kept. Where a large part of the row can be in the support, work on the
+/// row itself.
+namespace fenchel::detail {
+namespace {
+
+template <class Real>
+constexpr index_t kBlock = 8 * kLanes<Real>;
+static_assert(kBlock<float> <= kPlaceBlock);
+
+/// Some of the row's largest scores, distinct entries: of a quarter of the blocks, the maximum in each lane.
+template <class Real>
+struct Summits {
+  static constexpr index_t kQuarters = 4;
+  Real values[kQuarters * kLanes<Real>];
+};
+
+template <class Real>
+struct RowTop {
+  Real top;
+  bool valid;  ///< no NaN, no +inf, and a finite score
+};
+
+/// The maximum, the maxima by lane of each block, and the summits.
+template <class Real>
+FENCHEL_INLINE RowTop<Real> find_top(const Real* z, index_t n, Real* tops, Summits<Real>& summits) noexcept {
+  const Lanes<Real> lowest = -Real(kInfinity) - Lanes<Real>{};
+  for (index_t k = 0; k < Summits<Real>::kQuarters; ++k) store(summits.values + k * kLanes<Real>, lowest);
+  IntLanes<Real> bad{};
+  for (index_t first = 0, block = 0; first < n; first += kBlock<Real>, ++block) {
+    Lanes<Real> block_top = lowest;
+    IntLanes<Real> block_bad{};
+    for_each_vector<Real>(std::min(kBlock<Real>, n - first),
+                          [&](index_t i, index_t count) FENCHEL_INLINE_LAMBDA {
+                            const Lanes<Real> x = load_up_to(z + first + i, count, -Real(kInfinity));
+                            for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA {
+                              block_top[j] = x[j] > block_top[j] ? x[j] : block_top[j];
+                              block_bad[j] |= !(x[j] < Real(kInfinity));
+                            });
+                          });
+    bad |= block_bad;
+    store(tops + block * kLanes<Real>, block_top);
+    Real* summit = summits.values + block % Summits<Real>::kQuarters * kLanes<Real>;
+    Lanes<Real> higher = load(summit);
+    for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA {
+      higher[j] = block_top[j] > higher[j] ? block_top[j] : higher[j];
+    });
+    store(summit, higher);
+  }
+  Lanes<Real> highest = load(summits.values);
+  for (index_t k = 1; k < Summits<Real>::kQuarters; ++k) {
+    const Lanes<Real> quarter = load(summits.values + k * kLanes<Real>);
+    for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA {
+      highest[j] = quarter[j] > highest[j] ? quarter[j] : highest[j];
+    });
+  }
+  const Real largest = largest_of<Real>(highest);
+  return {largest, !any_of<Real>(bad) && largest > -Real(kInfinity)};
+}
+
+/// The places of z > top - width, ascending; gives up past `most` and returns -1.
+template <class Real>
+FENCHEL_INLINE index_t find_candidates(const Real* z, index_t n, const Real* tops, Real top, double width,
+                                       index_t most, index_t* places) noexcept {
+  auto cut = static_cast<Real>(top - width);
+  using Limits = std::numeric_limits<Real>;
+  cut -= std::abs(cut) * Limits::epsilon() + Limits::min();  // whichever way it was rounded
+  index_t found = 0;
+  for (index_t first = 0; first < n; first += kBlock<Real>, tops += kLanes<Real>) {
+    IntLanes<Real> reaches{};
+    for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA { reaches[j] = tops[j] > cut; });
+    if (!any_of<Real>(reaches)) continue;
+    const auto above = [z, cut](index_t i) FENCHEL_INLINE_LAMBDA { return z[i] > cut; };
+    found = append_places(first, std::min(kBlock<Real>, n - first), above, places, found);
+    if (found > most) return -1;
+  }
+  return found;
+}
+
+struct PowerSums {
+  double value, escort, second;
+};
+
+/// The powers of the vectors at a stride of the row, with y = slope (x - top); E and E^{1-am1} are kept if
+/// there is room.
+template <class Real, class Power>
+FENCHEL_INLINE PowerSums evaluate(const Real* x, index_t n, index_t stride, Real top, Real slope,
+                                  const Power& power, const SolveScratch<Real>* keep) noexcept {
+  RunningSum<Real> value_sum, escort_sum, second_sum;
+  for (index_t i = 0; i < n; i += stride) {
+    const index_t count = std::min(kLanes<Real>, n - i);
+    const Lanes<Real> score = load_up_to(x + i, count, -Real(kInfinity));
+    Lanes<Real> value, escort, second;
+    for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA {
+      const Powers<Real> powers = power(slope * (score[j] - top));
+      value[j] = powers.value;
+      escort[j] = powers.escort;
+      second[j] = powers.second;
+    });
+    value_sum.add(value);
+    escort_sum.add(escort);
+    second_sum.add(second);
+    if (keep != nullptr) {
+      store(keep->e + i, value);
+      store(keep->escort + i, escort);
+    }
+  }
+  return {value_sum.total(), escort_sum.total(), second_sum.total()};
+}
+
+/// c = P^{-am1} for a row whose largest score is `top`.
+struct Root {
+  double c;
+  double step;  ///< of log P, not yet taken
+  bool found;
+};
+
+/// Newton's step is that of next_log_peak (fenchel/core/normalizer.hpp) in terms of c: with S = sum E,
+/// R = sum E^{1-am1} and r = c S^{-am1}, c' = c / (1 + (r - 1) S / R). For am1 <= 1/2, where T = sum
+/// E^{1-2am1} is bounded, it is lengthened to Halley's, which divides it by 1 - (1 - r) (1 - am1) / (2 am1)
+/// (S T / R^2 - 1); but not the last of most_steps, since from Newton's step P is never too small.
+template <class Real, class Power>
+FENCHEL_INLINE Root solve(double am1, const Real* x, index_t n, index_t stride, Real top, const Power& power,
+                          double c, int most_steps, double last_step,
+                          const SolveScratch<Real>* keep) noexcept {
+  const index_t vectors_a_visit = stride / kLanes<Real>;
+  const auto share = static_cast<double>(vectors_a_visit);
+  const double enough = std::max(last_step * std::abs(am1), 4 * std::numeric_limits<double>::epsilon());
+  for (int k = 0; k < most_steps; ++k) {
+    const PowerSums sums = evaluate(x, n, stride, top, static_cast<Real>(am1 * c), power, keep);
+    const double r = c * power.inverse_root(share * sums.value), ratio = sums.value / sums.escort;
+    double change = ratio * (r - 1);
+    if (std::abs(change) <= enough) return {c, change / am1, true};
+    if (am1 <= 0.5 && k + 1 < most_steps) {
+      const double curvature = ratio * sums.second / sums.escort - 1;
+      change /= 1 - std::min(0.5, (1 - r) * (1 - am1) / (2 * am1) * curvature);
+    }
+    c = change > -1 ? c / (1 + change) : 1.0;
+    c = am1 > 0 ? std::max(c, 1.0) : std::min(c, 1.0);  // P <= 1
+  }
+  return {c, 0, false};
+}
+
+/// p = E / sum E after the last step, taken linearly: d E / d log P = E^{1-am1} - E. Returns log P.
+template <class Real>
+FENCHEL_INLINE double finish(const SolveScratch<Real>& solved, index_t n, double step, Real* p) noexcept {
+  RunningSum<Real> sum;
+  const auto weight = static_cast<Real>(step);
+  for_each_vector<Real>(n, [&](index_t i, index_t count) FENCHEL_INLINE_LAMBDA {
+    const Lanes<Real> e = load(solved.e + i), moved = e + weight * (load(solved.escort + i) - e);
+    Lanes<Real> value;
+    for_each_lane<Real>([&](index_t j)
+                            FENCHEL_INLINE_LAMBDA { value[j] = e[j] > 0 && moved[j] > 0 ? moved[j] : 0; });
+    sum.add(value);
+    store_up_to(p + i, value, count);
+  });
+  const double total = sum.total();
+  const auto scale = static_cast<Real>(1 / total);
+  for (index_t i = 0; i < n; ++i) p[i] *= scale;
+  return -std::log(total);
+}
+
+/// The row without a shortcut, for the rare one on which Newton's iteration is slow.
+template <class Real>
+Normalization solve_slowly(double am1, const Real* x, index_t n, Real top, double* scratch,
+                           Real* p) noexcept {
+  for (index_t i = 0; i < n; ++i) scratch[i] = double{x[i]} - double{top};
+  const Normalization result = normalize(am1, {scratch, static_cast<std::size_t>(n)});
+  for (index_t i = 0; i < n; ++i) p[i] = static_cast<Real>(scratch[i]);
+  return result;
+}
+
+constexpr int kMostSteps = 50;
+
+template <class Real, class Power>
+FENCHEL_INLINE Normalization solve_and_write(double am1, const Real* x, index_t n, Real top,
+                                             const Power& power, double c, const SolveScratch<Real>& scratch,
+                                             double* slow_scratch, Real* p) noexcept {
+  const Root root = solve(am1, x, n, kLanes<Real>, top, power, c, kMostSteps, power.last_step(), &scratch);
+  if (!root.found) return solve_slowly(am1, x, n, top, slow_scratch, p);
+  return normalization_from_peak(am1, finish(scratch, n, root.step, p));
+}
+
+/// The row itself. A long one is solved on every eighth vector first, which costs little and starts Newton's
+/// iteration near its end.
+template <class Real, class Power>
+FENCHEL_INLINE Normalization solve_row(double am1, const Real* z, index_t n, Real top, const Power& power,
+                                       const EntmaxScratch<Real>& scratch, Real* p) noexcept {
+  constexpr index_t kStride = 8 * kLanes<Real>, kLongRow = 8 * kStride;
+  constexpr const SolveScratch<Real>* kKeepNothing = nullptr;
+  const double c =
+      n < kLongRow ? 1.0 : solve(am1, z, n, kStride, top, power, 1.0, kMostSteps, 1e-3, kKeepNothing).c;
+  return solve_and_write(am1, z, n, top, power, c, scratch.general, scratch.exact.x, p);
+}
+
+/// A lower bound of c from a few of the entries, which have less mass than all. A little is taken off for
+/// rounding, so that no entry of the support is lost by what follows.
+template <class Real, class Power>
+FENCHEL_INLINE double lower_bound(double am1, const Summits<Real>& summits, Real top,
+                                  const Power& power) noexcept {
+  constexpr index_t kSize = Summits<Real>::kQuarters * kLanes<Real>;
+  constexpr const SolveScratch<Real>* kKeepNothing = nullptr;
+  const double c = solve(am1, summits.values, kSize, kLanes<Real>, top, power, 1.0, 3, 0.0, kKeepNothing).c;
+  return std::max(1.0, c * (1 - 64 * double{std::numeric_limits<Real>::epsilon()}));
+}
+
+template <class Real>
+FENCHEL_INLINE Normalization softmax(const Real* z, index_t n, Real top, Real* p) noexcept {
+  RunningSum<Real> sum;
+  for_each_vector<Real>(n, [&](index_t i, index_t count) FENCHEL_INLINE_LAMBDA {
+    const Lanes<Real> d = load_up_to(z + i, count, -Real(kInfinity)) - top;
+    Lanes<Real> e;
+    for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA { e[j] = exp_element(d[j]); });
+    sum.add(e);
+    store_up_to(p + i, e, count);
+  });
+  const double total = sum.total();
+  const auto scale = static_cast<Real>(1 / total);
+  for (index_t i = 0; i < n; ++i) p[i] *= scale;
+  return normalization_from_peak(0, -std::log(total));
+}
+
+/// Candidates less the maximum, filled up with scores of no mass to whole vectors; how many that makes.
+template <class Real, class Value>
+FENCHEL_INLINE index_t gather(const Real* z, Real top, const index_t* places, index_t found,
+                              Value* x) noexcept {
+  constexpr auto kNoMass = static_cast<Value>(-1e30);  // finite: 0 times it is 0
+  for (index_t k = 0; k < found; ++k) x[k] = static_cast<Value>(z[places[k]]) - static_cast<Value>(top);
+  for (index_t k = found; k < found + kLanes<Value>; ++k) x[k] = kNoMass;
+  return (found + kLanes<Value> - 1) / kLanes<Value> * kLanes<Value>;
+}
+
+template <class Real, class Value>
+FENCHEL_INLINE void scatter(const Value* x, const index_t* places, index_t found, Real* p,
+                            index_t n) noexcept {
+  fill(p, n, Real(0));
+  for (index_t k = 0; k < found; ++k) p[places[k]] = static_cast<Real>(x[k]);
+}
+
+/// Candidates less the maximum, in whole vectors, in place of which the probabilities are left.
+template <class Real, class Value, class Power>
+FENCHEL_INLINE Normalization solve_candidates(double am1, index_t count, const Power& power, double c,
+                                              const SolveScratch<Value>& candidates,
+                                              double* slow_scratch) noexcept {
+  if constexpr (Power::kClosedForm) {
+    constexpr int q = Power::kExponent;
+    const Level level = sizeof(Real) < sizeof(double) && count <= kFew
+                            ? level_of_few<q>(candidates.x, count)
+                            : level_by_turns<q>(candidates.x, count);
+    if (level.found) return write_exact<q>(level, candidates.x, count);
+  }
+  return solve_and_write(am1, candidates.x, count, Value(0), power, c, candidates, slow_scratch,
+                         candidates.x);
+}
+
+/// Gathers the candidates, solves on them, and writes the row.
+template <class Real, class Value, class Power>
+FENCHEL_INLINE Normalization map_candidates(double am1, const Real* z, index_t n, Real top, index_t found,
+                                            double c, const Power& power,
+                                            const SolveScratch<Value>& candidates,
+                                            const EntmaxScratch<Real>& scratch, Real* p) noexcept {
+  const index_t count = gather(z, top, scratch.places, found, candidates.x);
+  const Normalization result = solve_candidates<Real>(am1, count, power, c, candidates, scratch.exact.e);
+  scatter(candidates.x, scratch.places, found, p, n);
+  return result;
+}
+
+/// Few candidates are solved in the type of few_power, the whole row in that of the row where there are many.
+/// Past am1 = 1/2 a crowd of scores within rounding of the threshold can move all the mass, so candidates are
+/// solved in double there, few or many. In a long row the summits narrow the candidates.
+template <class Real, class Value, class FewPower, class ExactPower, class RowPower>
+FENCHEL_INLINE Normalization entmax_up_to_two(double am1, const Real* z, index_t n,
+                                              const Summits<Real>& summits, Real top,
+                                              const SolveScratch<Value>& few, const FewPower& few_power,
+                                              const ExactPower& exact_power, const RowPower& row_power,
+                                              const EntmaxScratch<Real>& scratch, Real* p) noexcept {
+  if (am1 < 0) return solve_row(am1, z, n, top, row_power, scratch, p);
+  constexpr index_t kLongRow = 1000;
+  const double c = n < kLongRow ? 1.0 : lower_bound(am1, summits, top, row_power);
+  const double width = 1 / (am1 * c);
+  const index_t most = n / 4 + kLanes<Real>;
+  index_t found = find_candidates(z, n, scratch.tops, top, width, most, scratch.places);
+  if (found >= 0) return map_candidates(am1, z, n, top, found, c, few_power, few, scratch, p);
+  if (am1 <= 0.5) return solve_row(am1, z, n, top, row_power, scratch, p);
+  found = find_candidates(z, n, scratch.tops, top, width, n, scratch.places);
+  return map_candidates(am1, z, n, top, found, c, exact_power, scratch.exact, scratch, p);
+}
+
+template <class Real>
+FENCHEL_INLINE Normalization entmax_beyond_two(double am1, const Real* z, index_t n, Real top,
+                                               const EntmaxScratch<Real>& scratch, Real* p) noexcept {
+  const index_t found = find_candidates(z, n, scratch.tops, top, 1 / am1, n, scratch.places);
+  gather(z, top, scratch.places, found, scratch.exact.x);
+  const Normalization result = normalize(am1, {scratch.exact.x, static_cast<std::size_t>(found)});
+  scatter(scratch.exact.x, scratch.places, found, p, n);
+  return result;
+}
+
+/// alpha names the exact powers: 4/3 rounded to double is meant to be 4/3.
+template <class Real>
+FENCHEL_INLINE Normalization entmax_valid_row(double alpha, const Real* z, index_t n,
+                                              const Summits<Real>& summits, Real top,
+                                              const EntmaxScratch<Real>& scratch, Real* p) noexcept {
+  const double am1 = alpha - 1;
+  const auto whole = [&]<int q>(std::integral_constant<int, q>) FENCHEL_INLINE_LAMBDA {
+    const WholePower<double, q> exact;  // no exp, no log: double costs nothing more
+    return entmax_up_to_two(am1, z, n, summits, top, scratch.exact, exact, exact, WholePower<Real, q>{},
+                            scratch, p);
+  };
+  if (alpha == 1) return softmax(z, n, top, p);
+  if (alpha == 2) return whole(std::integral_constant<int, 1>{});
+  if (alpha == 1.5) return whole(std::integral_constant<int, 2>{});
+  if (alpha == 4.0 / 3) return whole(std::integral_constant<int, 3>{});
+  if (alpha == 1.25) return whole(std::integral_constant<int, 4>{});
+  if (alpha > 2) return entmax_beyond_two(am1, z, n, top, scratch, p);
+  const GeneralPower<Real> power{am1};
+  const GeneralPower<double> exact{am1};
+  if (am1 > 0.5)
+    return entmax_up_to_two(am1, z, n, summits, top, scratch.exact, exact, exact, power, scratch, p);
+  return entmax_up_to_two(am1, z, n, summits, top, scratch.general, power, exact, power, scratch, p);
+}
+
+template <class Real>
+FENCHEL_INLINE EntmaxRow entmax_any_row(const Real* z, index_t n, double alpha,
+                                        const EntmaxScratch<Real>& scratch, Real* p) noexcept {
+  Summits<Real> summits;
+  const auto [top, valid] = find_top(z, n, scratch.tops, summits);
+  if (valid) return {top, entmax_valid_row(alpha, z, n, summits, top, scratch, p)};
+  fill(p, n, std::numeric_limits<Real>::quiet_NaN());
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  return {kNaN, {kNaN, kNaN}};
+}
+
+}  // namespace
+
+FENCHEL_CLONES EntmaxRow entmax_row(const float* z, index_t n, double alpha,
+                                    const EntmaxScratch<float>& scratch, float* p) noexcept {
+  return entmax_any_row(z, n, alpha, scratch, p);
+}
+
+FENCHEL_CLONES EntmaxRow entmax_row(const double* z, index_t n, double alpha,
+                                    const EntmaxScratch<double>& scratch, double* p) noexcept {
+  return entmax_any_row(z, n, alpha, scratch, p);
+}
+
+}  // namespace fenchel::detail

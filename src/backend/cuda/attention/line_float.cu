@@ -1,0 +1,3 @@
+#include "backend/cuda/attention/line_any.cuh"
+
+FENCHEL_INSTANTIATE_ANY_LINE(float)

@@ -1,0 +1,99 @@
+#include "backend/cuda/attention/space.hpp"
+
+#include "backend/cuda/attention/space_launch.cuh"
+
+/// Values and their tangents, which each pair has for itself.
+namespace fenchel::cuda {
+namespace {
+
+using device::Dimension, device::Family, device::SpaceRow, device::SpaceSlopes, device::Wanted;
+
+/// Calls body(row, i, j) for all pairs of a block, in the order of its threads.
+template <int kD, class Real, class Body>
+__device__ void for_each_pair(const Densities<Real>& p, const GaussianFunctions& psi, int rows_per_block,
+                              const Body& body) {
+  __shared__ SpaceRow<kD> rows[kMostSpaceRows];
+  const Dimension<kD> d{static_cast<int>(psi.dimension)};
+  const index_t first = static_cast<index_t>(blockIdx.x) * rows_per_block;
+  const int count = static_cast<int>(min(static_cast<index_t>(rows_per_block), p.rows - first));
+  device::load_rows(rows, p, d, first, count);
+  for (index_t k = threadIdx.x; k < count * psi.count; k += blockDim.x) {
+    const index_t row = k / psi.count;
+    body(rows[row], d, first + row, k - row * psi.count);
+  }
+}
+
+template <class Real, int kD, Family kFamily>
+__global__ void __launch_bounds__(kSpaceThreads)
+    attend_kernel(Densities<Real> p, GaussianFunctions psi, Real* r, int rows_per_block) {
+  for_each_pair<kD>(p, psi, rows_per_block, [&](const auto& row, auto d, index_t i, index_t j) {
+    SpaceSlopes<kD> slopes;
+    device::attend_pair<Real, kD, Wanted::kValues, kFamily>(row, psi, d, j, slopes);
+    r[i * psi.count + j] = static_cast<Real>(slopes.value);
+  });
+}
+
+template <class Real, int kD>
+__global__ void __launch_bounds__(kSpaceThreads)
+    attend_jvp_kernel(Densities<Real> p, GaussianFunctions psi, DensityTangents<const Real> direction,
+                      BasisTangents<const double> basis_direction, Real* tangent, int rows_per_block) {
+  for_each_pair<kD>(p, psi, rows_per_block, [&](const auto& row, auto d, index_t i, index_t j) {
+    SpaceSlopes<kD> slopes;
+    device::attend_pair<Real, kD, Wanted::kAll, Family::kAny>(row, psi, d, j, slopes);
+    double sum = 0;
+    for (int a = 0, k = 0; a < d; ++a) {
+      double along = direction.mu[i * d + a];
+      if (basis_direction.mean != nullptr) along -= basis_direction.mean[j * d + a];
+      sum += along * slopes.by_mu[a];
+      for (int b = 0; b <= a; ++b, ++k) {
+        const auto entry = [a, b, d](const auto* matrix) {
+          const double lower = matrix[a * d + b];
+          return a == b ? lower : lower + static_cast<double>(matrix[b * d + a]);
+        };
+        sum += slopes.by_scale[k] * entry(direction.scale + i * d * d);
+        if (basis_direction.covariance != nullptr) {
+          sum += slopes.by_covariance[k] * entry(basis_direction.covariance + j * d * d);
+        }
+      }
+    }
+    if (direction.alpha != nullptr) sum += slopes.by_alpha * direction.alpha[i];
+    tangent[i * psi.count + j] = static_cast<Real>(sum);
+  });
+}
+
+}  // namespace
+
+template <class Real>
+void attend_space(const Densities<Real>& p, const GaussianFunctions& psi, Real* r, Stream stream) {
+  constexpr std::string_view kWhere = "cuda::attend";
+  const int rows = space_rows(p.rows);
+  with_dimension(kWhere, psi.dimension, [&](auto dimension) {
+    with_family<dimension()>(p.alpha, [&](auto family) {
+      launch(kWhere, attend_kernel<Real, dimension(), family()>, space_grid(kWhere, p.rows, rows),
+             dim3(kSpaceThreads), 0, stream, p, psi, r, rows);
+    });
+  });
+}
+
+template <class Real>
+void attend_jvp_space(const Densities<Real>& p, const GaussianFunctions& psi,
+                      const DensityTangents<const Real>& direction,
+                      const BasisTangents<const double>& basis_direction, Real* tangent, Stream stream) {
+  constexpr std::string_view kWhere = "cuda::attend_jvp";
+  const int rows = space_rows(p.rows);
+  with_dimension(kWhere, psi.dimension, [&](auto dimension) {
+    launch(kWhere, attend_jvp_kernel<Real, dimension()>, space_grid(kWhere, p.rows, rows),
+           dim3(kSpaceThreads), 0, stream, p, psi, direction, basis_direction, tangent, rows);
+  });
+}
+
+template void attend_space(const Densities<float>&, const GaussianFunctions&, float*, Stream);
+template void attend_space(const Densities<double>&, const GaussianFunctions&, double*, Stream);
+template void attend_jvp_space(const Densities<float>&, const GaussianFunctions&,
+                               const DensityTangents<const float>&, const BasisTangents<const double>&,
+                               float*, Stream);
+template void attend_jvp_space(const Densities<double>&, const GaussianFunctions&,
+                               const DensityTangents<const double>&, const BasisTangents<const double>&,
+                               double*, Stream);
+
+}  // namespace fenchel::cuda

@@ -1,0 +1,105 @@
+#include "backend/cuda/attention/space.hpp"
+#include "backend/cuda/attention/space_launch.cuh"
+#include "backend/cuda/device/attention/space_gradient.cuh"
+
+/// Gradients: sums over the functions for each density, and sums over the densities for each function.
+namespace fenchel::cuda {
+namespace {
+
+using device::Dimension, device::Family, device::SpaceRow, device::SpaceSlopes, device::Wanted;
+
+constexpr int kWarps = kSpaceThreads / device::kWarp;
+
+/// A warp a row.
+template <class Real, int kD, Wanted kWanted, Family kFamily>
+__global__ void __launch_bounds__(kSpaceThreads)
+    attend_vjp_kernel(Densities<Real> p, GaussianFunctions psi, const Real* cotangent,
+                      DensityTangents<Real> gradient, int rows_per_block) {
+  __shared__ SpaceRow<kD> rows[kMostSpaceRows];
+  const Dimension<kD> d{static_cast<int>(psi.dimension)};
+  const index_t first = static_cast<index_t>(blockIdx.x) * rows_per_block;
+  const int count = static_cast<int>(min(static_cast<index_t>(rows_per_block), p.rows - first));
+  device::load_rows(rows, p, d, first, count);
+  const int warp = static_cast<int>(threadIdx.x) / device::kWarp,
+            lane = static_cast<int>(threadIdx.x) % device::kWarp;
+  for (int row = warp; row < count; row += kWarps) {
+    const index_t i = first + row;
+    device::RowGradient<kD, kWanted> sum(d);
+    for (index_t j = lane; j < psi.count; j += device::kWarp) {
+      SpaceSlopes<kD> slopes;
+      device::attend_pair<Real, kD, kWanted, kFamily>(rows[row], psi, d, j, slopes);
+      sum.add(d, cotangent[i * psi.count + j], slopes);
+    }
+    sum.store(d, gradient, i);
+  }
+}
+
+/// A block a function. Its densities are prepared by each thread anew: no memory is asked for that would keep
+/// the sums of several functions.
+template <class Real, int kD>
+__global__ void __launch_bounds__(kSpaceThreads)
+    attend_basis_kernel(Densities<Real> p, GaussianFunctions psi, const Real* cotangent,
+                        BasisTangents<double> gradient) {
+  __shared__ double shared[2 * kWarps];
+  const Dimension<kD> d{static_cast<int>(psi.dimension)};
+  const index_t j = blockIdx.x;
+  SpaceSlopes<kD> sum;
+  sum.fill(d, 0);
+  for (index_t i = threadIdx.x; i < p.rows; i += kSpaceThreads) {
+    const double factor = cotangent[i * psi.count + j];
+    if (factor == 0) continue;
+    SpaceRow<kD> row;
+    row.load(p, d, i, false);
+    SpaceSlopes<kD> slopes;
+    device::attend_pair<double, kD, Wanted::kBasisToo, Family::kAny>(row, psi, d, j, slopes);
+    for (int a = 0; a < d; ++a) sum.by_mu[a] += factor * slopes.by_mu[a];
+    for (int k = 0; k < d * (d + 1) / 2; ++k) sum.by_covariance[k] += factor * slopes.by_covariance[k];
+  }
+  int turn = 0;
+  const auto total = [&](double x) {
+    return device::block_reduce<kSpaceThreads>(x, device::Plus{}, shared, turn++);
+  };
+  for (int a = 0, k = 0; a < d; ++a) {
+    const double by_mu = total(sum.by_mu[a]);
+    if (threadIdx.x == 0 && gradient.mean != nullptr) gradient.mean[j * d + a] = -by_mu;
+    for (int b = 0; b <= a; ++b, ++k) {
+      const double entry = total(sum.by_covariance[k]);
+      if (threadIdx.x == 0 && gradient.covariance != nullptr) {
+        gradient.covariance[(j * d + a) * d + b] = gradient.covariance[(j * d + b) * d + a] = entry;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+template <class Real>
+void attend_vjp_space(const Densities<Real>& p, const GaussianFunctions& psi, const Real* cotangent,
+                      const DensityTangents<Real>& gradient, const BasisTangents<double>& basis_gradient,
+                      Stream stream) {
+  constexpr std::string_view kWhere = "cuda::attend_vjp";
+  const int rows = space_rows(p.rows, kWarps);
+  with_dimension(kWhere, psi.dimension, [&](auto dimension) {
+    constexpr int kD = dimension();
+    const auto run = [&](auto kernel) {
+      launch(kWhere, kernel, space_grid(kWhere, p.rows, rows), dim3(kSpaceThreads), 0, stream, p, psi,
+             cotangent, gradient, rows);
+    };
+    if (kD == 0 || gradient.alpha != nullptr) {
+      run(attend_vjp_kernel<Real, kD, Wanted::kAlphaToo, Family::kAny>);
+    } else {
+      with_family<2>(p.alpha,
+                     [&](auto family) { run(attend_vjp_kernel<Real, 2, Wanted::kGradient, family()>); });
+    }
+    if (basis_gradient.mean == nullptr && basis_gradient.covariance == nullptr) return;
+    launch(kWhere, attend_basis_kernel<Real, kD>, grid_of(kWhere, psi.count), dim3(kSpaceThreads), 0, stream,
+           p, psi, cotangent, basis_gradient);
+  });
+}
+
+template void attend_vjp_space(const Densities<float>&, const GaussianFunctions&, const float*,
+                               const DensityTangents<float>&, const BasisTangents<double>&, Stream);
+template void attend_vjp_space(const Densities<double>&, const GaussianFunctions&, const double*,
+                               const DensityTangents<double>&, const BasisTangents<double>&, Stream);
+
+}  // namespace fenchel::cuda

@@ -1,8 +1,0 @@
-#include "backend/cuda/entmax_map.cuh"
-
-namespace fenchel::cuda {
-
-template void entmax(Input<double>, PerRow, DeviceRows<double>, Stream);
-template void entmax(Input<float>, PerRow, DeviceRows<float>, Stream);
-
-}  // namespace fenchel::cuda

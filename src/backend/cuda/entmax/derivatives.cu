@@ -1,0 +1,166 @@
+#include "fenchel/backend/cuda/entmax_derivatives.hpp"
+
+#include "backend/cuda/device/entmax/jacobian.cuh"
+#include "backend/cuda/packed.hpp"
+#include "backend/cuda/row_launch.cuh"
+
+namespace fenchel::cuda {
+namespace {
+
+using device::ProductViews;
+
+/// Up to alpha = 2 two sums are all that a product needs.
+__device__ bool is_weighted(double alpha) { return alpha > 0 && alpha <= 2; }
+
+/// So many threads of a multiprocessor have rows on their way at once: with more registers each, half of them
+/// would wait.
+constexpr int kThreadsAtOnce = 1024;
+
+/// J v; rows of a larger alpha, or of one that does not exist, are left alone.
+template <class Team, class Row, class T>
+__global__ void __launch_bounds__(Team::kBlockThreads, kThreadsAtOnce / Team::kBlockThreads)
+    weighted_product_kernel(const __grid_constant__ ProductViews<T> views, const PerRow alphas) {
+  using Real = Computed<T>;
+  Team team;
+  const bool in_batch = team.row() < views.p.rows;
+  const index_t i = in_batch ? team.row() : views.p.rows - 1;
+  const double alpha = alphas[i];
+  Row row(team, device::RowAt<T>{views, i});
+  team.meet();
+  device::weighted_product(team, row, alpha, in_batch && is_weighted(alpha), [](Real, Real) {});
+}
+
+/// The same of rows of any type.
+struct AnyProductViews {
+  device::AnyRows p, v, out;
+};
+
+__device__ device::StoredRow<float> row_of(const ProductViews<float>& views, index_t i, double, double) {
+  return device::RowAt<float>{views, i};
+}
+__device__ device::ShiftedRow row_of(const AnyProductViews& views, index_t i, double alpha, double step) {
+  return {views.p.row(i), views.v.row(i), views.out.row(i), views.p.cols, alpha, step};
+}
+
+/// J (v - D d_alpha), and -<that, D> in grad_alpha, for every alpha; or only of the rows that the other
+/// kernel leaves. Floats are read as such where there is no d_alpha.
+template <class Team, class Views>
+__global__ void __launch_bounds__(Team::kBlockThreads)
+    product_kernel(const __grid_constant__ Views views, const PerRow alphas, const double* d_alpha,
+                   double* grad_alpha, const bool weighted_too) {
+  Team team;
+  team.meet();
+  const index_t i = team.row();
+  if (i >= views.p.rows) return;
+  const double alpha = alphas[i], step = d_alpha == nullptr || isinf(alpha) ? 0.0 : d_alpha[i];
+  if (!weighted_too && is_weighted(alpha)) return;
+  using Row = decltype(row_of(views, i, alpha, step));
+  const device::ReadRow<Team, Row> row(team, row_of(views, i, alpha, step));
+  double along = 0;
+  device::jacobian_product(team, row, alpha, [&](double p, double x) {
+    if (grad_alpha != nullptr && x != 0) along += x * device::alpha_direction(alpha, p);
+  });
+  if (grad_alpha == nullptr) return;
+  along = team.reduce(along, device::Plus());
+  if (team.rank() == 0) grad_alpha[i] = 0.0 - along;
+}
+
+/// By the smallest team whose registers hold a row, 16 bytes at a time or column by column; by threads that
+/// are neighbours as the rows are, where those run across memory.
+template <class T>
+void launch_weighted(std::string_view where, const ProductViews<T>& views, PerRow alpha, Stream stream) {
+  using device::BlockTeam, device::ColumnTeam, device::HeldRow, device::WarpTeam;
+  const index_t rows = views.p.rows, cols = views.p.cols;
+  const auto by = [&]<class Team, class Row>() {
+    launch_teams<Team>(where, weighted_product_kernel<Team, Row, T>, rows, stream, views, alpha);
+  };
+  const auto reading = [&]<class Team>() {
+    by.template operator()<Team, device::ReadRow<Team, device::StoredRow<T>, 4>>();
+  };
+  if (views.p.step != 1 && views.p.stride == 1 && views.p.inner >= device::kWarp) {
+    return reading.template operator()<ColumnTeam<16>>();
+  }
+  const auto columns = [&]<class Team>() { by.template operator()<Team, HeldRow<Team, T, 1, 16>>(); };
+  constexpr int kSize = device::Pack<T>::kSize;
+  if (cols % kSize != 0 || !is_packed(views.p) || !is_packed(views.v) || !is_packed(views.out)) {
+    if (cols <= 512) return columns.template operator()<WarpTeam<128, 32>>();
+    if (cols <= 4096) return columns.template operator()<BlockTeam<256>>();
+    if (cols <= 16384) return columns.template operator()<BlockTeam<1024>>();
+  } else {
+    const index_t packs = cols / kSize;
+    const auto packed = [&]<class Team>() { by.template operator()<Team, HeldRow<Team, T, kSize, 4>>(); };
+    if (packs <= 32) return packed.template operator()<WarpTeam<128, 8>>();
+    if (packs <= 64) return packed.template operator()<WarpTeam<128, 16>>();
+    if (packs <= 128) return packed.template operator()<WarpTeam<128, 32>>();
+    if (packs <= 256) return packed.template operator()<BlockTeam<64>>();
+    if (packs <= 512) return packed.template operator()<BlockTeam<128>>();
+    if (packs <= 1024) return packed.template operator()<BlockTeam<256>>();
+    if (packs <= 2048) return packed.template operator()<BlockTeam<512>>();
+    if (has_clusters()) {
+      if (packs <= 4096) return packed.template operator()<BlockTeam<512, 2>>();
+      if (packs <= 8192) return packed.template operator()<BlockTeam<1024, 2>>();
+      if (packs <= 16384) return packed.template operator()<BlockTeam<512, 8>>();
+      if (packs <= 32768) return packed.template operator()<BlockTeam<1024, 8>>();
+    }
+  }
+  if (!has_clusters()) return reading.template operator()<BlockTeam<1024>>();
+  reading.template operator()<BlockTeam<1024, 8>>();
+}
+
+/// Where the derivatives in alpha come from or go.
+struct AlphaParts {
+  const double* direction = nullptr;
+  double* gradient = nullptr;
+};
+
+template <class T>
+void run(std::string_view where, const ProductViews<T>& views, std::string_view v, std::string_view out,
+         PerRow alpha, const AlphaParts& parts, Stream stream) {
+  check_view(where, "p", views.p);
+  check_same_shape(where, v, views.v, "p", views.p);
+  check_same_shape(where, out, views.out, "p", views.p);
+  check_alpha(where, alpha);
+  if (views.p.rows == 0) return;
+  const bool none_weighted = alpha.values == nullptr && alpha.shared > 2;
+  const bool weighted_too = none_weighted || parts.direction != nullptr || parts.gradient != nullptr;
+  if (!weighted_too) launch_weighted(where, views, alpha, stream);
+  if (!weighted_too && alpha.values == nullptr) return;
+  const auto launch_products = [&](const auto& seen) {
+    using Views = std::remove_cvref_t<decltype(seen)>;
+    with_reading_team(views.p.cols, [&]<class Team>() {
+      launch_teams<Team>(where, product_kernel<Team, Views>, views.p.rows, stream, seen, alpha,
+                         parts.direction, parts.gradient, weighted_too);
+    });
+  };
+  if constexpr (std::is_same_v<T, float>) {
+    if (parts.direction == nullptr) return launch_products(views);
+  }
+  launch_products(AnyProductViews{views.p, views.v, views.out});
+}
+
+}  // namespace
+
+template <class T>
+void entmax_vjp(Input<T> p, PerRow alpha, Input<T> grad_p, DeviceRows<T> grad_scores, double* grad_alpha,
+                Stream stream) {
+  run<T>("cuda::entmax_vjp", {p, grad_p, grad_scores}, "grad_p", "grad_scores", alpha, {nullptr, grad_alpha},
+         stream);
+}
+
+template <class T>
+void entmax_jvp(Input<T> p, PerRow alpha, Input<T> d_scores, const double* d_alpha, DeviceRows<T> d_p,
+                Stream stream) {
+  run<T>("cuda::entmax_jvp", {p, d_scores, d_p}, "d_scores", "d_p", alpha, {d_alpha}, stream);
+}
+
+template void entmax_vjp(Input<double>, PerRow, Input<double>, DeviceRows<double>, double*, Stream);
+template void entmax_vjp(Input<float>, PerRow, Input<float>, DeviceRows<float>, double*, Stream);
+template void entmax_vjp(Input<Half>, PerRow, Input<Half>, DeviceRows<Half>, double*, Stream);
+template void entmax_vjp(Input<BFloat16>, PerRow, Input<BFloat16>, DeviceRows<BFloat16>, double*, Stream);
+template void entmax_jvp(Input<double>, PerRow, Input<double>, const double*, DeviceRows<double>, Stream);
+template void entmax_jvp(Input<float>, PerRow, Input<float>, const double*, DeviceRows<float>, Stream);
+template void entmax_jvp(Input<Half>, PerRow, Input<Half>, const double*, DeviceRows<Half>, Stream);
+template void entmax_jvp(Input<BFloat16>, PerRow, Input<BFloat16>, const double*, DeviceRows<BFloat16>,
+                         Stream);
+
+}  // namespace fenchel::cuda

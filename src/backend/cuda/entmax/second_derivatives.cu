@@ -1,0 +1,128 @@
+#include "fenchel/backend/cuda/entmax_derivatives.hpp"
+
+#include <limits>
+
+#include "backend/cuda/device/product_rows.cuh"
+#include "backend/cuda/device/sums.cuh"
+#include "backend/cuda/row_launch.cuh"
+#include "backend/entmax/terms.hpp"
+
+namespace fenchel::cuda {
+namespace {
+
+template <class T>
+struct SecondOrderViews {
+  DeviceRows<const T> p, grad_p, weight;
+  DeviceRows<T> out;
+  const double* weight_alpha;
+  double* grad_alpha;
+};
+
+/// Terms far from the loops that need them: each has as many instructions as all of a loop.
+__device__ __noinline__ detail::SecondOrderTerm second_order_term(double am1, double w_alpha, double p) {
+  return detail::SecondOrderTerm::of(am1, w_alpha, p);
+}
+__device__ __noinline__ double shifted_weight(const detail::SecondOrderTerm& term, double w) {
+  return term.shifted(w);
+}
+__device__ __noinline__ double along_term(const detail::SecondOrderTerm& term, double y, double x) {
+  return term.along(y, x);
+}
+
+/// One row in double, read three times: for y and x, for the sum of s b, and to write, as on the CPU
+/// (src/backend/cpu/entmax/derivatives.cpp).
+template <class Team, class T>
+__global__ void __launch_bounds__(Team::kBlockThreads)
+    second_order_kernel(const __grid_constant__ SecondOrderViews<T> views, const PerRow alphas) {
+  using device::Sums, device::PlusEach, detail::SecondOrderTerm;
+  using Real = Computed<T>;
+  Team team;
+  team.meet();
+  const index_t i = team.row(), cols = views.p.cols;
+  if (i >= views.p.rows) return;
+  const T *const p = views.p.row(i), *const g = views.grad_p.row(i), *const w = views.weight.row(i);
+  T* const out = views.out.row(i);
+  const double alpha = alphas[i], am1 = alpha - 1;
+  const double w_alpha = views.weight_alpha == nullptr ? 0.0 : views.weight_alpha[i];
+  const auto at = [](const T* row, const DeviceRows<const T>& view, index_t j) {
+    return static_cast<double>(device::widened(row[j * view.step]));
+  };
+  const auto each = [&](auto body) {
+#pragma unroll 1
+    for (index_t j = team.rank(); j < cols; j += Team::kSize) body(j);
+  };
+  const auto write = [&](index_t j, double x) {
+    out[j * views.out.step] = device::stored<T>(static_cast<Real>(x));
+  };
+
+  if (!(alpha > 0 && alpha <= std::numeric_limits<double>::max())) {
+    const double factor = alpha > 0 ? 0.0 : std::numeric_limits<double>::quiet_NaN();
+    each([&](index_t j) { write(j, at(p, views.p, j) * factor); });  // NaN stays
+    if (team.rank() == 0 && views.grad_alpha != nullptr) views.grad_alpha[i] = factor;
+    return;
+  }
+  Sums<3> sums{};  // of s, s g, s (w - w_alpha D)
+  each([&](index_t j) {
+    const SecondOrderTerm term = second_order_term(am1, w_alpha, at(p, views.p, j));
+    if (term.s == 0) return;
+    sums.of[0] += term.s;
+    sums.of[1] += term.s * at(g, views.grad_p, j);
+    sums.of[2] += term.s * shifted_weight(term, at(w, views.weight, j));
+  });
+  sums = team.reduce(sums, PlusEach());
+  const double g_mean = sums.of[1] / sums.of[0], w_mean = sums.of[2] / sums.of[0];
+  double along = 0, sum = 0;
+  each([&](index_t j) {
+    const SecondOrderTerm term = second_order_term(am1, w_alpha, at(p, views.p, j));
+    if (term.s == 0) return;
+    const double y = term.s * (at(g, views.grad_p, j) - g_mean);
+    const double x = term.s * (shifted_weight(term, at(w, views.weight, j)) - w_mean);
+    if (views.grad_alpha != nullptr) along -= along_term(term, y, x);
+    sum += term.bend(y, x);
+  });
+  const double mean = team.reduce(sum, device::Plus()) / sums.of[0];
+  each([&](index_t j) {
+    const SecondOrderTerm term = second_order_term(am1, w_alpha, at(p, views.p, j));
+    double value = 0;
+    if (term.s != 0) {
+      const double y = term.s * (at(g, views.grad_p, j) - g_mean);
+      const double x = term.s * (shifted_weight(term, at(w, views.weight, j)) - w_mean);
+      value = term.bend(y, x) - term.s * mean;
+      if (views.grad_alpha != nullptr) along -= value * device::alpha_direction(alpha, term.p);
+    }
+    write(j, value);
+  });
+  if (views.grad_alpha == nullptr) return;
+  along = team.reduce(along, device::Plus());
+  if (team.rank() == 0) views.grad_alpha[i] = along;
+}
+
+}  // namespace
+
+template <class T>
+void entmax_vjp_vjp(Input<T> p, PerRow alpha, Input<T> grad_p, Input<T> weight_scores,
+                    const double* weight_alpha, DeviceRows<T> grad_scores, double* grad_alpha,
+                    Stream stream) {
+  constexpr std::string_view kWhere = "cuda::entmax_vjp_vjp";
+  check_view(kWhere, "p", p);
+  check_same_shape(kWhere, "grad_p", grad_p, "p", p);
+  check_same_shape(kWhere, "weight_scores", weight_scores, "p", p);
+  check_same_shape(kWhere, "grad_scores", grad_scores, "p", p);
+  check_alpha(kWhere, alpha);
+  if (p.rows == 0) return;
+  const SecondOrderViews<T> views{p, grad_p, weight_scores, grad_scores, weight_alpha, grad_alpha};
+  with_reading_team(p.cols, [&]<class Team>() {
+    launch_teams<Team>(kWhere, second_order_kernel<Team, T>, p.rows, stream, views, alpha);
+  });
+}
+
+template void entmax_vjp_vjp(Input<double>, PerRow, Input<double>, Input<double>, const double*,
+                             DeviceRows<double>, double*, Stream);
+template void entmax_vjp_vjp(Input<float>, PerRow, Input<float>, Input<float>, const double*,
+                             DeviceRows<float>, double*, Stream);
+template void entmax_vjp_vjp(Input<Half>, PerRow, Input<Half>, Input<Half>, const double*, DeviceRows<Half>,
+                             double*, Stream);
+template void entmax_vjp_vjp(Input<BFloat16>, PerRow, Input<BFloat16>, Input<BFloat16>, const double*,
+                             DeviceRows<BFloat16>, double*, Stream);
+
+}  // namespace fenchel::cuda

@@ -1,0 +1,289 @@
+#include "fenchel/backend/cuda/match_weights.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "backend/cuda/device/match_weights/row_work.cuh"
+#include "backend/cuda/launch.cuh"
+#include "fenchel/core/check.hpp"
+
+namespace fenchel::cuda {
+namespace {
+
+constexpr int kBlock = 128;
+/// Threads a row in dimensions 1, 2 and 3: more, and the algebra that each does for itself costs more than
+/// the sums. In any other dimension it is a block.
+constexpr int kRowThreads = 16;
+constexpr index_t kLargestDimension = 64;
+
+template <class Real>
+__device__ constexpr Real nan_of() {
+  return std::numeric_limits<Real>::quiet_NaN();
+}
+
+/// match_weights.
+template <class Real>
+struct WriteDensity {
+  DensityTangents<Real> density;
+
+  template <class Matching>
+  __device__ void operator()(const Matching& matching, bool good) const {
+    const index_t d = matching.dimension(), i = matching.index();
+    const detail::MatchedRow& row = matching.row();
+    if (!matching.first()) return;
+    for (index_t a = 0; a < d; ++a)
+      density.mu[i * d + a] = good ? static_cast<Real>(row.mean[a]) : nan_of<Real>();
+    for (index_t a = 0; a < d * d; ++a) {
+      density.scale[i * d * d + a] = good ? static_cast<Real>(row.kappa * row.covariance[a]) : nan_of<Real>();
+    }
+  }
+};
+
+/// Writes a number for each column of a row: 0 for those past its length, NaN where there is no density.
+template <class Real, class Matching, class Number>
+__device__ void write_columns(const DeviceRows<Real>& out, const Matching& matching, bool good,
+                              const Number& number) {
+  Real* const to = out.row(matching.index());
+  matching.shared_out(out.cols, [&](index_t l) {
+    to[l * out.step] = !good                       ? nan_of<Real>()
+                       : l < matching.row().length ? static_cast<Real>(number(matching.offset(l)))
+                                                   : Real{0};
+  });
+}
+
+/// match_weights_vjp.
+template <class Real>
+struct WriteGradient {
+  DensityTangents<const Real> cotangent;
+  DeviceRows<Real> weights_gradient;
+  Real* alpha_gradient;
+
+  template <class Matching>
+  __device__ void operator()(const Matching& matching, bool good) const {
+    const index_t d = matching.dimension(), i = matching.index();
+    const Real *const of_mu = cotangent.mu + i * d, *const of_scale = cotangent.scale + i * d * d;
+    auto& state = matching.state();
+    if (good) {
+      matching.alone(
+          [&] { state.gradient = detail::match_gradient(of_scale, state.alpha.am1, d, state.row); });
+    }
+    write_columns(weights_gradient, matching, good, [&](const auto& offset) {
+      return state.gradient.in_weight(of_mu, offset, d, state.row.total);
+    });
+    if (alpha_gradient == nullptr || !matching.first()) return;
+    const double own = cotangent.alpha == nullptr ? 0.0 : static_cast<double>(cotangent.alpha[i]);
+    alpha_gradient[i] =
+        good ? static_cast<Real>(own + state.gradient.of_kappa * state.row.kappa_slope) : nan_of<Real>();
+  }
+};
+
+template <class Real>
+struct Direction {
+  DeviceRows<const Real> weights;
+  const Real* alpha;
+
+  [[nodiscard]] __device__ double along_alpha(index_t i) const {
+    return alpha == nullptr ? 0.0 : static_cast<double>(alpha[i]);
+  }
+};
+
+/// match_weights_jvp.
+template <class Real>
+struct WriteTangent {
+  Direction<Real> direction;
+  DensityTangents<Real> tangent;
+
+  template <class Matching>
+  __device__ void operator()(const Matching& matching, bool good) const {
+    const index_t d = matching.dimension(), i = matching.index();
+    const detail::MatchedRow& row = matching.row();
+    double* const moved = row.work;
+    matching.move_moments(direction.weights.row(i), direction.weights.step, moved);
+    if (!matching.first()) return;
+    const double d_log_kappa =
+        detail::moved_log_kappa(moved, matching.state().alpha.am1, direction.along_alpha(i), d, row);
+    for (index_t a = 0; a < d; ++a) {
+      tangent.mu[i * d + a] = good ? static_cast<Real>(row.shift[a]) : nan_of<Real>();
+    }
+    for (index_t a = 0; a < d * d; ++a) {
+      const double moves = row.kappa * (moved[a] + row.covariance[a] * d_log_kappa);
+      tangent.scale[i * d * d + a] = good ? static_cast<Real>(moves) : nan_of<Real>();
+    }
+  }
+};
+
+/// match_weights_vjp_vjp.
+template <class Real>
+struct WriteProduct {
+  DensityTangents<const Real> cotangent;
+  Direction<Real> direction;
+  DeviceRows<Real> weights_product;
+  Real* alpha_product;
+
+  template <class Matching>
+  __device__ void operator()(const Matching& matching, bool good) const {
+    const index_t d = matching.dimension(), i = matching.index();
+    const Real *const of_mu = cotangent.mu + i * d, *const of_scale = cotangent.scale + i * d * d;
+    auto& state = matching.state();
+    const double d_alpha = direction.along_alpha(i);
+    const double total =
+        matching.move_moments(direction.weights.row(i), direction.weights.step, state.row.more);
+    matching.alone([&] {
+      state.curvature =
+          detail::match_curvature(of_mu, of_scale, state.alpha.am1, total, d_alpha, d, state.row);
+    });
+    write_columns(weights_product, matching, good, [&](const auto& offset) {
+      return state.curvature.in_weight(of_mu, offset, d, state.row.total);
+    });
+    if (alpha_product == nullptr || !matching.first()) return;
+    const double curve = good ? device::kappa_curve(d, state.alpha.am1) : 0.0;
+    alpha_product[i] =
+        good ? static_cast<Real>(state.curvature.in_alpha(state.row.kappa_slope, curve, d_alpha))
+             : nan_of<Real>();
+  }
+};
+
+/// Groups of kThreads match rows, and `write` says what is made of them. A group past the last row does what
+/// the group of that row does.
+template <class Real, int kDim, int kThreads, class Write>
+__global__ void __launch_bounds__(kBlock)
+    match_kernel(const device::MatchArguments<Real> arguments, const Write write) {
+  using Group = device::RowGroup<kThreads>;
+  constexpr bool kGeneral = kDim == 0;
+  extern __shared__ double general_numbers[];
+  __shared__ unsigned words[Group::kSharedWords];
+  __shared__ unsigned char general_state[kGeneral ? sizeof(device::MatchState) : 1] alignas(16);
+  double own_numbers[kGeneral ? 1 : detail::matched_row_size(kDim)];
+  device::MatchState own_state;
+  auto& state = kGeneral ? *reinterpret_cast<device::MatchState*>(general_state) : own_state;
+  const index_t place = (index_t{blockIdx.x} * kBlock + threadIdx.x) / kThreads;
+  const index_t i = place < arguments.weights.rows ? place : arguments.weights.rows - 1;
+  const device::RowMatching<Real, kDim, kThreads> matching(arguments, Group(words), state,
+                                                           kGeneral ? general_numbers : own_numbers, i);
+  const bool good = matching.match();
+  write(matching, good);
+}
+
+template <class Real>
+device::MatchArguments<Real> checked_arguments(std::string_view where, const DeviceRows<const Real>& weights,
+                                               const WeightPositions& positions, const PerRow& alpha,
+                                               std::optional<double> floor) {
+  check_view(where, "weights", weights);
+  const index_t d = positions.dimension;
+  if (d < 1 || d > kLargestDimension) {
+    throw_invalid_argument(where, "dimension", "must be in [1, " + shortest(kLargestDimension) + "]", d);
+  }
+  if (positions.points == nullptr && d != 1) {
+    throw_invalid_argument(where, "dimension", "must be 1 where there are no points", d);
+  }
+  if (floor) detail::checked_nonnegative(where, "floor", *floor);
+  const auto n = static_cast<double>(d);
+  if (alpha.values == nullptr && !(alpha.shared > n / (n + 2) && std::isfinite(alpha.shared))) {
+    throw_domain_error(where, "alpha",
+                       "must be finite and greater than " + shortest(d) + "/" + shortest(d + 2),
+                       alpha.shared);
+  }
+  const auto terms =
+      alpha.values == nullptr ? detail::alpha_terms(d, alpha.shared - 1) : detail::AlphaTerms{};
+  return {weights, positions, alpha, floor.has_value(), floor.value_or(0), terms};
+}
+
+template <class Real>
+void check_density(std::string_view where, std::string_view name, const DensityTangents<Real>& density,
+                   index_t rows) {
+  if (rows == 0) return;
+  check_pointer(where, std::string(name).append(".mu"), density.mu);
+  check_pointer(where, std::string(name).append(".scale"), density.scale);
+}
+
+template <class Real, int kDim, int kThreads, class Write>
+void launch_match(std::string_view where, const device::MatchArguments<Real>& arguments, const Write& write,
+                  Stream stream) {
+  constexpr int kRowsABlock = kBlock / kThreads;
+  const index_t blocks = (arguments.weights.rows + kRowsABlock - 1) / kRowsABlock;
+  const index_t numbers = kDim == 0 ? detail::matched_row_size(arguments.positions.dimension) : 0;
+  launch(where, match_kernel<Real, kDim, kThreads, Write>, grid_of(where, blocks), dim3(kBlock),
+         static_cast<std::size_t>(numbers) * sizeof(double), stream, arguments, write);
+}
+
+template <class Real, class Write>
+void run_match(std::string_view where, const device::MatchArguments<Real>& arguments, const Write& write,
+               Stream stream) {
+  if (arguments.weights.rows == 0) return;
+  switch (arguments.positions.dimension) {
+    case 1:
+      return launch_match<Real, 1, kRowThreads>(where, arguments, write, stream);
+    case 2:
+      return launch_match<Real, 2, kRowThreads>(where, arguments, write, stream);
+    case 3:
+      return launch_match<Real, 3, kRowThreads>(where, arguments, write, stream);
+    default:
+      return launch_match<Real, 0, kBlock>(where, arguments, write, stream);
+  }
+}
+
+}  // namespace
+
+template <class Real>
+void match_weights(DeviceRows<const Real> weights, const WeightPositions& positions, PerRow alpha,
+                   std::optional<double> floor, const DensityTangents<Real>& density, Stream stream) {
+  constexpr std::string_view kWhere = "cuda::match_weights";
+  const auto arguments = checked_arguments(kWhere, weights, positions, alpha, floor);
+  check_density(kWhere, "density", density, weights.rows);
+  run_match(kWhere, arguments, WriteDensity<Real>{density}, stream);
+}
+
+template <class Real>
+void match_weights_vjp(DeviceRows<const Real> weights, const WeightPositions& positions, PerRow alpha,
+                       std::optional<double> floor, const DensityTangents<const Real>& cotangent,
+                       DeviceRows<Real> weights_gradient, Real* alpha_gradient, Stream stream) {
+  constexpr std::string_view kWhere = "cuda::match_weights_vjp";
+  const auto arguments = checked_arguments(kWhere, weights, positions, alpha, floor);
+  check_density(kWhere, "cotangent", cotangent, weights.rows);
+  check_same_shape(kWhere, "weights_gradient", weights_gradient, "weights", weights);
+  run_match(kWhere, arguments, WriteGradient<Real>{cotangent, weights_gradient, alpha_gradient}, stream);
+}
+
+template <class Real>
+void match_weights_jvp(DeviceRows<const Real> weights, const WeightPositions& positions, PerRow alpha,
+                       std::optional<double> floor, DeviceRows<const Real> direction,
+                       const Real* alpha_direction, const DensityTangents<Real>& tangent, Stream stream) {
+  constexpr std::string_view kWhere = "cuda::match_weights_jvp";
+  const auto arguments = checked_arguments(kWhere, weights, positions, alpha, floor);
+  check_same_shape(kWhere, "direction", direction, "weights", weights);
+  check_density(kWhere, "tangent", tangent, weights.rows);
+  run_match(kWhere, arguments, WriteTangent<Real>{{direction, alpha_direction}, tangent}, stream);
+}
+
+template <class Real>
+void match_weights_vjp_vjp(DeviceRows<const Real> weights, const WeightPositions& positions, PerRow alpha,
+                           std::optional<double> floor, const DensityTangents<const Real>& cotangent,
+                           DeviceRows<const Real> direction, const Real* alpha_direction,
+                           DeviceRows<Real> weights_product, Real* alpha_product, Stream stream) {
+  constexpr std::string_view kWhere = "cuda::match_weights_vjp_vjp";
+  const auto arguments = checked_arguments(kWhere, weights, positions, alpha, floor);
+  check_density(kWhere, "cotangent", cotangent, weights.rows);
+  check_same_shape(kWhere, "direction", direction, "weights", weights);
+  check_same_shape(kWhere, "weights_product", weights_product, "weights", weights);
+  run_match(kWhere, arguments,
+            WriteProduct<Real>{cotangent, {direction, alpha_direction}, weights_product, alpha_product},
+            stream);
+}
+
+#define FENCHEL_INSTANTIATE(Real)                                                                            \
+  template void match_weights(DeviceRows<const Real>, const WeightPositions&, PerRow, std::optional<double>, \
+                              const DensityTangents<Real>&, Stream);                                         \
+  template void match_weights_vjp(DeviceRows<const Real>, const WeightPositions&, PerRow,                    \
+                                  std::optional<double>, const DensityTangents<const Real>&,                 \
+                                  DeviceRows<Real>, Real*, Stream);                                          \
+  template void match_weights_jvp(DeviceRows<const Real>, const WeightPositions&, PerRow,                    \
+                                  std::optional<double>, DeviceRows<const Real>, const Real*,                \
+                                  const DensityTangents<Real>&, Stream);                                     \
+  template void match_weights_vjp_vjp(DeviceRows<const Real>, const WeightPositions&, PerRow,                \
+                                      std::optional<double>, const DensityTangents<const Real>&,             \
+                                      DeviceRows<const Real>, const Real*, DeviceRows<Real>, Real*, Stream);
+FENCHEL_INSTANTIATE(float)
+FENCHEL_INSTANTIATE(double)
+#undef FENCHEL_INSTANTIATE
+
+}  // namespace fenchel::cuda

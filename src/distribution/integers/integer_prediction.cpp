@@ -1,0 +1,145 @@
+#include "fenchel/distribution/integers/integer_prediction.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fenchel/core/compensated_sum.hpp"
+#include "fenchel/core/deformed.hpp"
+#include "fenchel/core/error.hpp"
+#include "fenchel/core/infinity.hpp"
+
+namespace fenchel::detail {
+namespace {
+
+/// One side of the mode: f - f(mode) of the integers taken so far, outwards, and of the one after them.
+class Flank {
+ public:
+  Flank(const IntegerScore& score, index_t step)
+      : score_(score), step_(step), end_(step > 0 ? score.range.last : score.range.first), at_(score.mode) {
+    look();
+  }
+
+  [[nodiscard]] double next() const noexcept { return next_; }
+  [[nodiscard]] const std::vector<double>& taken() const noexcept { return taken_; }
+  void take() {
+    taken_.push_back(next_);
+    look();
+  }
+
+ private:
+  void look() {
+    if (at_ == end_) {
+      next_ = -kInfinity;
+      return;
+    }
+    at_ += step_;
+    sum_.add(step_ > 0 ? score_.increment(at_) : -score_.increment(at_ + 1));
+    next_ = sum_.total();
+  }
+
+  const IntegerScore& score_;
+  index_t step_, end_, at_;
+  CompensatedSum sum_;
+  double next_ = -kInfinity;
+  std::vector<double> taken_;
+};
+
+/// f - f(mode) over the window, from left to right.
+std::vector<double> window_of(const Flank& left, const Flank& right) {
+  std::vector<double> values(left.taken().rbegin(), left.taken().rend());
+  values.push_back(0);
+  values.insert(values.end(), right.taken().begin(), right.taken().end());
+  return values;
+}
+
+/// The last integer of the support towards `end`, given the last one with a probability in the window: they
+/// differ only where what follows is too small for the window and not 0.
+index_t support_end(const IntegerTable::LogPmf& log_pmf, index_t last, index_t end) {
+  if (last == end) return end;
+  const index_t next = last + (end > last ? 1 : -1);
+  const auto charged = [&log_pmf](index_t t) { return log_pmf(t) > -kInfinity; };
+  constexpr double kNearSmallest = IntegerTable::kLogSmallest + 10;
+  return log_pmf(next) < kNearSmallest && charged(next) ? farthest(next, end, charged) : last;
+}
+
+}  // namespace
+
+index_t farthest(index_t from, index_t end, const std::function<bool(index_t)>& holds) {
+  const bool up = end > from;
+  const auto origin = static_cast<std::uint64_t>(from);
+  const std::uint64_t most =
+      up ? static_cast<std::uint64_t>(end) - origin : origin - static_cast<std::uint64_t>(end);
+  const auto at = [&](std::uint64_t distance) {
+    return static_cast<index_t>(up ? origin + distance : origin - distance);
+  };
+  std::uint64_t inside = 0, outside = 1;
+  while (outside <= most && holds(at(outside))) {
+    inside = outside;
+    if (inside > most / 2) {
+      if (holds(end)) return end;
+      outside = most;
+      break;
+    }
+    outside *= 2;
+  }
+  while (outside - inside > 1) {
+    const std::uint64_t middle = inside + (outside - inside) / 2;
+    (holds(at(middle)) ? inside : outside) = middle;
+  }
+  return at(inside);
+}
+
+IntegerPrediction predict_integers(double am1, const IntegerScore& score, std::string_view where,
+                                   std::string_view parameter, double got) {
+  constexpr index_t kFirstWindow = 16, kGrowth = 8, kMost = IntegerTable::kMostIntegers;
+  const auto level = [am1](double offset) {  // the score where the log probability is kLogSmallest
+    return offset + deformed_log_of_exp(am1, IntegerTable::kLogSmallest);
+  };
+  const auto refuse = [&] {
+    throw_domain_error(
+        where, parameter,
+        "must leave at most " + std::to_string(kMost) + " integers with a probability above 1e-304", got);
+  };
+  // A - f(mode) is at most log_alpha(n) on n integers: a window of kMost that reaches this far is too small.
+  const double highest = level(-deformed_log_of_exp(am1, -std::log(static_cast<double>(kMost))));
+  if (score.relative(score.mode + kMost) >= highest || score.relative(score.mode - kMost) >= highest)
+    refuse();
+
+  Flank left(score, -1), right(score, 1);
+  std::vector<double> p;
+  Normalization found{0, 0};
+  // A on part of the integers is at most A on all of them, so that nothing that counts lies below the level.
+  for (index_t wanted = kFirstWindow;; wanted = std::min(kGrowth * wanted, kMost)) {
+    auto size = static_cast<index_t>(1 + left.taken().size() + right.taken().size());
+    for (; size < wanted && std::max(left.next(), right.next()) >= level(found.offset); ++size) {
+      (left.next() > right.next() ? left : right).take();
+    }
+    p = window_of(left, right);
+    found = normalize(am1, p);
+    if (!(std::max(left.next(), right.next()) >= level(found.offset))) break;
+    if (size == kMost) refuse();
+  }
+  const double smallest = std::exp(IntegerTable::kLogSmallest);
+  const auto counts = [smallest](double probability) { return probability >= smallest; };
+  const auto begin = std::find_if(p.begin(), p.end(), counts);
+  const auto end = std::find_if(p.rbegin(), p.rend(), counts).base();
+  const index_t first = score.mode - static_cast<index_t>(left.taken().size()) + (begin - p.begin());
+  const index_t last = first + (end - begin) - 1;
+
+  std::vector<double> kept(begin, end);
+  const IntegerTable::LogPmf log_pmf = [am1, offset = found.offset, relative = score.relative](index_t t) {
+    return log_deformed_exp(am1, relative(t) - offset);
+  };
+  const IntegerRange range = score.range;
+  const IntegerRange support = am1 == 0 ? range
+                                        : IntegerRange{support_end(log_pmf, first, range.first),
+                                                       support_end(log_pmf, last, range.last)};
+  const bool whole = support == IntegerRange{first, last};
+  return {am1, found, score.relative,
+          whole ? IntegerTable(first, kept) : IntegerTable(first, std::move(kept), support, log_pmf)};
+}
+
+}  // namespace fenchel::detail

@@ -1,0 +1,260 @@
+#include "fenchel/distribution/integers/integer_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "fenchel/core/check.hpp"
+#include "fenchel/core/infinity.hpp"
+#include "fenchel/core/tsallis_term.hpp"
+#include "fenchel/distribution/escort.hpp"
+#include "fenchel/distribution/integers/integer_prediction.hpp"
+
+namespace fenchel {
+namespace {
+
+/// Tails below this are summed from the formula: in the window some of their terms are missing.
+constexpr double kSmallTail = 1e-290;
+
+/// The first position in [0, size) where a condition holds that once true stays true; size - 1 if nowhere.
+template <class Condition>
+std::size_t first_where(std::size_t size, Condition holds) {
+  std::size_t low = 0, high = size - 1;
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    if (holds(middle)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+}  // namespace
+
+struct IntegerTable::Data {
+  index_t first;
+  std::vector<double> probabilities;
+  IntegerRange support;
+  LogPmf outside;  ///< empty where the window is the support
+  index_t mode = 0;
+  double mean_offset = 0;
+  std::size_t median = 0;
+  std::vector<double> tail{};  ///< P(X <= t) before the median, P(X > t) from it on
+
+  Data(index_t first_integer, std::vector<double> window, IntegerRange range, LogPmf log_pmf)
+      : first(first_integer), probabilities(std::move(window)), support(range), outside(std::move(log_pmf)) {
+    const std::size_t size = probabilities.size();
+    const auto peak = std::max_element(probabilities.begin(), probabilities.end()) - probabilities.begin();
+    mode = first + peak;
+    CompensatedSum below, above, moment;
+    tail.resize(size);
+    for (median = 0; median + 1 < size; ++median) {
+      below.add(probabilities[median]);
+      if (below.total() >= 0.5) break;
+      tail[median] = below.total();
+    }
+    for (std::size_t i = size; i-- > median;) {
+      tail[i] = above.total();
+      above.add(probabilities[i]);
+    }
+    for (std::size_t i = 0; i < size; ++i)
+      moment.add(probabilities[i] * static_cast<double>(static_cast<index_t>(i) - peak));
+    mean_offset = moment.total();
+  }
+
+  [[nodiscard]] index_t last() const noexcept {
+    return first + static_cast<index_t>(probabilities.size()) - 1;
+  }
+  [[nodiscard]] bool holds(index_t t) const noexcept { return t >= first && t <= last(); }
+  [[nodiscard]] double at(const std::vector<double>& values, index_t t) const noexcept {
+    return holds(t) ? values[static_cast<std::size_t>(t - first)] : 0.0;
+  }
+  [[nodiscard]] bool before_median(index_t t) const noexcept {
+    return t < first + static_cast<index_t>(median);
+  }
+  [[nodiscard]] double cdf_at(std::size_t i) const noexcept { return i < median ? tail[i] : 1 - tail[i]; }
+  [[nodiscard]] double survival_at(std::size_t i) const noexcept {
+    return i < median ? 1 - tail[i] : tail[i];
+  }
+};
+
+IntegerTable::IntegerTable(index_t first, std::span<const double> probabilities) {
+  CompensatedSum sum;
+  index_t i = 0;
+  for (const double p : probabilities) {
+    if (!(p >= 0 && p < kInfinity))
+      throw_domain_error("integer_table", indexed("probabilities", i), "must be finite and not negative", p);
+    sum.add(p);
+    ++i;
+  }
+  if (!(sum.total() > 0 && sum.total() < kInfinity))
+    throw_domain_error("integer_table", "the sum of the probabilities", "must be positive and finite",
+                       sum.total());
+  const auto positive = [](double p) { return p > 0; };
+  const auto begin = std::find_if(probabilities.begin(), probabilities.end(), positive);
+  const auto end = std::find_if(probabilities.rbegin(), probabilities.rend(), positive).base();
+  std::vector<double> kept(begin, end);
+  const double rounding = std::numeric_limits<double>::epsilon() * 2;
+  if (std::abs(sum.total() - 1) > rounding)
+    for (double& p : kept) p /= sum.total();
+  const index_t start = first + (begin - probabilities.begin());
+  const IntegerRange support{start, start + static_cast<index_t>(kept.size()) - 1};
+  data_ = std::make_shared<const Data>(start, std::move(kept), support, LogPmf());
+}
+
+IntegerTable::IntegerTable(index_t first, std::vector<double> probabilities, IntegerRange support,
+                           LogPmf log_pmf)
+    : data_(std::make_shared<const Data>(first, std::move(probabilities), support, std::move(log_pmf))) {}
+
+index_t IntegerTable::first() const noexcept { return data_->first; }
+std::span<const double> IntegerTable::probabilities() const noexcept { return data_->probabilities; }
+IntegerRange IntegerTable::support() const noexcept { return data_->support; }
+bool IntegerTable::is_complete() const noexcept { return !data_->outside; }
+index_t IntegerTable::mode() const noexcept { return data_->mode; }
+double IntegerTable::mean_offset() const noexcept { return data_->mean_offset; }
+
+double IntegerTable::pmf(index_t t) const noexcept {
+  return data_->holds(t) ? data_->at(data_->probabilities, t) : std::exp(log_pmf(t));
+}
+
+double IntegerTable::log_pmf(index_t t) const noexcept {
+  if (data_->holds(t)) return std::log(data_->at(data_->probabilities, t));
+  return data_->outside && data_->support.contains(t) ? data_->outside(t) : -kInfinity;
+}
+
+namespace {
+
+/// log P(X at t or further in the direction of step), by a sum that starts with the largest term.
+double log_outer_mass(const IntegerTable& p, index_t t, index_t step) {
+  const double lead = p.support().contains(t) ? p.log_pmf(t) : -kInfinity;
+  if (lead == -kInfinity) return lead;
+  const index_t end = step > 0 ? p.support().last : p.support().first;
+  constexpr double kNegligible = 1e-22;
+  CompensatedSum sum;
+  sum.add(1);
+  for (double term = 1; t != end && term > kNegligible * sum.total();) {
+    t += step;
+    term = std::exp(p.log_pmf(t) - lead);
+    sum.add(term);
+  }
+  return lead + std::log(sum.total());
+}
+
+/// log of a tail: of the stored one, if all that counts is stored.
+double log_tail(const IntegerTable& p, double stored, index_t t, index_t step) {
+  return stored > kSmallTail || p.is_complete() ? std::log(stored) : log_outer_mass(p, t, step);
+}
+
+/// log P(X > t) for t at the median or after it.
+double log_upper(const IntegerTable& p, double stored, index_t t) {
+  return t >= p.support().last ? -kInfinity : log_tail(p, stored, t + 1, 1);
+}
+
+/// The escort of a table that holds all of its support; of a large order the ends of the support leave the
+/// window.
+IntegerTable complete_escort(const IntegerTable& p, double beta) {
+  const std::vector<double> values = escort(p.probabilities(), beta);
+  if (values.front() > 0 && values.back() > 0) return {p.first(), values};
+  const auto positive = [](double x) { return x > 0; };
+  const auto begin = std::find_if(values.begin(), values.end(), positive);
+  const auto end = std::find_if(values.rbegin(), values.rend(), positive).base();
+  const auto peak = std::max_element(values.begin(), values.end());
+  const double shift = std::log(*peak) - beta * p.log_pmf(p.first() + (peak - values.begin()));
+  return {p.first() + (begin - values.begin()), std::vector<double>(begin, end), p.support(),
+          [p, beta, shift](index_t t) { return beta * p.log_pmf(t) + shift; }};
+}
+
+}  // namespace
+
+double IntegerTable::cdf(index_t t) const noexcept {
+  if (!data_->before_median(t)) return 1 - survival(t);
+  const double stored = data_->at(data_->tail, t);
+  return stored > kSmallTail || is_complete() ? stored : std::exp(log_tail(*this, stored, t, -1));
+}
+
+double IntegerTable::survival(index_t t) const noexcept {
+  if (data_->before_median(t)) return 1 - cdf(t);
+  const double stored = data_->at(data_->tail, t);
+  return stored > kSmallTail || is_complete() ? stored : std::exp(log_upper(*this, stored, t));
+}
+
+double IntegerTable::log_cdf(index_t t) const noexcept {
+  if (!data_->before_median(t)) return std::log1p(-survival(t));
+  return log_tail(*this, data_->at(data_->tail, t), t, -1);
+}
+
+double IntegerTable::log_survival(index_t t) const noexcept {
+  if (data_->before_median(t)) return std::log1p(-cdf(t));
+  return log_upper(*this, data_->at(data_->tail, t), t);
+}
+
+index_t IntegerTable::quantile(double u) const {
+  detail::checked_probability("quantile", "u", u);
+  if (u == 0) return data_->support.first;
+  if (u == 1) return data_->support.last;
+  if (u < kSmallTail && !is_complete()) {
+    const double log_u = std::log(u);
+    return detail::farthest(quantile(kSmallTail), data_->support.first,
+                            [&](index_t t) { return log_cdf(t) >= log_u; });
+  }
+  const Data& d = *data_;
+  return d.first +
+         static_cast<index_t>(first_where(d.tail.size(), [&](std::size_t i) { return d.cdf_at(i) >= u; }));
+}
+
+index_t IntegerTable::survival_quantile(double u) const {
+  detail::checked_probability("survival_quantile", "u", u);
+  if (u == 0) return data_->support.last;
+  if (u == 1) return data_->support.first;
+  if (u < kSmallTail && !is_complete()) {
+    const double log_u = std::log(u);
+    const index_t inside = survival_quantile(kSmallTail);
+    if (log_survival(inside) <= log_u) return inside;
+    return 1 +
+           detail::farthest(inside, data_->support.last, [&](index_t t) { return log_survival(t) > log_u; });
+  }
+  const Data& d = *data_;
+  return d.first + static_cast<index_t>(
+                       first_where(d.tail.size(), [&](std::size_t i) { return d.survival_at(i) <= u; }));
+}
+
+double IntegerTable::central_moment(int n) const {
+  if (n < 0) throw_domain_error("central_moment", "n", "must not be negative", n);
+  if (n == 0) return 1;
+  if (n == 1) return 0;
+  CompensatedSum sum;
+  auto distance = static_cast<double>(data_->first - data_->mode);
+  for (const double p : data_->probabilities) {
+    sum.add(p * std::pow(distance - data_->mean_offset, n));
+    distance += 1;
+  }
+  return sum.total();
+}
+
+double IntegerTable::tsallis_entropy(double order) const {
+  if (!(order > 0)) throw_domain_error("tsallis_entropy", "order", "must be positive", order);
+  constexpr double kSmallOrder = 0.1;  // below it the terms outside of the window count
+  if (order < kSmallOrder && !is_complete()) {
+    const double log_sum = order * log_pmf(mode()) - escort(order).log_pmf(mode());  // of p^order
+    return std::expm1(log_sum) / (order * (1 - order));
+  }
+  CompensatedSum sum;
+  for (const double p : data_->probabilities) sum.add(tsallis_term(order - 1, p));
+  return 0.0 - sum.total();
+}
+
+IntegerTable IntegerTable::escort(double beta) const {
+  detail::checked_finite("escort", "beta", beta);
+  if (is_complete()) return complete_escort(*this, beta);
+  if (!(beta > 0))
+    throw_domain_error("escort", "beta", "must be positive where the support is infinite or huge", beta);
+  const auto relative = [p = *this, beta](index_t t) { return beta * (p.log_pmf(t) - p.log_pmf(p.mode())); };
+  const detail::IntegerScore score{mode(), support(),
+                                   [relative](index_t t) { return relative(t) - relative(t - 1); }, relative};
+  return detail::predict_integers(0, score, "escort", "beta", beta).table;
+}
+
+}  // namespace fenchel

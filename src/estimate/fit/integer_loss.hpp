@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "estimate/fit/checks.hpp"
+#include "fenchel/core/compensated_sum.hpp"
+#include "fenchel/estimate/statistics/count_histogram.hpp"
+#include "fenchel/loss/integers.hpp"
+
+namespace fenchel::detail {
+
+/// The mean cross-Omega loss of counts under the score of a prediction p.
+template <class P>
+double mean_cross_omega(const P& p, const CountHistogram& counts) {
+  CompensatedSum below_mode;
+  const auto values = counts.values();
+  const auto weights = counts.weights();
+  for (std::size_t k = 0; k < values.size(); ++k)
+    below_mode.add(weights[k] * p.prediction().relative(values[k]));
+  return cross_omega(Tsallis(p.alpha()), score(p), domain(p), mode(p)).value -
+         below_mode.total() / counts.weight();
+}
+
+inline void check_integer_fit(std::string_view where, double alpha, const CountHistogram& counts) {
+  check_alpha_from_one(where, alpha);
+  check_total_weight(where, counts.weight());
+}
+
+}  // namespace fenchel::detail
