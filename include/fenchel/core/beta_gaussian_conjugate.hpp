@@ -1,5 +1,7 @@
 #pragma once
 
+/// The conjugate and the divergences of beta-Gaussians, which the losses of quadratic scores are made of.
+
 #include <cmath>
 
 #include "fenchel/core/beta_gaussian.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// How the radius of a beta-Gaussian moves with alpha and Sigma at a fixed probability.
+
 #include <cmath>
 
 #include "fenchel/core/beta_gaussian.hpp"

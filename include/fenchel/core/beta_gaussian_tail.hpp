@@ -1,5 +1,7 @@
 #pragma once
 
+/// The tail of a beta-Gaussian on the line, its logarithm and its inverse.
+
 #include "fenchel/core/beta_gaussian.hpp"
 #include "fenchel/core/config.hpp"
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `CompensatedSum`: a sum by Kahan's method.
+
 namespace fenchel {
 
 /// Kahan's sum: a long plain sum would lose an ulp for every few entries.

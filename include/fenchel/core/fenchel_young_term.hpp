@@ -1,5 +1,7 @@
 #pragma once
 
+/// What one coordinate adds to a Fenchel-Young loss and to a cross-Omega loss.
+
 #include <algorithm>
 #include <cmath>
 

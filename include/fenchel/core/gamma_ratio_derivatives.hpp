@@ -1,5 +1,7 @@
 #pragma once
 
+/// The first three derivatives of the ratio of gamma functions.
+
 #include <cmath>
 
 #include "fenchel/core/config.hpp"

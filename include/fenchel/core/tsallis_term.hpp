@@ -1,5 +1,7 @@
 #pragma once
 
+/// What one probability adds to the Tsallis negentropy.
+
 #include <cmath>
 
 #include "fenchel/core/config.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// Densities, distribution functions, quantiles and draws of one beta-Gaussian at many points, on a GPU.
+
 #include <cstdint>
 
 #include "fenchel/backend/cuda/views.hpp"

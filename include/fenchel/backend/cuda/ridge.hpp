@@ -1,5 +1,7 @@
 #pragma once
 
+/// Value functions by ridge regression on a GPU, for sequences of several lengths.
+
 #include <cstddef>
 #include <cstdint>
 
