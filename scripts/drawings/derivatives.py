@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws docs/images/derivatives.svg: how fenchel.torch makes every mode of differentiation from four functions.
+"""Draws docs/images/drawings/derivatives.svg: how fenchel.torch makes every mode of differentiation from four functions.
 
 The boxes and arrows are the classes and calls of frontends/python/fenchel/torch/_differentiable.py.
 """

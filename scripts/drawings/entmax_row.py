@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws docs/images/entmax_row.svg: how the CPU computes one row of entmax at alpha = 3/2.
+"""Draws docs/images/drawings/entmax_row.svg: how the CPU computes one row of entmax at alpha = 3/2.
 
 The steps are those of src/backend/cpu/entmax/row.cpp and closed_form.hpp, on a row of 64 scores, with vectors of 2
 numbers instead of 8 or 16 and blocks of 4 vectors instead of 8. The code asks the summits in rows of 1000 or more.

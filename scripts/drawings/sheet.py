@@ -2,7 +2,7 @@
 import html
 import pathlib
 
-IMAGES = pathlib.Path(__file__).resolve().parents[2] / "docs" / "images"
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "docs" / "images" / "drawings"
 
 # ink, quiet ink, paper, blue, orange, green: those of frontends/plot/theme.cpp
 LIGHT = {"ink": "#1f2328", "quiet": "#6b737d", "paper": "#ffffff", "pale": "#e6e9ed",
@@ -70,4 +70,4 @@ class Sheet:
         self.add(f'<polygon class="{colour}" points="{corners}"/>')
 
     def write(self, name):
-        (IMAGES / name).write_text("".join(self.parts) + "</svg>\n", encoding="ascii")
+        (FOLDER / name).write_text("".join(self.parts) + "</svg>\n", encoding="ascii")
