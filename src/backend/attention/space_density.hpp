@@ -84,6 +84,17 @@ FENCHEL_HD inline double space_log_term(double v, double e2, double zeta) noexce
   return -std::log1p(y) / 2 - zeta * e2 / (1 + y);
 }
 
+/// A coordinate's part of g = d log G / dzeta and of dg / dzeta, c = 1 / (1 + zeta v), real or complex.
+template <class Number>
+struct SpaceLogSlopes {
+  Number g, g1;
+};
+template <class Number>
+FENCHEL_INLINE SpaceLogSlopes<Number> space_log_slopes(double v, double e2, Number c) noexcept {
+  const Number cv = v * c, c2 = c * c;
+  return {-0.5 * cv - e2 * c2, 0.5 * (cv * cv) + 2 * e2 * (c2 * cv)};
+}
+
 /// Whether a function is so many widths outside of the support of a density of alpha > 1 that nothing of it
 /// is left: the integrand at any zeta > 0 is a bound, here where 1 + zeta max(v) is the distance in radii.
 FENCHEL_HD inline bool space_vanishes(const SpaceDensity& p, double size2, double widest) noexcept {
