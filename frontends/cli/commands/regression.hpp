@@ -4,7 +4,7 @@
 
 namespace fenchel::cli {
 
-/// Throws UsageError for options that no data could have: they are tried on rows that all could fit.
-void check(RegressionOptions options);
+/// Throws UsageError for options that no data could have.
+void check(const RegressionOptions& options);
 
 }  // namespace fenchel::cli

@@ -30,7 +30,7 @@ struct Composition {
 struct CompositionGradient {
   Eigen::VectorXd scores;
   Eigen::MatrixXd observations;
-  double weights_alpha, alpha, lambda;
+  double weights_alpha, alpha, ridge;
 };
 
 namespace detail {

@@ -27,7 +27,7 @@ using testing::kNaN;
 using testing::message_of;
 using testing::Table;
 
-constexpr std::array kLinks{ScaleLink::linear, ScaleLink::log_linear};
+constexpr std::array kLinks{ScaleLink::linear, ScaleLink::log};
 
 RegressionFit fitted(const Table& table, const RegressionOptions& options) {
   return testing::fit_table(fit_regression, table, options);
@@ -222,7 +222,7 @@ TEST(Regression, LargeAlphaPredictsAlmostUniforms) {
     table.add({3 * x + u, x});
   }
   for (const double alpha : {50.0, 1e6}) {
-    const RegressionFit fit = fitted(table, {.alpha = alpha, .link = ScaleLink::log_linear, .starts = 1});
+    const RegressionFit fit = fitted(table, {.alpha = alpha, .link = ScaleLink::log, .starts = 1});
     EXPECT_EQ(fit.status, MinimizeStatus::converged) << fit.starts[0].residual;
     EXPECT_NEAR(fit.mean_coefficients[0], 3, 1e-9);
     EXPECT_NEAR(fit.scale_coefficients[0] / alpha, 0, 1e-9);
