@@ -48,7 +48,7 @@ std::string title_of(const FamilyOptions& given) {
     if (!symbol.empty() && is_given(all.*member))
       parts += fmt::format("{}{} = {}", parts.empty() ? ": " : ", ", symbol, text_of(all.*member));
   });
-  return (all.regularizer.empty() ? all.family : all.regularizer + " of a " + all.family) + parts;
+  return all.family + parts;
 }
 
 std::vector<Interval> pieces(const Interval& support) { return {support}; }

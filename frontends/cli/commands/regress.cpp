@@ -10,7 +10,6 @@
 #include "cli/commands/command.hpp"
 #include "cli/commands/holdout.hpp"
 #include "cli/commands/regression.hpp"
-#include "cli/families/family.hpp"
 #include "cli/program/interrupt.hpp"
 #include "cli/program/progress.hpp"
 #include "cli/tables/numbers.hpp"
@@ -29,8 +28,9 @@ namespace {
 struct Options {
   InputOptions input;
   std::vector<std::string> x;
-  std::string y, link = "log";
-  RegressionOptions regression;
+  std::string y;
+  NoiseOptions noise;
+  int starts = RegressionOptions().starts;
   index_t test_top = 0;
 };
 
@@ -106,12 +106,12 @@ void tell_progress(RegressionOptions& options, ProgressMeter& meter) {
 
 void run(const Session& session, const Options& given) {
   Options options = given;
-  options.regression.link = options.link == "linear" ? ScaleLink::linear : ScaleLink::log;
-  options.regression.seed = session.seed;
+  RegressionOptions regression = regression_options(options.noise);
+  regression.starts = options.starts;
+  regression.seed = session.seed;
   options.input.columns = {options.y};
   options.input.columns.insert(options.input.columns.end(), options.x.begin(), options.x.end());
   check_form(session);
-  check(options.regression);
 
   const SharedInput input(session, options.input);
   ProgressMeter meter(session, "regress");
@@ -121,14 +121,14 @@ void run(const Session& session, const Options& given) {
                                 holdout.total, options.test_top));
   const RemainingSource remaining(input.part(), holdout, session.processes->rank());
   const Data data{remaining, *session.processes, [](const Progress&) { return !interrupted(); }};
-  tell_progress(options.regression, meter);
+  tell_progress(regression, meter);
   Record record;
   MinimizeStatus status{};
   blame(input.name(), [&] {
-    const RegressionFit fit = fit_regression(data, options.regression);
+    const RegressionFit fit = fit_regression(data, regression);
     const LeastSquares squares = fit_least_squares(data);
     status = fit.status;
-    record = describe(fit, holdout.total - options.test_top, options.link);
+    record = describe(fit, holdout.total - options.test_top, options.noise.link);
     Record plain = line(options.x, squares.intercept, squares.coefficients);
     if (options.test_top > 0) {
       record["test"] = score(holdout, [&](std::span<const double> x) { return mean(predict(fit, x)); });
@@ -151,11 +151,6 @@ void run(const Session& session, const Options& given) {
 
 }  // namespace
 
-void check(const RegressionOptions& options) {
-  check_bound("alpha", options.alpha, {1, true, "at least 1"});
-  check_bound("penalty", options.penalty, {0, true, "not negative"});
-}
-
 Command add_regress(CLI::App& program, Session& session) {
   const auto options = std::make_shared<Options>();
   CLI::App* app = program.add_subcommand("regress",
@@ -167,23 +162,15 @@ Command add_regress(CLI::App& program, Session& session) {
   app->add_option("--y", options->y, "Column to predict")->required()->option_text("COL");
   app->add_option("--weight", options->input.weight, "Column that says how many rows each stands for")
       ->option_text("COL");
-  add_number(*app, "--alpha", options->regression.alpha,
-             "Of the noise: 1 Gaussian, 2 parabola (2 unless given)");
-  add_choice(*app, "--link", options->link, {"linear", "log"},
-             "linear: sigma is linear in x; log: its logarithm is (log unless given)");
-  add_number(
-      *app, "--penalty", options->regression.penalty,
-      "Half of it times the sum of squares of the coefficients, of standardised columns, is added to the "
-      "loss (1e-6 unless given)");
+  add_noise_options(*app, options->noise);
   add_whole(
       *app, "--test-top", [options](std::uint64_t count) { options->test_top = static_cast<index_t>(count); },
       0, std::uint64_t{1} << 31,
       "Leave out the N rows with the largest values of the first --x column, and say under test how well "
       "they are predicted");
   add_whole(
-      *app, "--starts",
-      [options](std::uint64_t count) { options->regression.starts = static_cast<int>(count); }, 1, 1000000000,
-      "How often the search begins, at least squares and near it (4 unless given)");
+      *app, "--starts", [options](std::uint64_t count) { options->starts = static_cast<int>(count); }, 1,
+      1000000000, "How often the search begins, at least squares and near it (4 unless given)");
   add_seed_option(*app, session);
   add_common_options(*app, session);
   app->footer(

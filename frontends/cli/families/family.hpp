@@ -51,7 +51,7 @@ struct FamilyOptions {
 /// Calls f(name, symbol, member) for every parameter that there is, in the order of all argument lists.
 template <class F>
 void for_each_parameter(F f) {
-  f("regularizer", "", &FamilyOptions::regularizer);
+  f("regularizer", "regularizer", &FamilyOptions::regularizer);
   f("alpha", "\u03b1", &FamilyOptions::alpha);
   f("gamma", "\u03b3", &FamilyOptions::gamma);
   f("kappa", "\u03ba", &FamilyOptions::kappa);

@@ -112,6 +112,7 @@ TEST(Extremes, ALossThatOverflowsInTheUnitOfYIsInfinite) {
   RegressionOptions options;
   options.alpha = 5;
   options.link = ScaleLink::log;
+  options.penalty = 0;
   options.starts = 1;
   const RegressionFit fit = fit_regression({source}, options);
   EXPECT_EQ(fit.status, MinimizeStatus::converged);
