@@ -87,6 +87,9 @@ class Vocabulary(CheckTest):
         self.assert_fault({**tree(), MODULE: PYTHON.replace("sigma2: float = 1.0", "sigma2: float")
                            .replace("alpha: float = 2.0, mu: float = 0.0", "alpha: float, mu: float")},
                           f"{MODULE}:2: {says}(alpha, mu, sigma2)")
+        inherited = PYTHON.replace("class Tent:", "class Tent(Bell):").replace("(self, mu: float = 0)", "_not(self)")
+        self.assert_fault({**tree(), MODULE: inherited.replace("__init___not", "other")},
+                          f"{MODULE}:2: Tent takes (mu = 0), got (alpha = 2, mu = 0, sigma2 = 1)")
         self.assert_fault({**tree(), MODULE: PYTHON.replace("mu: float = 0)", "mu: float)")}, "Tent takes (mu = 0), got (mu)")
         self.assert_fault({**tree(), HEADER: CPP.format(constructor=CONSTRUCTOR).replace("tent(double mu = 0)", "tent(double m)")},
                           "tent takes (mu = 0), got ()")

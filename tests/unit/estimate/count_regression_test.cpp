@@ -210,7 +210,8 @@ TEST(CountRegression, StandardErrorsAreThoseOfRepeatedSamples) {
     double square = 0;
     for (int k = 0; k < kSamples; ++k) {
       const CountRegressionFit result =
-          fit(drawn(alpha, kWeights.head(1), 1, 100, 100 + static_cast<std::uint64_t>(k)), {.alpha = alpha, .penalty = 0});
+          fit(drawn(alpha, kWeights.head(1), 1, 100, 100 + static_cast<std::uint64_t>(k)),
+              {.alpha = alpha, .penalty = 0});
       const double z = (result.coefficients[0] - kWeights[0]) / result.standard_errors()[0];
       square += z * z / kSamples;
     }

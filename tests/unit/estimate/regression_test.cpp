@@ -177,8 +177,10 @@ TEST(Regression, AWeightIsThatManyRows) {
     for (index_t k = 0; k < i % 3; ++k) repeated.add({row[0], row[1], row[2]});
   }
   weighted.values[0] = 1e200;  // it weighs nothing
-  const RegressionFit a = fitted(weighted, {.alpha = 1.5, .link = ScaleLink::linear, .penalty = 0, .starts = 1}),
-                      b = fitted(repeated, {.alpha = 1.5, .link = ScaleLink::linear, .penalty = 0, .starts = 1});
+  const RegressionFit a = fitted(weighted,
+                                 {.alpha = 1.5, .link = ScaleLink::linear, .penalty = 0, .starts = 1}),
+                      b = fitted(repeated,
+                                 {.alpha = 1.5, .link = ScaleLink::linear, .penalty = 0, .starts = 1});
   EXPECT_EQ(a.status, MinimizeStatus::converged);
   EXPECT_NEAR((parameters(a) - parameters(b)).norm(), 0, 1e-7);
   EXPECT_NEAR(a.loss, b.loss, 1e-14);
@@ -222,7 +224,8 @@ TEST(Regression, LargeAlphaPredictsAlmostUniforms) {
     table.add({3 * x + u, x});
   }
   for (const double alpha : {50.0, 1e6}) {
-    const RegressionFit fit = fitted(table, {.alpha = alpha, .link = ScaleLink::log, .penalty = 0, .starts = 1});
+    const RegressionFit fit =
+        fitted(table, {.alpha = alpha, .link = ScaleLink::log, .penalty = 0, .starts = 1});
     EXPECT_EQ(fit.status, MinimizeStatus::converged) << fit.starts[0].residual;
     EXPECT_NEAR(fit.mean_coefficients[0], 3, 1e-9);
     EXPECT_NEAR(fit.scale_coefficients[0] / alpha, 0, 1e-9);
@@ -256,7 +259,8 @@ TEST(Regression, TheTableOfThePaper) {
                               Row{4.0 / 3, 0.00347440087, 0.68406578, 1.45410770, 0.684, 0.808},
                               Row{1.5, 0.00350357440, 0.56656317, 1.04574647, 0.694, 0.811},
                               Row{2, 0.00362391753, 0.12458360, 0.47355308, 0.721, 0.815}}) {
-    const RegressionFit fit = fitted(train, {.alpha = expected.alpha, .link = ScaleLink::linear, .penalty = 0, .starts = 10});
+    const RegressionFit fit =
+        fitted(train, {.alpha = expected.alpha, .link = ScaleLink::linear, .penalty = 0, .starts = 10});
     EXPECT_EQ(fit.status, MinimizeStatus::converged);
     EXPECT_NEAR(fit.mean_coefficients[0], expected.slope, 1e-11);
     EXPECT_NEAR(fit.mean_intercept, expected.intercept, 1e-8);
@@ -330,7 +334,8 @@ TEST(Regression, WhatItCannotFitIsNamed) {
   EXPECT_EQ(message({2, {0, 1, 1, 1, 2, 1, 5, 1, 4, 1}}, plain),
             "fenchel::fit_regression: column '1' must vary unless the penalty is positive, got 1");
   EXPECT_EQ(
-      message({2, {0, 1, 1e9, 3, 2e9, 5, 5e9, 7, 4e9, 9}}, {.alpha = 100, .link = ScaleLink::linear, .penalty = 0}),
+      message({2, {0, 1, 1e9, 3, 2e9, 5, 5e9, 7, 4e9, 9}},
+              {.alpha = 100, .link = ScaleLink::linear, .penalty = 0}),
       "fenchel::fit_regression: sigma must be a double: it grows as the unit of y to the power (alpha + "
       "1) / 2, take another unit or a smaller alpha, got inf");
   const RegressionFit fit = fitted(table, plain);
