@@ -228,7 +228,7 @@ class PlaneProblem : private Batch<Real> {
     double worst = 0;
     for (const index_t rank : {0, 2, 8}) {
       const index_t j = order[size(rank)];
-      const Eigen::VectorXd mean = basis_.mean(j);
+      const Eigen::VectorXd mean = basis_.mu(j);
       const double from = std::max(mu_[0] - reach * std::sqrt(xx), mean[0] - 9 * width);
       const double to = std::min(mu_[0] + reach * std::sqrt(xx), mean[0] + 9 * width);
       if (from >= to) continue;

@@ -33,7 +33,7 @@ Loss<MultivariateQuadraticGradient> at_temperature(double temperature,
                                                    Loss<MultivariateQuadraticGradient> loss) {
   loss.value *= temperature;
   loss.gradient.mu *= temperature;
-  loss.gradient.scale *= temperature * temperature;
+  loss.gradient.Sigma *= temperature * temperature;
   loss.gradient.alpha *= temperature;
   return loss;
 }
@@ -65,7 +65,7 @@ MatrixXd fenchel_young_hessian(const Tsallis& omega, const MultivariateQuadratic
   // int p^{2-alpha} times the escort's moments of x = t - mu: Sigma, and v (three pairings) less the product
   // of means.
   const double mean_part = std::isinf(am1) ? 2 / size : 2 * am1 / (2 + size * am1);
-  const MatrixXd& s = p.scale();
+  const MatrixXd& s = p.Sigma();
   const VectorXd& mu = p.mu();
   MatrixXd h(n + n * n, n + n * n);
   h.topLeftCorner(n, n) = s;
@@ -98,7 +98,7 @@ Loss<MultivariateQuadraticGradient> fenchel_young(const Tsallis& omega, const Mu
   const double n = static_cast<double>(p.dimension()), am1 = p.constants().am1,
                v = q.constants().variance_factor;
   const MatrixXd& white = p.score().whitening();
-  const MatrixXd gap = white * (q.scale() - p.scale()) * white.transpose();
+  const MatrixXd gap = white * (q.Sigma() - p.Sigma()) * white.transpose();
   const VectorXd s = log_ratios(p, q, gap), d = q.mu() - p.mu(), pull = white.transpose() * (white * d);
   const double sum = s.sum(), mean_s = sum / n;
   // A Bregman divergence to their mean, and that of the mean: no term is negative.

@@ -187,7 +187,7 @@ void fill_row(PoissonStatistic statistic, double mu, double alpha, index_t i, Ro
 
 }  // namespace
 
-void sparse_poisson_rows(PoissonStatistic statistic, PerRow mu, PerRow alpha, Rows<const double> at,
+void sparse_poisson_rows(PoissonStatistic statistic, PerRow alpha, PerRow mu, Rows<const double> at,
                          const PoissonRows& out, double order) {
   constexpr auto kWhere = "sparse_poisson_rows";
   detail::check_view(kWhere, "at", at);

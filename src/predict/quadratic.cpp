@@ -9,7 +9,7 @@ BetaGaussian predict(const Tsallis& omega, const QuadraticScore& f, Line) {
   if (!(omega.alpha() > 1. / 3))
     throw_domain_error("predict", "alpha", "must be above 1/3 for a quadratic score on the line",
                        omega.alpha());
-  return {omega.alpha(), f.mu(), omega.temperature() * f.sigma2()};
+  return BetaGaussian(omega.alpha(), f.mu(), omega.temperature() * f.sigma2());
 }
 
 double conjugate(const Tsallis& omega, const QuadraticScore& f, Line) {

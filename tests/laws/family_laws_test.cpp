@@ -91,7 +91,7 @@ TEST(ZeroLoss, IsAtThePredictionAlone) {  // [SCD22, Section 3.1]
     const MultivariateQuadraticScore plane(Eigen::Vector2d(0.3, 0), Eigen::Matrix2d{{0.6, 0.4}, {0.4, 0.48}});
     EXPECT_EQ(fenchel_young(omega, plane, predict(omega, plane, Euclidean(2))).value, 0);
     EXPECT_GT(
-        fenchel_young(omega, plane, MultivariateBetaGaussian(alpha, plane.mu(), 1.01 * plane.scale())).value,
+        fenchel_young(omega, plane, MultivariateBetaGaussian(alpha, plane.mu(), 1.01 * plane.Sigma())).value,
         0);
     if (alpha < 1) continue;
     const PoissonScore counts(3);

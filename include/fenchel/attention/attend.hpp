@@ -49,7 +49,7 @@ template <LineDistribution P>
     Eigen::VectorXd r(psi.size());
     for (index_t j = 0; j < r.size(); ++j) {
       const auto i = static_cast<std::size_t>(j);
-      r[j] = detail::gaussian_expectation(density, line_function(psi, j), psi.means()[i], psi.widths()[i]);
+      r[j] = detail::gaussian_expectation(density, line_function(psi, j), psi.mu()[i], psi.sigma()[i]);
     }
     return r;
   });

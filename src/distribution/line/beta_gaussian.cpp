@@ -62,7 +62,7 @@ BetaGaussian BetaGaussian::student(double nu, double mu, double scale) {
   if (!(nu > 1 && nu < kInf)) throw_domain_error(kWhere, "nu", "must be above 1 and finite", nu);
   detail::checked_positive(kWhere, "scale", scale);
   const double alpha = (nu - 1) / (nu + 1);  // -1 / (log p)'' = scale^2 nu / (nu + 1)
-  return {alpha, mu, sigma2_from_curvature(alpha, 2 * std::log(scale) + std::log(nu / (nu + 1)))};
+  return BetaGaussian(alpha, mu, sigma2_from_curvature(alpha, 2 * std::log(scale) + std::log(nu / (nu + 1))));
 }
 
 BetaGaussian BetaGaussian::uniform(double lower, double upper) {
@@ -72,31 +72,31 @@ BetaGaussian BetaGaussian::uniform(double lower, double upper) {
   const double length = upper - lower, radius2 = 0.25;
   if (!(length * length >= std::numeric_limits<double>::min() && length * length < kInf))
     throw_domain_error(kWhere, "upper - lower", "must have a square within the range of doubles", length);
-  return {kInf,
-          lower + length / 2,
-          length * length,
-          {1, kInf, -std::log(length), kInf, radius2, -radius2 / 2, -radius2 / 2, radius2 / 3}};
+  return BetaGaussian(kInf, lower + length / 2, length * length,
+                      {1, kInf, -std::log(length), kInf, radius2, -radius2 / 2, -radius2 / 2, radius2 / 3});
 }
 
 BetaGaussian BetaGaussian::from_variance(double alpha, double mu, double variance) {
   checked_alpha(alpha, 1. / 3, "must be above 1/3 for a finite variance");
   detail::checked_positive(kWhere, "variance", variance);
   if (std::isinf(alpha)) return from_half_width(alpha, mu, std::sqrt(3 * variance));
-  return {alpha, mu, sigma2_from_curvature(alpha, std::log(variance) + std::log((3 * alpha - 1) / 2))};
+  return BetaGaussian(alpha, mu,
+                      sigma2_from_curvature(alpha, std::log(variance) + std::log((3 * alpha - 1) / 2)));
 }
 
 BetaGaussian BetaGaussian::from_half_width(double alpha, double mu, double half_width) {
   checked_alpha(alpha, 1, "must be above 1 for a bounded support");
   detail::checked_positive(kWhere, "half_width", half_width);
   if (std::isinf(alpha)) return uniform(mu - half_width, mu + half_width);
-  return {alpha, mu, sigma2_from_curvature(alpha, 2 * std::log(half_width) + std::log((alpha - 1) / 2))};
+  return BetaGaussian(alpha, mu,
+                      sigma2_from_curvature(alpha, 2 * std::log(half_width) + std::log((alpha - 1) / 2)));
 }
 
 BetaGaussian BetaGaussian::from_canonical(double alpha, std::array<double, 2> theta) {
   detail::checked_finite(kWhere, "theta[0]", theta[0]);
   if (!(theta[1] < 0 && theta[1] > -kInf))
     throw_domain_error(kWhere, "theta[1]", "must be negative and finite", theta[1]);
-  return {alpha, -theta[0] / (2 * theta[1]), -1 / (2 * theta[1])};
+  return BetaGaussian(alpha, -theta[0] / (2 * theta[1]), -1 / (2 * theta[1]));
 }
 
 double BetaGaussian::half_width() const noexcept {
@@ -181,7 +181,7 @@ BetaGaussian escort(const BetaGaussian& p, double order) {
   if (!(sigma2 > 0 && sigma2 < kInf))
     throw_domain_error("escort", "order", "must be such that the escort's sigma2 is positive and finite",
                        order);
-  return {alpha, p.mu(), sigma2};
+  return BetaGaussian(alpha, p.mu(), sigma2);
 }
 
 std::array<double, 2> canonical_parameters(const BetaGaussian& p) noexcept {
