@@ -311,7 +311,7 @@ TEST(AttentionHessian, ShapesThatDoNotFitAreNamed) {
                                       {cotangent.data(), 2, 3}, batch.tangents<double>(out),
                                       {{out.data(), 2, 2}, {}});
             }),
-            "fenchel::attend_vjp: basis_gradient.mean.rows must be 3, got 2");
+            "fenchel::attend_vjp: basis_gradient.mu.rows must be 3, got 2");
   EXPECT_EQ(message([&] {
               cpu::attend_vjp_vjp<double>(batch.densities(batch.at), batch.functions(batch.at),
                                           {cotangent.data(), 2, 3}, {}, {{}, {out.data(), 3, 2}}, {}, {});

@@ -206,9 +206,9 @@ TEST(EntmaxDerivatives, BadInputIsNamed) {
   EXPECT_EQ(message_of<std::invalid_argument>([&] {
               cpu::entmax_vjp(p, 2.0, Row{{1, 2, 3}}, out.out());
             }),
-            "fenchel::entmax_vjp: grad_p.cols must equal p.cols = 2, got 3");
+            "fenchel::entmax_vjp: cotangent.cols must equal p.cols = 2, got 3");
   EXPECT_EQ(message_of<std::invalid_argument>([&] { cpu::entmax_vjp(p, 2.0, p, out.out(), three); }),
-            "fenchel::entmax_vjp: grad_alpha.size() must equal the number of rows, 1, got 3");
+            "fenchel::entmax_vjp: alpha_gradient.size() must equal the number of rows, 1, got 3");
   EXPECT_EQ(message_of<std::domain_error>([&] { cpu::entmax_jvp(p, -2.0, p, {}, out.out()); }),
             "fenchel::entmax_jvp: alpha must be positive, got -2");
 }

@@ -361,12 +361,12 @@ TEST(FenchelYoung, BadInputIsNamed) {
   EXPECT_EQ(message_of<std::invalid_argument>([&] {
               cpu::entmax_loss(scores, 1.5, ClassTargets{classes}, LossOutputs<double>{{&one, 1}});
             }),
-            "fenchel::entmax_loss: loss.size() must be 2, got 1");
+            "fenchel::entmax_loss: loss.size() must equal the number of rows, 2, got 1");
   EXPECT_EQ(message_of<std::invalid_argument>([&] {
               cpu::entmax_loss_curvature(scores, 1.5, ClassTargets{classes},
                                          cpu::LossCurvature<double>{scores, {&one, 1}, {loss.data(), 2, 2}});
             }),
-            "fenchel::entmax_loss_curvature: d_alpha.size() must equal the number of rows, 2, got 1");
+            "fenchel::entmax_loss_curvature: alpha_direction.size() must equal the number of rows, 2, got 1");
 }
 
 }  // namespace

@@ -146,13 +146,13 @@ TEST(FusedmaxDerivatives, NamesWhatIsWrong) {
       "fenchel::fusedmax_jvp: gamma must be finite and not negative, got -1");
   EXPECT_EQ(message_of<invalid_argument>(
                 [&] { cpu::fusedmax_jvp<double>(row_of(p), 1, row_of(v), two, out_of(out)); }),
-            "fenchel::fusedmax_jvp: d_gamma.size() must equal the number of rows, 1, got 2");
+            "fenchel::fusedmax_jvp: gamma_direction.size() must equal the number of rows, 1, got 2");
   EXPECT_EQ(message_of<invalid_argument>(
                 [&] { cpu::fusedmax_vjp<double>(row_of(p), 1, row_of(two), out_of(out)); }),
-            "fenchel::fusedmax_vjp: grad_p.cols must equal p.cols = 4, got 2");
+            "fenchel::fusedmax_vjp: cotangent.cols must equal p.cols = 4, got 2");
   EXPECT_EQ(message_of<invalid_argument>(
                 [&] { cpu::fusedmax_vjp<double>(row_of(p), 1, row_of(v), out_of(out), two); }),
-            "fenchel::fusedmax_vjp: grad_gamma.size() must equal the number of rows, 1, got 2");
+            "fenchel::fusedmax_vjp: gamma_gradient.size() must equal the number of rows, 1, got 2");
 }
 
 }  // namespace

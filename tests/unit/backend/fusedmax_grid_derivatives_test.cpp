@@ -148,10 +148,10 @@ TEST(FusedmaxGridDerivatives, NameWhatIsWrong) {
             "fenchel::fusedmax_grid_jvp: height must divide p.cols = 6, got 5");
   EXPECT_EQ(message_of<std::invalid_argument>(
                 [&] { cpu::fusedmax_grid_jvp(in, 2, 1.0, in, std::vector<double>{1}, out); }),
-            "fenchel::fusedmax_grid_jvp: d_gamma.size() must equal the number of rows, 2, got 1");
+            "fenchel::fusedmax_grid_jvp: gamma_direction.size() must equal the number of rows, 2, got 1");
   std::vector<double> three(3);
   EXPECT_EQ(message_of<std::invalid_argument>([&] { cpu::fusedmax_grid_vjp(in, 2, 1.0, in, out, three); }),
-            "fenchel::fusedmax_grid_vjp: grad_gamma.size() must equal the number of rows, 2, got 3");
+            "fenchel::fusedmax_grid_vjp: gamma_gradient.size() must equal the number of rows, 2, got 3");
   EXPECT_EQ(message_of<std::domain_error>([&] { cpu::fusedmax_grid_vjp(in, 2, kInf, in, out); }),
             "fenchel::fusedmax_grid_vjp: gamma must be finite and not negative, got inf");
 }

@@ -176,22 +176,22 @@ TEST(SmoothSparsemaxDerivatives, SayWhatIsWrong) {
         [&] { cpu::smooth_sparsemax_jvp(one_row(p), gamma, d, d_gamma, one_row(two)); });
   };
   EXPECT_EQ(jvp_message(one_row(three), 1, {}),
-            "fenchel::smooth_sparsemax_jvp: d_scores.cols must equal p.cols = 2, got 3");
+            "fenchel::smooth_sparsemax_jvp: direction.cols must equal p.cols = 2, got 3");
   EXPECT_EQ(jvp_message(one_row(two), -1, {}),
             "fenchel::smooth_sparsemax_jvp: gamma must be finite and not negative, got -1");
   EXPECT_EQ(jvp_message(one_row(two), 1, three),
-            "fenchel::smooth_sparsemax_jvp: d_gamma.size() must equal the number of rows, 1, got 3");
+            "fenchel::smooth_sparsemax_jvp: gamma_direction.size() must equal the number of rows, 1, got 3");
   const auto vjp_message = [&](Rows<double> out, const Chain& chain, std::span<double> grad_gamma) {
     return message_of<std::logic_error>(
         [&] { cpu::smooth_sparsemax_vjp(one_row(p), 1, one_row(two), out, grad_gamma, chain); });
   };
   const index_t length = 3;
   EXPECT_EQ(vjp_message(one_row(three), {}, {}),
-            "fenchel::smooth_sparsemax_vjp: grad_scores.cols must equal p.cols = 2, got 3");
+            "fenchel::smooth_sparsemax_vjp: gradient.cols must equal p.cols = 2, got 3");
   EXPECT_EQ(vjp_message(one_row(two), {{&length, 1}}, {}),
             "fenchel::smooth_sparsemax_vjp: lengths[0] must be in [1, 2], got 3");
   EXPECT_EQ(vjp_message(one_row(two), {}, two),
-            "fenchel::smooth_sparsemax_vjp: grad_gamma.size() must equal the number of rows, 1, got 2");
+            "fenchel::smooth_sparsemax_vjp: gamma_gradient.size() must equal the number of rows, 1, got 2");
 }
 
 }  // namespace

@@ -234,7 +234,7 @@ TEST(SmoothSparsemaxLoss, SaysWhatIsWrong) {
   EXPECT_EQ(message(1, 0, {{}, {&weight, 1, 1}}, {}),
             "fenchel::smooth_sparsemax_loss: weights[0][0] must be positive and finite, got -1");
   EXPECT_EQ(message(1, 0, {}, two),
-            "fenchel::smooth_sparsemax_loss: grad_gamma.size() must equal the number of rows, 1, got 2");
+            "fenchel::smooth_sparsemax_loss: slope.size() must equal the number of rows, 1, got 2");
 }
 
 }  // namespace
