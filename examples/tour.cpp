@@ -16,6 +16,7 @@
 namespace {
 
 using fenchel::index_t;
+using fenchel::kInfinity;
 using fenchel::Rows;
 
 const std::vector<double> kScores{-0.5, 0.6, 1.4, 1.9, 1.6, 0.9, 0.1, -1.5};
