@@ -35,9 +35,9 @@ class Distribution {
     const double one = 1;
     by_log_mu_.resize(window.size());
     by_alpha_.resize(window.size());
-    cpu::entmax_jvp<double>(row(window), alpha, row(distance), row(by_log_mu_));
+    cpu::entmax_jvp<double>(row(window), alpha, row(distance), {}, row(by_log_mu_));
     std::ranges::fill(distance, 0.0);
-    cpu::entmax_jvp<double>(row(window), alpha, row(distance), row(by_alpha_), std::span(&one, 1));
+    cpu::entmax_jvp<double>(row(window), alpha, row(distance), std::span(&one, 1), row(by_alpha_));
   }
 
   /// d phi(p) where the gradient of phi at the i-th probability of the window, up to a constant, is
