@@ -298,6 +298,6 @@ def test_errors_name_what_is_wrong():
     with pytest.raises(ValueError, match=r"mu must have shape \(N,\), N > 0, got \(2, 1\)"):
         ft.GaussianBasis(torch.zeros(2, 1), 1.0)
     with pytest.raises(ValueError, match=r"Sigma positive definite, got \[0.0, 0.0\] and \[\[-1.0, 0.0\]"):
-        ft.MultivariateGaussianBasis(torch.zeros(1, 2), -torch.eye(2))
+        ft.MultivariateGaussianBasis(torch.zeros(1, 2), torch.tensor([[-1.0, 0.0], [0.0, 1.0]]))
     with pytest.raises(ValueError, match=r"Sigma must have shape \(2, 2\) or \(3, 2, 2\), as mu has \(3, 2\)"):
         ft.MultivariateGaussianBasis(torch.zeros(3, 2), torch.tensor(0.1))

@@ -27,7 +27,8 @@ def assert_same(ours, theirs, rtol=1e-13):
 
 @pytest.mark.parametrize("sigma", [WIDTH, np.array([0.08, 0.1, 0.3])], ids=["one", "each"])
 def test_a_width_on_the_line_is_a_deviation(sigma):
-    ours, theirs = ft.GaussianBasis(tensor(MU), torch.as_tensor(sigma)), fenchel.GaussianBasis(MU, sigma)
+    width = sigma if isinstance(sigma, float) else tensor(sigma)
+    ours, theirs = ft.GaussianBasis(tensor(MU), width), fenchel.GaussianBasis(MU, sigma)
     assert_same(ours(tensor(T)), theirs(T))
     assert_same(ours.sigma, theirs.sigma)
     p = fenchel.BetaGaussian(2, 0.3, 0.002)
