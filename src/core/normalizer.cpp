@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/compensated_sum.hpp"
 #include "core/smallest_density.hpp"
-#include "fenchel/core/compensated_sum.hpp"
 #include "fenchel/core/infinity.hpp"
 
 namespace fenchel {
@@ -26,7 +26,7 @@ struct Row {
 
   /// Divides by the mass, which rounding has left a few ulp from one.
   void rescale() const noexcept {
-    CompensatedSum mass;
+    detail::CompensatedSum mass;
     for (std::size_t i = 0; i < size(); ++i) mass.add(weight(i) * values[i]);
     for (double& value : values) value /= mass.total();
   }
@@ -39,7 +39,7 @@ struct Sums {
 /// sum w E and sum w E^{1 - am1}, E = exp_{2-alpha}(c d), c = exp(-am1 log P).
 Sums deformed_sums(double am1, double log_peak, const Row& row) noexcept {
   const double slope = am1 * std::exp(-am1 * log_peak);
-  CompensatedSum mass, escort;
+  detail::CompensatedSum mass, escort;
   for (std::size_t i = 0; i < row.size(); ++i) {
     const double base = 1 + slope * row.values[i];
     const double e = am1 == 0 ? std::exp(row.values[i])
@@ -126,7 +126,7 @@ Normalization normalize_from_smallest(double am1, const Row& row) noexcept {
   constexpr double kRounding = 1e-16;
   bool done = false;
   for (int step = 0; step < kMostSteps && !done; ++step) {
-    CompensatedSum excess;  // the mass less one
+    detail::CompensatedSum excess;  // the mass less one
     excess.add(-1);
     excess.add(smallest_weight * p.q);
     double slope = smallest_weight;

@@ -4,8 +4,8 @@
 #include <numbers>
 
 #include "core/complex.hpp"
+#include "core/gamma_ratio_derivatives.hpp"
 #include "fenchel/core/beta_gaussian.hpp"
-#include "fenchel/core/gamma_ratio_derivatives.hpp"
 
 /// E_p[psi_j] on R^D as a mixture of Gaussian expectations [SCD22, Section 8; docs/math.md 7.5]. In
 /// coordinates in which Sigma is 1 and Sigma_j = diag(lambda), with d = mu_j - mu, n = alpha / am1, v_a =
