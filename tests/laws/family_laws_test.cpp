@@ -103,5 +103,18 @@ TEST(ZeroLoss, IsAtThePredictionAlone) {  // [SCD22, Section 3.1]
   EXPECT_GT(fenchel_young(Tsallis(2), scaled, TruncatedGaussian(2, 0.31, 0.7)).value, 0);
 }
 
+/// Every prediction knows the order of its regularizer.
+TEST(FamilyLaws, EntropyIsOfItsOwnOrder) {
+  const auto own = [](const auto& p, double order) { EXPECT_EQ(tsallis_entropy(p), tsallis_entropy(p, order)); };
+  own(BetaGaussian(1.5), 1.5);
+  own(BetaLaplace(1.25), 1.25);
+  own(SparsePoisson(1.5), 1.5);
+  own(SparseIntegerGaussian(3), 3);
+  own(MultivariateBetaGaussian(1.5, Eigen::Vector2d::Zero(), Eigen::Matrix2d::Identity()), 1.5);
+  own(TruncatedGaussian(), 2);
+  own(CappedParabola(), 2);
+  own(SmoothTriangular(), 2);
+}
+
 }  // namespace
 }  // namespace fenchel
