@@ -22,7 +22,7 @@ CLASSES = torch.tensor([0, 5, -100, 3])
 SOFT = ft.sparsemax(random(4, 6, seed=1))
 both = pytest.mark.parametrize("target", [CLASSES, SOFT], ids=["classes", "soft"])
 losses = pytest.mark.parametrize(
-    "loss,reference", [(ft.entmax_loss, fenchel.entmax_loss), (ft.cross_omega, fenchel.cross_omega_loss)]
+    "loss,reference", [(ft.entmax_loss, fenchel.entmax_loss), (ft.cross_omega, fenchel.cross_omega)]
 )
 
 

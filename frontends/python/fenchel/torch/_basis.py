@@ -151,7 +151,7 @@ class GaussianBasis(Basis):
 
     def functions(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Means (N, 1) and variances (N, 1, 1), as the operations take them."""
-        return self.mu[:, None], self.sigma.square()[:, None, None]
+        return self.mu.unsqueeze(-1), self.sigma.square().reshape(-1, 1, 1)
 
     def forward(self, t: torch.Tensor) -> torch.Tensor:
         """psi(t), (..., N), at positions t, (...)."""
