@@ -29,7 +29,7 @@ struct SampleDerivatives {
 /// alpha.
 struct SampleGradient {
   Eigen::VectorXd mu;
-  Eigen::MatrixXd scale;
+  Eigen::MatrixXd Sigma;
   double alpha;
 };
 

@@ -1,7 +1,5 @@
 #pragma once
 
-/// `ByteWriter` and `ByteReader`: statistics as bytes, with a kind, a version and a checksum.
-
 #include <cstdint>
 #include <span>
 #include <string_view>
