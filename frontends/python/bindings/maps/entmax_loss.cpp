@@ -28,7 +28,7 @@ void bind(nb::module_& m) {
                                         Reduction reduction, const LossOutputs<Real>& outputs) {
                                        cpu::fenchel_young<Real>(scores, alpha, targets, reduction, outputs);
                                      });
-  bind_loss<Real, LossOutputs<Real>>(m, "cross_omega_loss", CrossOmega<Real>());
+  bind_loss<Real, LossOutputs<Real>>(m, "cross_omega", CrossOmega<Real>());
   m.def(
       "entmax_hessian_product",
       [](const RowsArray<const Real>& scores, const Parameter& alpha, const RowsArray<const Real>& direction,
