@@ -56,8 +56,8 @@ def any_score():
     def score(t):
         return 2 * np.cos(2 * t) - t**2 / 8
 
-    ax = plot.density(fenchel.predict(1, score), label="alpha = 1")
-    plot.density(fenchel.predict(2, score), label="alpha = 2", ax=ax)
+    ax = plot.density(fenchel.predict(fenchel.Tsallis(1), score), label="alpha = 1")
+    plot.density(fenchel.predict(fenchel.Tsallis(2), score), label="alpha = 2", ax=ax)
     return ax
 
 
@@ -79,9 +79,9 @@ def counts():
 
     An integer of probability zero has no stem: the sparse Poisson distribution knows a largest count.
     """
-    ax = plot.pmf(fenchel.SparsePoisson(4, alpha=1), label="Poisson, mean 4")
-    plot.pmf(fenchel.SparsePoisson(4, alpha=1.5), label="alpha = 3/2", ax=ax)
-    plot.pmf(fenchel.SparsePoisson(4, alpha=2), label="alpha = 2", ax=ax)
+    ax = plot.pmf(fenchel.SparsePoisson(1, 4), label="Poisson, mean 4")
+    plot.pmf(fenchel.SparsePoisson(1.5, 4), label="alpha = 3/2", ax=ax)
+    plot.pmf(fenchel.SparsePoisson(2, 4), label="alpha = 2", ax=ax)
     return ax
 
 

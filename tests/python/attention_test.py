@@ -124,7 +124,7 @@ def test_numbers_of_space():
     for block in golden.cases("attention_space.txt"):
         (alpha,), mean, (value,) = block["alpha"], block["mean"], block["value"]
         p = fenchel.MultivariateBetaGaussian(alpha, np.zeros(len(mean)), np.eye(len(mean)))
-        basis = fenchel.GaussianBasis([mean], np.diag(block["variances"]))
+        basis = fenchel.MultivariateGaussianBasis([mean], np.diag(block["variances"]))
         peak = basis(mean)[0]
         if value > 1e-30 * peak:
             count += 1
@@ -314,7 +314,7 @@ P, Q = fenchel.BetaGaussian(2), fenchel.MultivariateBetaGaussian(2, [0, 0], np.e
     [
         (ValueError, "mu must have shape", lambda: fenchel.GaussianBasis(0.5, 1)),
         (ValueError, "sigma must have shape", lambda: fenchel.GaussianBasis([0.5, 1], [1, 2, 3])),
-        (ValueError, "covariances", lambda: fenchel.MultivariateGaussianBasis([[0.5, 1]], 0.1)),
+        (ValueError, "Sigma must have shape", lambda: fenchel.MultivariateGaussianBasis([[0.5, 1]], 0.1)),
         (ValueError, "must be positive", lambda: fenchel.GaussianBasis([0.5, 1], [1, -2])),
         (ValueError, "must be finite", lambda: fenchel.GaussianBasis([0.5, np.nan], 1)),
         (ValueError, "empty|must be|at least", lambda: fenchel.GaussianBasis([], [])),

@@ -54,6 +54,7 @@ WRONG = [
     ("powers", lambda: fenchel.AbsoluteMoments(0, [[1.0]]), ValueError),
     ("reduction", lambda: fenchel.entmax_loss([1.0, 2.0], 0, reduction=["mean"]), ValueError),
     ("rows", lambda: fenchel.grid_positions(2**62, 1), ValueError),
+    ("scores", lambda: fenchel.sparsemax(MASKED), ValueError),
     ("sigma", lambda: fenchel.GaussianBasis.linearly_spaced(2, sigma=[[0.1]]), ValueError),
     ("size", lambda: P.rvs(2.5), TypeError),
     ("size", lambda: P.rvs((2.5,)), TypeError),
@@ -63,7 +64,6 @@ WRONG = [
     ("weights", lambda: fenchel.match_weights(2, RAGGED), ValueError),
     ("x", lambda: fenchel.MultivariateAffineMap(np.eye(2), np.zeros(2))([1.0, 2.0, 3.0]), ValueError),
     ("x", lambda: P.pdf(RAGGED), ValueError),
-    ("z", lambda: fenchel.sparsemax(MASKED), ValueError),
 ]
 
 

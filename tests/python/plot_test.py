@@ -91,7 +91,7 @@ def test_density_of_a_support_with_a_gap():
 
 
 def test_density_with_one_end():
-    p = fenchel.predict(fenchel.Tsallis(1), lambda t: -t, fenchel.Interval(0.0, math.inf))
+    p = fenchel.predict(fenchel.Tsallis(1), lambda t: -t, fenchel.Interval(0.0, np.inf))
     ax = plot.density(p)
     x, y = series(ax)[0].get_data()
     assert x[0] == 0 and y[0] == 0 and y[1] == pytest.approx(1)

@@ -71,7 +71,7 @@ def test_shapes_alone_give_the_standard_member():
     assert variable.mu == 0 and variable.sigma2 == 1
     assert variable.support() == fenchel.BetaGaussian(2).support()
     assert repr(variable) == "BetaGaussian(alpha=np.float64(2.0))" and str(variable) == "BetaGaussian(alpha=2.0)"
-    close(stats.CappedParabola([0.1, 3.0]).pdf(0.2), [fenchel.CappedParabola(g).pdf(0.2) for g in (0.1, 3)])
+    close(stats.CappedParabola(gamma=[0.1, 3.0]).pdf(0.2), [fenchel.CappedParabola(g).pdf(0.2) for g in (0.1, 3)])
     with pytest.raises(ValueError, match="do not match"):
         stats.BetaGaussian(alpha=2.0, sigma2=1.0)
 
@@ -132,7 +132,7 @@ def test_what_is_no_member_is_nan():
         assert np.isnan(getattr(variable, name)(0.2)).all()
     assert np.isnan(variable.mean()).all() and np.isnan(variable.support()).all()
     assert np.isnan(stats.BetaGaussian(alpha=2.0).icdf([-0.1, 1.1])).all()
-    assert np.isnan(stats.SparsePoisson([1.0, 0.5], [-1.0, 2.0]).pmf(1)).all()
+    assert np.isnan(stats.SparsePoisson(alpha=[1.0, 0.5], mu=[-1.0, 2.0]).pmf(1)).all()
 
 
 def test_pickles_and_names():

@@ -140,7 +140,15 @@ class MultivariateMixture(Distribution):
 
 
 class MixtureFit(NamedTuple):
-    """What `fit_mixture` gives."""
+    """What `fit_mixture` gives.
+
+    Examples
+    --------
+    >>> from fenchel import fit_mixture
+    >>> found = fit_mixture(2, [0.25, 0.5, 0.25], components=1)
+    >>> found.converged, found.mixture.weights, round(found.mixture.mean(), 4)
+    (True, (1.0,), 0.5)
+    """
 
     mixture: Mixture | MultivariateMixture
     """It may have fewer components than asked for: empty ones are left out."""

@@ -94,8 +94,9 @@ def match_weights(
     >>> p.mu.round(4), p.Sigma.round(4)
     (array([0.3333, 0.6667]), array([0.037, 0.037]))
     """
-    one = np.ndim(weights) == 1
-    w = _Weights("match_weights", alpha, doubles("weights", weights) if one else weights, positions, floor, lengths)
+    array = real_array("match_weights", "weights", weights)
+    one = array.ndim == 1
+    w = _Weights("match_weights", alpha, doubles("weights", array) if one else array, positions, floor, lengths)
     size = math.prod(w.point)
     mu, scale = np.empty((w.rows, size), w.dtype), np.empty((w.rows, size * size), w.dtype)
     kernels.match_weights_rows(*w.arguments, mu, scale)
