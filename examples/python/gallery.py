@@ -67,7 +67,7 @@ def fitted():
     The shape alpha is estimated too, and with it where the data must end.
     """
     data = fenchel.BetaGaussian(1.5, mu=10, sigma2=4).rvs(5000, random_state=0)
-    p = fenchel.BetaGaussian.fit(data)
+    p = fenchel.BetaGaussian.fit(data, alpha="auto")
     _, ax = plt.subplots(layout="constrained")
     ax.hist(data, bins=40, density=True, color="0.85", label="data")
     plot.density(p, label=f"alpha = {p.alpha:.2f}", ax=ax)
