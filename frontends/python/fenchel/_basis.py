@@ -126,12 +126,12 @@ class GaussianBasis(Basis):
     @property
     def mu(self) -> FloatArray:
         """The centres, (N,)."""
-        return np.array(self._core.means())
+        return np.array(self._core.mu())
 
     @property
     def sigma(self) -> FloatArray:
         """The standard deviations, (N,)."""
-        return np.array(self._core.widths())
+        return np.array(self._core.sigma())
 
 
 class MultivariateGaussianBasis(Basis):
@@ -188,12 +188,12 @@ class MultivariateGaussianBasis(Basis):
     @property
     def mu(self) -> FloatArray:
         """The centres, (N, D)."""
-        return np.array([self._core.mean(j) for j in range(len(self))])
+        return np.array([self._core.mu(j) for j in range(len(self))])
 
     @property
     def Sigma(self) -> FloatArray:
         """The covariances, (N, D, D)."""
-        return np.array([self._core.covariance(j) for j in range(len(self))])
+        return np.array([self._core.Sigma(j) for j in range(len(self))])
 
 
 class PolynomialBasis(Basis):

@@ -18,7 +18,7 @@ Named = tuple[str, Parameter]
 Extra = Callable[[Batch], tuple[Any, ...]]
 """What a kernel takes besides, for rows of this shape."""
 
-_REDUCTIONS = {"none": _core.Reduction.none, "mean": _core.Reduction.mean, "sum": _core.Reduction.sum}
+_REDUCTIONS = {"none": None, "mean": _core.Reduction.mean, "sum": _core.Reduction.sum}
 
 
 def _nothing(batch: Batch) -> tuple[Any, ...]:

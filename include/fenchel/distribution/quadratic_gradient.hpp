@@ -13,7 +13,7 @@ struct QuadraticGradient {
 /// dL = Tr(G dSigma), and to the regularizer's alpha.
 struct MultivariateQuadraticGradient {
   Eigen::VectorXd mu;
-  Eigen::MatrixXd scale;
+  Eigen::MatrixXd Sigma;
   double alpha;
 };
 

@@ -27,7 +27,7 @@ struct SampleDerivatives {
 /// alpha.
 struct SampleGradient {
   Eigen::VectorXd mu;
-  Eigen::MatrixXd scale;
+  Eigen::MatrixXd Sigma;
   double alpha;
 };
 

@@ -39,7 +39,7 @@ void bind(nb::module_& m) {
       return detail::compose_vjp(composition(kind, weights_alpha, alpha, floor),
                                  {positions, psi.functions(), system}, scores, values, cotangent);
     });
-    return std::tuple(g.scores, g.observations, g.weights_alpha, g.alpha, g.lambda);
+    return std::tuple(g.scores, g.observations, g.weights_alpha, g.alpha, g.ridge);
   });
 }
 

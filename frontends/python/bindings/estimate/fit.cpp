@@ -33,12 +33,8 @@ using Shape = std::optional<double>;
 template <class P>
 using Result = std::tuple<P, std::vector<std::string>, Output<>, Output<>, Output<>, double, double>;
 
-/// Sigma is the scale in Python.
 template <class P>
-Result<P> result(Fit<P> fit) {
-  for (std::string& name : fit.names) {
-    if (name.starts_with("scale")) name.replace(0, 5, "Sigma");
-  }
+Result<P> result(const Fit<P>& fit) {
   return {fit.distribution,
           fit.names,
           vector_to_array(fit.parameters),

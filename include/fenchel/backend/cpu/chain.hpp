@@ -17,13 +17,4 @@ struct Chain {
   Rows<const double> weights = {};
 };
 
-/// What a loss of a regularizer with a gamma writes; parts left empty are not computed. Ignored rows and
-/// reductions are as in LossOutputs (entmax_loss.hpp).
-template <class Real>
-struct GammaLossOutputs {
-  std::span<Real> loss = {};          ///< one a row, or one in all after a mean or sum
-  Rows<Real> grad_scores = {};        ///< may be the scores themselves
-  std::span<double> grad_gamma = {};  ///< d loss_i / d gamma_i: add them up for a gamma that rows share
-};
-
 }  // namespace fenchel::cpu

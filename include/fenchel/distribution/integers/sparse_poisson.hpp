@@ -19,7 +19,7 @@ class FENCHEL_EXPORT SparsePoisson {
   /// Throws std::domain_error unless alpha >= 1 (infinity is allowed), mu is positive and at most 2^52, the
   /// temperature positive and finite, and IntegerTable::kMostIntegers are enough: for alpha = 1 they are up
   /// to mu * temperature = 1.9e11.
-  SparsePoisson(double alpha, double mu, double temperature = 1);
+  explicit SparsePoisson(double alpha = 2, double mu = 1, double temperature = 1);
 
   [[nodiscard]] double alpha() const noexcept { return prediction_.am1 + 1; }
   [[nodiscard]] double mu() const noexcept { return mu_; }

@@ -23,7 +23,7 @@ class FENCHEL_EXPORT CappedTriangular {
 
   /// Throws std::domain_error unless gamma is finite and not negative, mu finite, b positive and finite,
   /// and peak and threshold do not overflow.
-  CappedTriangular(double gamma, double mu, double b);
+  explicit CappedTriangular(double gamma = 1, double mu = 0, double b = 1);
 
   /// The member with this variance, or with this E|t - mu|.
   [[nodiscard]] static CappedTriangular from_variance(double gamma, double mu, double variance);

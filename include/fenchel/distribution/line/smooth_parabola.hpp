@@ -23,7 +23,7 @@ class FENCHEL_EXPORT SmoothParabola {
   using value_type = double;
 
   /// Throws std::domain_error unless gamma is finite and not negative, mu finite, sigma2 positive and finite.
-  SmoothParabola(double gamma, double mu, double sigma2);
+  explicit SmoothParabola(double gamma = 1, double mu = 0, double sigma2 = 1);
 
   /// The member with this variance.
   [[nodiscard]] static SmoothParabola from_variance(double gamma, double mu, double variance);

@@ -27,7 +27,7 @@ struct ClassificationOptions {
   index_t classes = 2;
   Labels labels = Labels::index;
   /// Half of it times the sum of squares of W, for standardised features, is added to the mean loss.
-  double penalty = 0;
+  double penalty = 0.01;
   MinimizeOptions minimize = {};
 };
 
