@@ -229,7 +229,7 @@ def test_shapes_and_kinds_of_arrays(p):
 
 
 def test_threads_at_once():
-    p, count = MultivariateBetaGaussian(1.5, MU, SIGMA), fenchel.SparsePoisson(5)
+    p, count = MultivariateBetaGaussian(1.5, MU, SIGMA), fenchel.SparsePoisson(mu=5)
 
     def work(seed):
         draws = p.rvs(2000, seed)
