@@ -33,7 +33,7 @@ MatrixXd optimal_matrix(const MultivariateBetaGaussian& p, const MultivariateBet
   check_pair(p, q, n);
   detail::check_regular("wasserstein", "p.rank()", p.rank(), n);
   const MatrixXd &factor = p.score().factor(), &white = p.score().whitening();
-  const MatrixXd square = factor.transpose() * q.scale() * factor;
+  const MatrixXd square = factor.transpose() * q.Sigma() * factor;
   const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(square);
   const MatrixXd root = eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal() *
                         eigen.eigenvectors().transpose();

@@ -87,7 +87,7 @@ Ellipsoid mahalanobis_contour(const MultivariateBetaGaussian& p, double mass) {
     const double near = boost::math::ibeta_inv(half, tail_shape(p), mass, &far);
     q = am1 > 0 ? radius2 * near : -radius2 * (near / far);
   }
-  return {p.mu(), p.scale(), q};
+  return {p.mu(), p.Sigma(), q};
 }
 
 bool contains(const Ellipsoid& ellipsoid, const Eigen::Ref<const Eigen::VectorXd>& t) {

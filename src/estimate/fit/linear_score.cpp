@@ -20,7 +20,7 @@
 namespace fenchel {
 namespace {
 
-constexpr auto kWhere = "fit_linear";
+constexpr auto kWhere = "fit_linear_score";
 
 /// psi = factor (phi - mean): its covariance in the data is the identity, by the method of Gram and Schmidt;
 /// what is a combination of others in the data is only scaled, by its mean where its variance is 0.
@@ -172,8 +172,9 @@ void check_size(std::string_view what, std::size_t size, std::size_t wanted) {
 
 }  // namespace
 
-Fit<NumericDensity> fit_linear(double alpha, std::vector<LinearScore::Statistic> phi, const Interval& domain,
-                               const PhiMoments& moments, const std::vector<double>& start) {
+Fit<NumericDensity> fit_linear_score(double alpha, std::vector<LinearScore::Statistic> phi,
+                                     const Interval& domain, const PhiMoments& moments,
+                                     const std::vector<double>& start) {
   const std::size_t size = phi.size();
   if (size == 0) throw_invalid_argument(kWhere, "phi", "must not be empty", index_t{0});
   check_size("moments", static_cast<std::size_t>(moments.mean().size()), size);
@@ -213,15 +214,16 @@ Fit<NumericDensity> fit_linear(double alpha, std::vector<LinearScore::Statistic>
           found.value,  moments.weight()};
 }
 
-Fit<NumericDensity> fit_linear(double alpha, std::vector<LinearScore::Statistic> phi, Line,
-                               const PhiMoments& moments, const std::vector<double>& start) {
-  return fit_linear(alpha, std::move(phi), Interval(-kInfinity, kInfinity), moments, start);
+Fit<NumericDensity> fit_linear_score(double alpha, std::vector<LinearScore::Statistic> phi, Line,
+                                     const PhiMoments& moments, const std::vector<double>& start) {
+  return fit_linear_score(alpha, std::move(phi), Interval(-kInfinity, kInfinity), moments, start);
 }
 
-Fit<NumericDensity> fit_linear(double alpha, std::vector<LinearScore::Statistic> phi, const Interval& domain,
-                               const Data& data, const std::vector<double>& start) {
+Fit<NumericDensity> fit_linear_score(double alpha, std::vector<LinearScore::Statistic> phi,
+                                     const Interval& domain, const Data& data,
+                                     const std::vector<double>& start) {
   const PhiMoments moments = collect(data, MomentsInside(phi, domain)).moments();
-  return fit_linear(alpha, std::move(phi), domain, moments, start);
+  return fit_linear_score(alpha, std::move(phi), domain, moments, start);
 }
 
 }  // namespace fenchel

@@ -191,8 +191,8 @@ BetaGaussian predict(const RegressionFit& fit, std::span<const double> features)
   detail::check_features("predict", static_cast<index_t>(features.size()), fit.mean_coefficients.size());
   const Eigen::Map<const Eigen::VectorXd> x(features.data(), fit.mean_coefficients.size());
   const double s = fit.scale_coefficients.dot(x) + fit.scale_intercept;
-  return {fit.alpha, fit.mean_coefficients.dot(x) + fit.mean_intercept,
-          fit.link == ScaleLink::linear ? s * s : std::exp(2 * s)};
+  return BetaGaussian(fit.alpha, fit.mean_coefficients.dot(x) + fit.mean_intercept,
+                      fit.link == ScaleLink::linear ? s * s : std::exp(2 * s));
 }
 
 }  // namespace fenchel

@@ -54,7 +54,7 @@ void bind_space(nb::module_& m) {
   });
   m.def("attend_vjp", [](const P& p, const Psi& psi, const Eigen::VectorXd& cotangent) {
     const auto gradient = without_gil<P, Psi>([&] { return attend_vjp(p, psi, cotangent); });
-    return std::tuple(gradient.mu, gradient.scale, gradient.alpha);
+    return std::tuple(gradient.mu, gradient.Sigma, gradient.alpha);
   });
   m.def("attend_jvp", [](const P& p, const Psi& psi, const Eigen::VectorXd& mu, const Eigen::MatrixXd& scale,
                          double alpha) {

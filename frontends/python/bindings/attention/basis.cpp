@@ -49,8 +49,8 @@ void bind_basis(nb::module_& m) {
                   [](index_t count, double lower, double upper, const std::vector<double>& widths) {
                     return GaussianBasis::linearly_spaced(count, lower, upper, widths);
                   })
-      .def("means", [](const GaussianBasis& psi) { return copy_to_array(psi.means()); })
-      .def("widths", [](const GaussianBasis& psi) { return copy_to_array(psi.widths()); });
+      .def("means", [](const GaussianBasis& psi) { return copy_to_array(psi.mu()); })
+      .def("widths", [](const GaussianBasis& psi) { return copy_to_array(psi.sigma()); });
   bind_line_basis<PolynomialBasis>(m, "PolynomialBasis")
       .def(nb::init<index_t, double, double>())
       .def_prop_ro("degree", &PolynomialBasis::degree)

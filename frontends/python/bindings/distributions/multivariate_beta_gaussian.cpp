@@ -92,7 +92,7 @@ using ValueAndGradient = std::pair<double, Gradient>;
 ValueAndGradient to_pair(const Loss<MultivariateQuadraticGradient>& loss) {
   Gradient named;
   named["mu"] = loss.gradient.mu;
-  named["Sigma"] = loss.gradient.scale;
+  named["Sigma"] = loss.gradient.Sigma;
   named["alpha"] = loss.gradient.alpha;
   return {loss.value, std::move(named)};
 }
@@ -132,7 +132,7 @@ void bind_multivariate_beta_gaussian(nb::module_& m) {
       .def("__init__",
            [](Ellipsoid* self, Eigen::VectorXd centre, Eigen::MatrixXd shape, double radius2) {
              const MultivariateQuadraticScore checked(centre, std::move(shape));
-             new (self) Ellipsoid{std::move(centre), checked.scale(), radius2};
+             new (self) Ellipsoid{std::move(centre), checked.Sigma(), radius2};
            })
       .def_prop_ro("centre", [](const Ellipsoid& e) { return e.centre; })
       .def_prop_ro("shape", [](const Ellipsoid& e) { return e.shape; })
@@ -152,7 +152,7 @@ void bind_multivariate_beta_gaussian(nb::module_& m) {
       .def_static("uniform", &P::uniform)
       .def_prop_ro("alpha", &P::alpha)
       .def_prop_ro("mu", [](const P& p) { return p.mu(); })
-      .def_prop_ro("Sigma", [](const P& p) { return p.scale(); })
+      .def_prop_ro("Sigma", [](const P& p) { return p.Sigma(); })
       .def_prop_ro("dimension", &P::dimension)
       .def_prop_ro("rank", &P::rank)
       .def("pdf", &pdf_at)
