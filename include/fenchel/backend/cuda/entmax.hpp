@@ -9,9 +9,11 @@
 /// std::domain_error for a shared alpha that is not positive; a row whose own alpha is not becomes NaN.
 namespace fenchel::cuda {
 
-/// |sum - 1| of a row in float and double; a half type's p is that one rounded.
+/// How far from 1 the probabilities of a row may add up to; a half type's p are such ones, rounded.
 template <class T>
-inline constexpr double kRowSumError = sizeof(T) == 8 ? 1e-13 : 1e-6;
+double row_sum_error(index_t /*cols*/) noexcept {
+  return sizeof(T) == 8 ? 1e-13 : 1e-6;
+}
 
 template <class T>
 FENCHEL_EXPORT void entmax(Input<T> scores, PerRow alpha, DeviceRows<T> p, Stream stream);
