@@ -175,7 +175,8 @@ Command add_regress(CLI::App& program, Session& session) {
   add_common_options(*app, session);
   app->footer(
       "r2 is 1 - SSE / variation of y, r2_swapped 1 - SSE / variation of the prediction. The loss may have\n"
-      "several minima and none that is the least: starts tells how each search ended, its objective being the\n"
+      "several minima and none that is the least: starts tells how each search ended, its objective being "
+      "the\n"
       "loss with the penalty, and the result is the best that converged.\n"
       "\n"
       "Examples:\n"
