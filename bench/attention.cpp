@@ -72,7 +72,7 @@ class Batch {
         cotangent_(r_.size(), Real(1)) {}
 
   [[nodiscard]] cpu::Densities<Real> densities(double alpha) const {
-    return {{mu_.data(), rows_, dimension_}, {scale_.data(), rows_, dimension_ * dimension_}, alpha};
+    return {alpha, {mu_.data(), rows_, dimension_}, {scale_.data(), rows_, dimension_ * dimension_}};
   }
 
   [[nodiscard]] bench::Contest contest(const char* where, const char* baseline, int threads) const {
@@ -95,9 +95,9 @@ class Batch {
         label("attend + vjp", alpha),
         [=, this] {
           attend();
-          cpu::attend_vjp(
-              densities(alpha), psi, Rows<const Real>(cotangent_.data(), rows_, functions_),
-              {{d_mu_.data(), rows_, dimension_}, {d_scale_.data(), rows_, dimension_ * dimension_}});
+          cpu::attend_vjp(densities(alpha), psi, Rows<const Real>(cotangent_.data(), rows_, functions_),
+                          {.mu = {d_mu_.data(), rows_, dimension_},
+                           .Sigma = {d_scale_.data(), rows_, dimension_ * dimension_}});
         },
         [=] { return gradient_error(alpha); });
   }
@@ -262,7 +262,7 @@ class PlaneProblem : private Batch<Real> {
     const auto total = [&](double shift) {
       const double mu[] = {mu_[0] + shift, mu_[1]}, scale[] = {scale_[0], scale_[1], scale_[2], scale_[3]};
       std::vector<double> row(size(basis_.size()));
-      cpu::attend(cpu::Densities<double>{{mu, 1, 2}, {scale, 1, 4}, alpha}, basis_.functions(),
+      cpu::attend(cpu::Densities<double>{alpha, {mu, 1, 2}, {scale, 1, 4}}, basis_.functions(),
                   {row.data(), 1, basis_.size()});
       return std::accumulate(row.begin(), row.end(), 0.0);
     };

@@ -16,6 +16,7 @@
 namespace {
 
 using fenchel::index_t;
+using fenchel::kInfinity;
 using fenchel::Rows;
 
 const std::vector<double> kScores{-0.5, 0.6, 1.4, 1.9, 1.6, 0.9, 0.1, -1.5};
@@ -98,11 +99,9 @@ void print_losses(const Maps& maps) {
   std::vector<double> loss(kMaps.size()), own_loss(kMaps.size()), gradient(kMaps.size() * kScores.size());
   const Rows<double> gradients(gradient.data(), kMapCount, kSize);
   const std::span<const double> alpha(maps.alpha);
-  using fenchel::cpu::Reduction;
-  fenchel::cpu::fenchel_young<double>(kRepeatedScores, alpha, fenchel::cpu::ClassTargets{classes},
-                                      Reduction::none, {.loss = loss, .grad_scores = gradients});
-  fenchel::cpu::fenchel_young<double>(kRepeatedScores, alpha, {.rows = maps.rows()}, Reduction::none,
-                                      {.loss = own_loss});
+  fenchel::cpu::entmax_loss<double>(kRepeatedScores, alpha, fenchel::cpu::ClassTargets{classes},
+                                    {.loss = loss, .residual = gradients});
+  fenchel::cpu::entmax_loss<double>(kRepeatedScores, alpha, {.rows = maps.rows()}, {.loss = own_loss});
 
   std::printf(
       "\nFenchel-Young loss of class %c, its gradient p - e_%c in the scores, and the loss of p itself.\n\n",

@@ -22,7 +22,7 @@ struct Composed {
   Eigen::VectorXd total;       ///< what each column of H counts for in the context
 
   [[nodiscard]] cpu::Densities<double> density(double alpha) const {
-    return {{mu.data(), 1, mu.size()}, {scale.data(), 1, scale.size()}, alpha};
+    return {alpha, {mu.data(), 1, mu.size()}, {scale.data(), 1, scale.size()}};
   }
 };
 
@@ -44,13 +44,13 @@ Composed compose_weights(std::string_view where, const Composition& composition,
   Composed made{.weights = scores / composition.weights.temperature(),
                 .mu = Eigen::VectorXd(dimension),
                 .scale = Eigen::VectorXd(dimension * dimension),
-                .mean_basis = Eigen::VectorXd(ridge.functions.mean.rows),
+                .mean_basis = Eigen::VectorXd(ridge.functions.mu.rows),
                 .total = Eigen::VectorXd::Zero(length)};
   cpu::entmax(row_of(made.weights), composition.weights.alpha(), row_of(made.weights));
   if (composition.kind != AttentionKind::continuous) made.total += made.weights;
   if (composition.kind != AttentionKind::discrete) {
-    cpu::match_weights(row_of(made.weights), points_of(ridge.positions), composition.alpha, composition.floor,
-                       row_of(made.mu), row_of(made.scale));
+    cpu::match_weights<double>(composition.alpha, row_of(made.weights), points_of(ridge.positions),
+                               composition.floor, {.mu = row_of(made.mu), .Sigma = row_of(made.scale)});
     cpu::attend(made.density(composition.alpha), ridge.functions, row_of(made.mean_basis));
     made.total += ridge.system.matrix() * made.mean_basis;
   }
@@ -84,10 +84,10 @@ CompositionGradient compose_vjp(const Composition& composition, const GaussianRe
     const Eigen::VectorXd of_basis = ridge.system.matrix().transpose() * of_total;
     Eigen::VectorXd of_mu(made.mu.size()), of_scale(made.scale.size());
     cpu::attend_vjp(made.density(composition.alpha), ridge.functions, row_of(of_basis),
-                    {row_of(of_mu), row_of(of_scale), std::span(&gradient.alpha, 1)});
-    cpu::match_weights_vjp(row_of(made.weights), points_of(ridge.positions), composition.alpha,
+                    {std::span(&gradient.alpha, 1), row_of(of_mu), row_of(of_scale)});
+    cpu::match_weights_vjp(composition.alpha, row_of(made.weights), points_of(ridge.positions),
                            composition.floor,
-                           {row_of(of_mu), row_of(of_scale), std::span(&gradient.alpha, 1)},
+                           {std::span(&gradient.alpha, 1), row_of(of_mu), row_of(of_scale)},
                            row_of(of_weights), std::span(&gradient.alpha, 1));
   }
   if (composition.kind != AttentionKind::continuous) of_weights += of_total;

@@ -13,7 +13,8 @@ using detail::points_of, detail::row_of;
 
 BetaGaussian match_weights(double alpha, const Eigen::VectorXd& weights, std::optional<double> floor) {
   double mu = 0, sigma2 = 0;
-  cpu::match_weights<double>(row_of(weights), {}, alpha, floor, {&mu, 1, 1}, {&sigma2, 1, 1});
+  cpu::match_weights<double>(alpha, row_of(weights), {}, floor,
+                             {.mu = {&mu, 1, 1}, .Sigma = {&sigma2, 1, 1}});
   return BetaGaussian(alpha, mu, sigma2);
 }
 
@@ -22,8 +23,8 @@ MultivariateBetaGaussian match_weights(double alpha, const Eigen::VectorXd& weig
   const index_t d = positions.rows();
   Eigen::VectorXd mu(d);
   Eigen::MatrixXd Sigma(d, d);
-  cpu::match_weights<double>(row_of(weights), points_of(positions), alpha, floor, row_of(mu),
-                             {Sigma.data(), 1, d * d});
+  cpu::match_weights<double>(alpha, row_of(weights), points_of(positions), floor,
+                             {.mu = row_of(mu), .Sigma = {Sigma.data(), 1, d * d}});
   return {alpha, std::move(mu), std::move(Sigma)};
 }
 
@@ -31,8 +32,8 @@ WeightsGradient match_weights_vjp(double alpha, const Eigen::VectorXd& weights,
                                   const QuadraticGradient& cotangent, std::optional<double> floor) {
   WeightsGradient gradient{Eigen::VectorXd(weights.size()), 0};
   cpu::match_weights_vjp<double>(
-      row_of(weights), {}, alpha, floor,
-      {{&cotangent.mu, 1, 1}, {&cotangent.sigma2, 1, 1}, std::span(&cotangent.alpha, 1)},
+      alpha, row_of(weights), {}, floor,
+      {std::span(&cotangent.alpha, 1), {&cotangent.mu, 1, 1}, {&cotangent.sigma2, 1, 1}},
       row_of(gradient.weights), std::span(&gradient.alpha, 1));
   return gradient;
 }
@@ -46,8 +47,8 @@ WeightsGradient match_weights_vjp(double alpha, const Eigen::VectorXd& weights,
   detail::check_shape("match_weights_vjp", "cotangent.Sigma", cotangent.Sigma, d, d);
   WeightsGradient gradient{Eigen::VectorXd(weights.size()), 0};
   cpu::match_weights_vjp<double>(
-      row_of(weights), points_of(positions), alpha, floor,
-      {{cotangent.mu.data(), 1, d}, {cotangent.Sigma.data(), 1, d * d}, std::span(&cotangent.alpha, 1)},
+      alpha, row_of(weights), points_of(positions), floor,
+      {std::span(&cotangent.alpha, 1), {cotangent.mu.data(), 1, d}, {cotangent.Sigma.data(), 1, d * d}},
       row_of(gradient.weights), std::span(&gradient.alpha, 1));
   return gradient;
 }

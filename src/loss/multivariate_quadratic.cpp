@@ -4,7 +4,7 @@
 #include <Eigen/SVD>
 #include <cmath>
 
-#include "fenchel/core/beta_gaussian_conjugate.hpp"
+#include "core/beta_gaussian/conjugate.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/infinity.hpp"
 #include "score/semidefinite_factor.hpp"
@@ -102,14 +102,14 @@ Loss<MultivariateQuadraticGradient> fenchel_young(const Tsallis& omega, const Mu
   const VectorXd s = log_ratios(p, q, gap), d = q.mu() - p.mu(), pull = white.transpose() * (white * d);
   const double sum = s.sum(), mean_s = sum / n;
   // A Bregman divergence to their mean, and that of the mean: no term is negative.
-  double divergence = n * scale_divergence(p.dimension(), am1, mean_s);
-  for (const double x : s) divergence += std::exp(mean_s) * expm1_less_linear(x - mean_s);
+  double divergence = n * detail::scale_divergence(p.dimension(), am1, mean_s);
+  for (const double x : s) divergence += std::exp(mean_s) * detail::expm1_less_linear(x - mean_s);
   const double c = std::isinf(am1) ? 1 / n : am1 / (2 + n * am1);  // v_p = v_q e^{c sum}
   const MatrixXd scale_gap = v * (std::expm1(c * sum) * precision(p) - white.transpose() * gap * white);
   return at_temperature(omega.temperature(), {(d.dot(pull) + v * divergence) / 2,
                                               {-pull, (scale_gap - pull * pull.transpose()) / 2,
-                                               conjugate_alpha_derivative(p.constants()) -
-                                                   conjugate_alpha_derivative(q.constants())}});
+                                               detail::conjugate_alpha_derivative(p.constants()) -
+                                                   detail::conjugate_alpha_derivative(q.constants())}});
 }
 
 Loss<MultivariateQuadraticGradient> detail::quadratic_loss(const Tsallis& omega,
@@ -125,11 +125,11 @@ Loss<MultivariateQuadraticGradient> detail::quadratic_loss(const Tsallis& omega,
   const double square = covariance.allFinite() ? inverse.cwiseProduct(covariance).sum() + d.dot(pull) : kInf;
   return at_temperature(
       omega.temperature(),
-      {std::isinf(square) ? kInf : conjugate(p.constants()) + target.value + square / 2,
+      {std::isinf(square) ? kInf : detail::beta_gaussian_conjugate(p.constants()) + target.value + square / 2,
        {-pull,
         (p.constants().variance_factor * inverse - inverse * covariance * inverse - pull * pull.transpose()) /
             2,
-        conjugate_alpha_derivative(p.constants()) + target.alpha_derivative}});
+        detail::conjugate_alpha_derivative(p.constants()) + target.alpha_derivative}});
 }
 
 }  // namespace fenchel

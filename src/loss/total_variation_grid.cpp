@@ -20,9 +20,9 @@ GammaLossAndGradient fenchel_young(const TotalVariation& omega, const VectorScor
   }
   GammaLossAndGradient result{0, std::vector<double>(f.size()), 0};
   const auto row = [&](auto& values) { return Rows(values.data(), 1, domain.size()); };
-  cpu::fusedmax_grid_fenchel_young<double>(row(scores.values), domain.height(), omega.gamma(),
-                                           cpu::SoftTargets<double>{row(target)}, cpu::Reduction::none,
-                                           {{&result.value, 1}, row(result.gradient), {&result.gamma, 1}});
+  cpu::fusedmax_grid_loss<double>(row(scores.values), domain.height(), omega.gamma(),
+                                  cpu::SoftTargets<double>{row(target)},
+                                  {{&result.value, 1}, row(result.gradient), {&result.gamma, 1}});
   result.value *= omega.temperature();
   result.gamma *= omega.temperature();
   return result;

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "fenchel/core/beta_gaussian_conjugate.hpp"
+#include "core/beta_gaussian/conjugate.hpp"
 #include "fenchel/core/error.hpp"
 
 namespace fenchel {
@@ -23,7 +23,7 @@ MultivariateBetaGaussian predict(const Tsallis& omega, const MultivariateQuadrat
 }
 
 double conjugate(const Tsallis& omega, const MultivariateQuadraticScore& f, const Euclidean& domain) {
-  return omega.temperature() * conjugate(predict(omega, f, domain).constants());
+  return omega.temperature() * detail::beta_gaussian_conjugate(predict(omega, f, domain).constants());
 }
 
 double normalizer(const Tsallis& omega, const MultivariateQuadraticScore& f, const Euclidean& domain) {

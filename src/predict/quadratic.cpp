@@ -1,6 +1,6 @@
 #include "fenchel/predict/quadratic.hpp"
 
-#include "fenchel/core/beta_gaussian_conjugate.hpp"
+#include "core/beta_gaussian/conjugate.hpp"
 #include "fenchel/core/error.hpp"
 
 namespace fenchel {
@@ -13,7 +13,7 @@ BetaGaussian predict(const Tsallis& omega, const QuadraticScore& f, Line) {
 }
 
 double conjugate(const Tsallis& omega, const QuadraticScore& f, Line) {
-  return omega.temperature() * conjugate(predict(omega, f, Line()).constants());
+  return omega.temperature() * detail::beta_gaussian_conjugate(predict(omega, f, Line()).constants());
 }
 
 double normalizer(const Tsallis& omega, const QuadraticScore& f, Line) {

@@ -1,5 +1,6 @@
 #include <array>
 
+#include "fenchel/backend/cpu/reduce_loss.hpp"
 #include "laws/rows.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
@@ -27,52 +28,50 @@ class BadInput : public ::testing::Test {
 
 TEST_F(BadInput, ShapesOfDirectionsAreNamed) {
   const Rows<const double> narrow(six.data(), 2, 2), few(six.data(), 1, 3), null(nullptr, 2, 3);
-  EXPECT_EQ(message_of<Wrong>([&] { cpu::entmax_jvp(in, 1.5, narrow, rows); }),
-            "fenchel::entmax_jvp: d_scores.cols must equal p.cols = 3, got 2");
-  EXPECT_EQ(message_of<Wrong>([&] { cpu::entmax_jvp(in, 1.5, null, rows); }),
-            "fenchel::entmax_jvp: d_scores.data must not be null, got a null pointer");
+  EXPECT_EQ(message_of<Wrong>([&] { cpu::entmax_jvp(in, 1.5, narrow, {}, rows); }),
+            "fenchel::entmax_jvp: direction.cols must equal p.cols = 3, got 2");
+  EXPECT_EQ(message_of<Wrong>([&] { cpu::entmax_jvp(in, 1.5, null, {}, rows); }),
+            "fenchel::entmax_jvp: direction.data must not be null, got a null pointer");
   EXPECT_EQ(message_of<Wrong>([&] { cpu::entmax_vjp_vjp(in, 1.5, in, few, {}, rows); }),
-            "fenchel::entmax_vjp_vjp: weight_scores.rows must equal p.rows = 2, got 1");
-  EXPECT_EQ(message_of<Wrong>([&] { cpu::fenchel_young_hessian_product(in, 1.5, narrow, rows); }),
-            "fenchel::fenchel_young_hessian_product: direction.cols must equal scores.cols = 3, got 2");
-  EXPECT_EQ(
-      message_of<Wrong>(
-          [&] { cpu::fenchel_young_hessian_product(in, 1.5, in, Rows<double>(out.data(), 2, 3, 0)); }),
-      "fenchel::fenchel_young_hessian_product: product.stride must be at least cols, so that rows do not "
-      "overlap, got 0");
+            "fenchel::entmax_vjp_vjp: direction.rows must equal p.rows = 2, got 1");
+  EXPECT_EQ(message_of<Wrong>([&] { cpu::entmax_loss_hessian_product(in, 1.5, narrow, rows); }),
+            "fenchel::entmax_loss_hessian_product: direction.cols must equal scores.cols = 3, got 2");
+  EXPECT_EQ(message_of<Wrong>(
+                [&] { cpu::entmax_loss_hessian_product(in, 1.5, in, Rows<double>(out.data(), 2, 3, 0)); }),
+            "fenchel::entmax_loss_hessian_product: product.stride must be at least cols, so that rows do not "
+            "overlap, got 0");
   EXPECT_EQ(
       message_of<Wrong>([&] { cpu::entmax_vjp(in, 1.5, in, Rows<double>(out.data(), 2, 3, -2)); }),
-      "fenchel::entmax_vjp: grad_scores.stride must be at least cols, so that rows do not overlap, got -2");
+      "fenchel::entmax_vjp: gradient.stride must be at least cols, so that rows do not overlap, got -2");
 }
 
 TEST_F(BadInput, CountsOfRowValuesAreNamed) {
-  EXPECT_EQ(message_of<Wrong>([&] { cpu::entmax_jvp(in, 1.5, in, rows, three); }),
-            "fenchel::entmax_jvp: d_alpha.size() must equal the number of rows, 2, got 3");
+  EXPECT_EQ(message_of<Wrong>([&] { cpu::entmax_jvp(in, 1.5, in, three, rows); }),
+            "fenchel::entmax_jvp: alpha_direction.size() must equal the number of rows, 2, got 3");
   EXPECT_EQ(message_of<Wrong>([&] { cpu::entmax_vjp_vjp(in, 1.5, in, in, three, rows); }),
-            "fenchel::entmax_vjp_vjp: weight_alpha.size() must equal the number of rows, 2, got 3");
+            "fenchel::entmax_vjp_vjp: alpha_direction.size() must equal the number of rows, 2, got 3");
   EXPECT_EQ(message_of<Wrong>([&] { cpu::entmax_vjp_vjp(in, 1.5, in, in, two, rows, three); }),
-            "fenchel::entmax_vjp_vjp: grad_alpha.size() must equal the number of rows, 2, got 3");
+            "fenchel::entmax_vjp_vjp: alpha_product.size() must equal the number of rows, 2, got 3");
   const std::vector<unsigned char> ignore(3);
+  EXPECT_EQ(
+      message_of<Wrong>([&] {
+        cpu::entmax_loss(in, 1.5, cpu::SoftTargets<double>{in, ignore}, cpu::LossOutputs<double>{two, rows});
+      }),
+      "fenchel::entmax_loss: ignore.size() must equal the number of rows, 2, got 3");
   EXPECT_EQ(message_of<Wrong>([&] {
-              cpu::fenchel_young(in, 1.5, cpu::SoftTargets<double>{in, ignore}, cpu::Reduction::none,
-                                 cpu::LossOutputs<double>{two, rows});
+              cpu::entmax_loss(in, 1.5, cpu::ClassTargets{classes}, cpu::LossOutputs<double>{three, rows});
             }),
-            "fenchel::fenchel_young: ignore.size() must equal the number of rows, 2, got 3");
+            "fenchel::entmax_loss: loss.size() must equal the number of rows, 2, got 3");
+  EXPECT_EQ(
+      message_of<Wrong>([&] {
+        cpu::entmax_loss(in, 1.5, cpu::ClassTargets{classes}, cpu::LossOutputs<double>{two, rows, three});
+      }),
+      "fenchel::entmax_loss: slope.size() must equal the number of rows, 2, got 3");
   EXPECT_EQ(message_of<Wrong>([&] {
-              cpu::fenchel_young(in, 1.5, cpu::ClassTargets{classes}, cpu::Reduction::mean,
-                                 cpu::LossOutputs<double>{two, rows});
+              cpu::entmax_loss(in, 1.5, cpu::ClassTargets{classes},
+                               cpu::LossOutputs<double>{two, {out.data(), 2, 2}});
             }),
-            "fenchel::fenchel_young: loss.size() must be 1, got 2");
-  EXPECT_EQ(message_of<Wrong>([&] {
-              cpu::fenchel_young(in, 1.5, cpu::ClassTargets{classes}, cpu::Reduction::none,
-                                 cpu::LossOutputs<double>{two, rows, three});
-            }),
-            "fenchel::fenchel_young: grad_alpha.size() must equal the number of rows, 2, got 3");
-  EXPECT_EQ(message_of<Wrong>([&] {
-              cpu::fenchel_young(in, 1.5, cpu::ClassTargets{classes}, cpu::Reduction::none,
-                                 cpu::LossOutputs<double>{two, {out.data(), 2, 2}});
-            }),
-            "fenchel::fenchel_young: grad_scores.cols must equal scores.cols = 3, got 2");
+            "fenchel::entmax_loss: residual.cols must equal scores.cols = 3, got 2");
 }
 
 TEST_F(BadInput, EveryOperationRefusesEveryBadAlpha) {
@@ -86,21 +85,21 @@ TEST_F(BadInput, EveryOperationRefusesEveryBadAlpha) {
           std::string(per_row ? ": alpha[1]" : ": alpha") + " must be positive, got " + text;
       const auto says = [&](auto call) { return message_of<std::domain_error>(call); };
       EXPECT_EQ(says([&] { cpu::entmax_vjp(in, alpha, in, rows); }), "fenchel::entmax_vjp" + rest);
-      EXPECT_EQ(says([&] { cpu::entmax_jvp(in, alpha, in, rows); }), "fenchel::entmax_jvp" + rest);
+      EXPECT_EQ(says([&] { cpu::entmax_jvp(in, alpha, in, {}, rows); }), "fenchel::entmax_jvp" + rest);
       EXPECT_EQ(says([&] { cpu::entmax_vjp_vjp(in, alpha, in, in, {}, rows); }),
                 "fenchel::entmax_vjp_vjp" + rest);
-      EXPECT_EQ(says([&] { cpu::fenchel_young_hessian_product(in, alpha, in, rows); }),
-                "fenchel::fenchel_young_hessian_product" + rest);
-      EXPECT_EQ(says([&] {
-                  cpu::fenchel_young(in, alpha, cpu::ClassTargets{classes}, cpu::Reduction::none,
-                                     cpu::LossOutputs<double>{two, rows});
-                }),
-                "fenchel::fenchel_young" + rest);
-      EXPECT_EQ(says([&] {
-                  cpu::cross_omega(in, alpha, cpu::SoftTargets<double>{in}, cpu::Reduction::none,
-                                   cpu::LossOutputs<double>{two, rows});
-                }),
-                "fenchel::cross_omega" + rest);
+      EXPECT_EQ(says([&] { cpu::entmax_loss_hessian_product(in, alpha, in, rows); }),
+                "fenchel::entmax_loss_hessian_product" + rest);
+      EXPECT_EQ(
+          says([&] {
+            cpu::entmax_loss(in, alpha, cpu::ClassTargets{classes}, cpu::LossOutputs<double>{two, rows});
+          }),
+          "fenchel::entmax_loss" + rest);
+      EXPECT_EQ(
+          says([&] {
+            cpu::cross_omega(in, alpha, cpu::SoftTargets<double>{in}, cpu::LossOutputs<double>{two, rows});
+          }),
+          "fenchel::cross_omega" + rest);
     }
   }
 }
@@ -109,17 +108,15 @@ TEST_F(BadInput, NoRowsIsNothingToDo) {
   const Rows<const double> none(nullptr, 0, 3);
   const Rows<double> nowhere(nullptr, 0, 3);
   cpu::entmax_vjp(none, 1.5, none, nowhere);
-  cpu::entmax_jvp(none, 1.5, none, nowhere);
+  cpu::entmax_jvp(none, 1.5, none, {}, nowhere);
   cpu::entmax_vjp_vjp(none, 1.5, none, none, {}, nowhere);
-  cpu::fenchel_young_hessian_product(none, 1.5, none, nowhere);
-  double loss = kGuard;
+  cpu::entmax_loss_hessian_product(none, 1.5, none, nowhere);
   for (const cpu::Reduction reduction : {cpu::Reduction::mean, cpu::Reduction::sum}) {
-    loss = kGuard;
-    cpu::fenchel_young(none, 1.5, cpu::ClassTargets{}, reduction, cpu::LossOutputs<double>{{&loss, 1}});
-    EXPECT_EQ(loss, 0);
+    const cpu::LossOutputs<double> outputs;
+    cpu::entmax_loss(none, 1.5, cpu::ClassTargets{}, outputs);
+    EXPECT_EQ(cpu::reduce_loss(reduction, cpu::ClassTargets{}, outputs), 0);
   }
-  cpu::cross_omega(none, 1.5, cpu::SoftTargets<double>{none}, cpu::Reduction::none,
-                   cpu::LossOutputs<double>{});
+  cpu::cross_omega(none, 1.5, cpu::SoftTargets<double>{none}, cpu::LossOutputs<double>{});
 }
 
 }  // namespace

@@ -90,14 +90,13 @@ Outputs<Real> run_everything(const Batch<Real>& batch, const Views<Real>& in) {
                     {out.normalizer.data(), out.threshold.data(), out.support_size.data()});
   const Rows<const Real> p = matrix(0);
   cpu::entmax_vjp<Real>(p, alpha, in.g, matrix(1), out.vjp_alpha);
-  cpu::entmax_jvp<Real>(p, alpha, in.g, matrix(2), batch.weights);
+  cpu::entmax_jvp<Real>(p, alpha, in.g, batch.weights, matrix(2));
   cpu::entmax_vjp_vjp<Real>(p, alpha, in.g, in.w, batch.weights, matrix(3), out.second_alpha);
-  cpu::fenchel_young<Real>(in.z, alpha, cpu::SoftTargets<Real>{in.q}, cpu::Reduction::none,
-                           {out.loss, matrix(4), out.loss_alpha});
-  cpu::fenchel_young<Real>(in.z, alpha, cpu::ClassTargets{batch.classes}, cpu::Reduction::none,
-                           {out.class_loss, matrix(5), out.class_alpha});
-  cpu::cross_omega<Real>(in.z, alpha, cpu::SoftTargets<Real>{in.q}, cpu::Reduction::none, {out.cross});
-  cpu::fenchel_young_hessian_product<Real>(in.z, alpha, in.g, matrix(6));
+  cpu::entmax_loss<Real>(in.z, alpha, cpu::SoftTargets<Real>{in.q}, {out.loss, matrix(4), out.loss_alpha});
+  cpu::entmax_loss<Real>(in.z, alpha, cpu::ClassTargets{batch.classes},
+                         {out.class_loss, matrix(5), out.class_alpha});
+  cpu::cross_omega<Real>(in.z, alpha, cpu::SoftTargets<Real>{in.q}, {out.cross});
+  cpu::entmax_loss_hessian_product<Real>(in.z, alpha, in.g, matrix(6));
   return out;
 }
 
@@ -184,15 +183,14 @@ TYPED_TEST(Hostile, WritesStayInsideTheRows) {
       EXPECT_TRUE(untouched());
       cpu::entmax_vjp<Real>(batch.view(p), alpha, batch.view(batch.g), out);
       EXPECT_TRUE(untouched());
-      cpu::entmax_jvp<Real>(batch.view(p), alpha, batch.view(batch.g), out, batch.weights);
+      cpu::entmax_jvp<Real>(batch.view(p), alpha, batch.view(batch.g), batch.weights, out);
       EXPECT_TRUE(untouched());
       cpu::entmax_vjp_vjp<Real>(batch.view(p), alpha, batch.view(batch.g), batch.view(batch.w), batch.weights,
                                 out);
       EXPECT_TRUE(untouched());
-      cpu::fenchel_young<Real>(batch.view(batch.z), alpha, cpu::ClassTargets{batch.classes},
-                               cpu::Reduction::mean, {{}, out});
+      cpu::entmax_loss<Real>(batch.view(batch.z), alpha, cpu::ClassTargets{batch.classes}, {{}, out});
       EXPECT_TRUE(untouched());
-      cpu::fenchel_young_hessian_product<Real>(batch.view(batch.z), alpha, batch.view(batch.g), out);
+      cpu::entmax_loss_hessian_product<Real>(batch.view(batch.z), alpha, batch.view(batch.g), out);
       EXPECT_TRUE(untouched());
     }
   }
@@ -243,17 +241,16 @@ TYPED_TEST(Hostile, InPlaceIsOutOfPlace) {
   cpu::entmax<Real>(rows, alpha, rows);
   EXPECT_EQ(memory, expected.matrices[0]);
   memory = batch.g;
-  cpu::entmax_jvp<Real>(p, alpha, rows, rows, batch.weights);
+  cpu::entmax_jvp<Real>(p, alpha, rows, batch.weights, rows);
   EXPECT_EQ(memory, expected.matrices[2]);
   memory = batch.g;
   cpu::entmax_vjp_vjp<Real>(p, alpha, rows, batch.view(batch.w), batch.weights, rows);
   EXPECT_EQ(memory, expected.matrices[3]);
   memory = batch.z;
-  cpu::fenchel_young<Real>(rows, alpha, cpu::SoftTargets<Real>{batch.view(batch.q)}, cpu::Reduction::none,
-                           {{}, rows});
+  cpu::entmax_loss<Real>(rows, alpha, cpu::SoftTargets<Real>{batch.view(batch.q)}, {{}, rows});
   EXPECT_EQ(memory, expected.matrices[4]);
   memory = batch.g;
-  cpu::fenchel_young_hessian_product<Real>(batch.view(batch.z), alpha, rows, rows);
+  cpu::entmax_loss_hessian_product<Real>(batch.view(batch.z), alpha, rows, rows);
   EXPECT_EQ(memory, expected.matrices[6]);
 }
 

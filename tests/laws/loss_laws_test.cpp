@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "fenchel/backend/cpu/reduce_loss.hpp"
 #include "fenchel/regularizer/tsallis.hpp"
 #include "laws/bounds.hpp"
 #include "laws/grid.hpp"
@@ -149,7 +150,7 @@ TYPED_TEST(LossLaws, HessianIsTheJacobianOfThePrediction) {
     const auto v = normal_row<Real>(z.size(), 1, 33), w = normal_row<Real>(z.size(), 1, 34);
     const auto hessian_product = [&](const std::vector<Real>& direction) {
       std::vector<Real> product(z.size());
-      cpu::fenchel_young_hessian_product(row_of(z), alpha, row_of(direction), row_of(product));
+      cpu::entmax_loss_hessian_product(row_of(z), alpha, row_of(direction), row_of(product));
       return product;
     };
     const auto hv = hessian_product(v), hw = hessian_product(w);
@@ -196,21 +197,26 @@ TYPED_TEST(LossLaws, ReductionsAddUpTheRowsThatCount) {
     classes[at] = ignore[at] != 0 ? -100 : i % kCols;
   }
   const index_t counted = kRows - std::count(ignore.begin(), ignore.end(), 1);
-  const auto run = [&](int which, cpu::Reduction reduction, std::vector<Real>& loss) {
+  const auto run = [&](int which, std::optional<cpu::Reduction> reduction, std::vector<Real>& loss) {
     std::vector<Real> grad(z.size(), 7);
     std::vector<double> grad_alpha(kRows, 7);
+    loss.resize(kRows);
     const cpu::LossOutputs<Real> out{loss, {grad.data(), kRows, kCols}, grad_alpha};
     const Rows<const Real> scores(z.data(), kRows, kCols);
     const cpu::SoftTargets<Real> soft{{q.data(), kRows, kCols}, ignore};
     const std::span<const double> alpha(alphas);
-    if (which == 0) cpu::fenchel_young(scores, alpha, soft, reduction, out);
-    if (which == 1) cpu::cross_omega(scores, alpha, soft, reduction, out);
-    if (which == 2) cpu::fenchel_young(scores, alpha, cpu::ClassTargets{classes}, reduction, out);
+    const cpu::ClassTargets hard{classes};
+    if (which == 0) cpu::entmax_loss(scores, alpha, soft, out);
+    if (which == 1) cpu::cross_omega(scores, alpha, soft, out);
+    if (which == 2) cpu::entmax_loss(scores, alpha, hard, out);
+    if (reduction) {
+      loss = {which == 2 ? cpu::reduce_loss(*reduction, hard, out) : cpu::reduce_loss(*reduction, soft, out)};
+    }
     return std::pair(grad, grad_alpha);
   };
   for (const int which : {0, 1, 2}) {
-    std::vector<Real> each(kRows), sum(1), mean(1);
-    const auto [grad, grad_alpha] = run(which, cpu::Reduction::none, each);
+    std::vector<Real> each, sum, mean;
+    const auto [grad, grad_alpha] = run(which, {}, each);
     const auto [sum_grad, sum_grad_alpha] = run(which, cpu::Reduction::sum, sum);
     const auto [mean_grad, mean_grad_alpha] = run(which, cpu::Reduction::mean, mean);
     EXPECT_EQ(sum_grad, grad);

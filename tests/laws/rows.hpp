@@ -61,7 +61,7 @@ template <class Real>
 std::vector<Real> jvp_row(double alpha, const std::vector<Real>& p, const std::vector<Real>& d_scores,
                           double d_alpha = 0) {
   std::vector<Real> out(p.size());
-  cpu::entmax_jvp(row_of(p), alpha, row_of(d_scores), row_of(out), {&d_alpha, 1});
+  cpu::entmax_jvp(row_of(p), alpha, row_of(d_scores), {&d_alpha, 1}, row_of(out));
   return out;
 }
 
@@ -78,22 +78,21 @@ struct RowLoss {
 template <class Real>
 RowLoss<Real> soft_loss(double alpha, const std::vector<Real>& z, const std::vector<Real>& q) {
   RowLoss<Real> loss(z.size());
-  cpu::fenchel_young(row_of(z), alpha, cpu::SoftTargets<Real>{row_of(q)}, cpu::Reduction::none,
-                     loss.outputs());
+  cpu::entmax_loss(row_of(z), alpha, cpu::SoftTargets<Real>{row_of(q)}, loss.outputs());
   return loss;
 }
 
 template <class Real>
 RowLoss<Real> cross_loss(double alpha, const std::vector<Real>& z, const std::vector<Real>& q) {
   RowLoss<Real> loss(z.size());
-  cpu::cross_omega(row_of(z), alpha, cpu::SoftTargets<Real>{row_of(q)}, cpu::Reduction::none, loss.outputs());
+  cpu::cross_omega(row_of(z), alpha, cpu::SoftTargets<Real>{row_of(q)}, loss.outputs());
   return loss;
 }
 
 template <class Real>
 RowLoss<Real> class_loss(double alpha, const std::vector<Real>& z, index_t label) {
   RowLoss<Real> loss(z.size());
-  cpu::fenchel_young(row_of(z), alpha, cpu::ClassTargets{{&label, 1}}, cpu::Reduction::none, loss.outputs());
+  cpu::entmax_loss(row_of(z), alpha, cpu::ClassTargets{{&label, 1}}, loss.outputs());
   return loss;
 }
 

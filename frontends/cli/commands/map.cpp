@@ -79,15 +79,13 @@ void RowMap::predict(Rows<const double> scores, Rows<double> p) const {
 
 void RowMap::lose(Rows<const double> scores, const cpu::ClassTargets& targets, std::span<double> loss,
                   Rows<double> gradient) const {
-  constexpr auto kEach = cpu::Reduction::none;
   switch (kind_) {
     case Kind::entmax:
-      return cpu::fenchel_young<double>(scores, parameter_, targets, kEach, {loss, gradient});
+      return cpu::entmax_loss<double>(scores, parameter_, targets, {loss, gradient});
     case Kind::fusedmax:
-      return cpu::fusedmax_fenchel_young<double>(scores, parameter_, targets, kEach, {loss, gradient});
+      return cpu::fusedmax_loss<double>(scores, parameter_, targets, {loss, gradient});
     case Kind::smooth_sparsemax:
-      return cpu::smooth_sparsemax_fenchel_young<double>(scores, parameter_, targets, kEach,
-                                                         {loss, gradient});
+      return cpu::smooth_sparsemax_loss<double>(scores, parameter_, targets, {loss, gradient});
   }
 }
 

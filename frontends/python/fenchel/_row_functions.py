@@ -13,7 +13,7 @@ from ._rows import Array, Batch, integer_array, real_array
 
 Reduction = Literal["none", "mean", "sum"]
 
-_REDUCTIONS = {"none": _core.Reduction.none, "mean": _core.Reduction.mean, "sum": _core.Reduction.sum}
+_REDUCTIONS = {"none": None, "mean": _core.Reduction.mean, "sum": _core.Reduction.sum}
 
 
 def map_rows(batch: Batch, kernel: Any, z: Array, parameter: float | Array, out: Array | None, *extra: Any) -> Array:

@@ -1,8 +1,11 @@
 #pragma once
 
+/// `Rows`, a view of a batch at any stride, and `PerRow`, one number for all rows or one for each.
+
 #include <span>
 #include <type_traits>
 
+#include "fenchel/core/config.hpp"
 #include "fenchel/core/index.hpp"
 
 namespace fenchel {
@@ -33,26 +36,27 @@ struct Rows {
   }
 };
 
-/// A number for each row of a batch: the same one for all, or one a row.
+/// A number for each row of a batch: the same one for all, or one a row, in the memory that the rows are in.
 class PerRow {
  public:
   constexpr PerRow(double value) noexcept : value_(value) {}  // implicit: entmax(z, 1.5, p)
   /// From a span, a vector or an array, which must outlive this.
   template <class Range>
   requires std::is_constructible_v < std::span<const double>,
-  const Range& > constexpr PerRow(const Range& values) noexcept : values_(values), per_row_(true) {}
+  const Range& > constexpr PerRow(const Range& values) noexcept : PerRow(std::span<const double>(values)) {}
+  constexpr PerRow(std::span<const double> values) noexcept
+      : values_(values.data()), size_(static_cast<index_t>(values.size())), per_row_(true) {}
 
-  [[nodiscard]] constexpr double operator[](index_t i) const noexcept {
-    return per_row_ ? values_[static_cast<std::size_t>(i)] : value_;
+  [[nodiscard]] FENCHEL_HD constexpr double operator[](index_t i) const noexcept {
+    return per_row_ ? values_[i] : value_;
   }
   /// How many values there are; 1 for a value that serves every row.
-  [[nodiscard]] constexpr index_t size() const noexcept {
-    return per_row_ ? static_cast<index_t>(values_.size()) : 1;
-  }
-  [[nodiscard]] constexpr bool per_row() const noexcept { return per_row_; }
+  [[nodiscard]] constexpr index_t size() const noexcept { return size_; }
+  [[nodiscard]] FENCHEL_HD constexpr bool per_row() const noexcept { return per_row_; }
 
  private:
-  std::span<const double> values_{};
+  const double* values_ = nullptr;
+  index_t size_ = 1;
   double value_ = 0;
   bool per_row_ = false;
 };

@@ -13,7 +13,7 @@
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/parallel.hpp"
 
-/// What the losses over the rows of a batch share: targets, outputs, reductions.
+/// What the losses over the rows of a batch share: targets and outputs.
 namespace fenchel::detail {
 
 /// Targets as a loss sees them: which rows count, and what a row charges.
@@ -97,54 +97,32 @@ class SoftRows {
   const cpu::SoftTargets<Real>& targets_;
 };
 
-/// Where a loss, its gradient in the scores and that in a parameter of the regularizer go.
 template <class Real>
-struct LossRowOutputs {
-  std::span<Real> loss;
-  Rows<Real> grad_scores;
-  std::span<double> grad_parameter;
-  std::string_view parameter_name;
-};
-
-template <class Real>
-void check_outputs(std::string_view where, Rows<const Real> scores, cpu::Reduction reduction,
-                   const LossRowOutputs<Real>& outputs) {
-  if (!outputs.loss.empty()) {
-    const index_t expected = reduction == cpu::Reduction::none ? scores.rows : 1;
-    const auto size = static_cast<index_t>(outputs.loss.size());
-    if (size != expected) {
-      throw_invalid_argument(where, "loss.size()", "must be " + std::to_string(expected), size);
-    }
+void check_outputs(std::string_view where, Rows<const Real> scores, const cpu::LossOutputs<Real>& outputs) {
+  const auto check_numbers = [&](std::string_view name, std::size_t size) {
+    if (size != 0) check_count(where, name, static_cast<index_t>(size), scores.rows);
+  };
+  check_numbers("loss", outputs.loss.size());
+  if (outputs.residual.data != nullptr) {
+    check_same_shape(where, "residual", outputs.residual, "scores", scores);
   }
-  if (outputs.grad_scores.data != nullptr) {
-    check_same_shape(where, "grad_scores", outputs.grad_scores, "scores", scores);
-  }
-  if (!outputs.grad_parameter.empty()) {
-    check_count(where, outputs.parameter_name, static_cast<index_t>(outputs.grad_parameter.size()),
-                scores.rows);
-  }
+  check_numbers("slope", outputs.slope.size());
 }
 
-/// A row's loss and its derivative in the parameter.
+/// A row's loss and its derivative in the parameter of the regularizer.
 struct RowLoss {
-  double value, parameter_gradient;
+  double value, slope;
 };
 
 /// Checks targets and outputs, then calls row(i, scratch, p) for every row that counts, where p is to be
 /// filled with the prediction; make_scratch(part) takes bytes_each from a worker's memory.
 template <class Real, class Target, class MakeScratch, class Row>
 void run_loss_rows(std::string_view where, Rows<const Real> scores, const Target& target,
-                   cpu::Reduction reduction, const LossRowOutputs<Real>& outputs, index_t cost_a_row,
-                   std::size_t bytes_each, const MakeScratch& make_scratch, const Row& row) {
+                   const cpu::LossOutputs<Real>& outputs, index_t cost_a_row, std::size_t bytes_each,
+                   const MakeScratch& make_scratch, const Row& row) {
   target.check(where, scores);
-  check_outputs(where, scores, reduction, outputs);
+  check_outputs(where, scores, outputs);
   const index_t rows = scores.rows, cols = scores.cols;
-  index_t counted = 0;
-  for (index_t i = 0; i < rows; ++i) counted += !target.ignored(i);
-  const double weight =
-      reduction == cpu::Reduction::mean ? 1.0 / static_cast<double>(std::max<index_t>(1, counted)) : 1.0;
-
-  std::vector<double> losses(static_cast<std::size_t>(rows));
   const int workers = workers_for(rows, cost_a_row);
   const Scratch memory(workers, bytes_each + scratch_bytes<Real>(cols));
   parallel_rows(rows, workers, [&](index_t begin, index_t end, int worker) noexcept {
@@ -160,23 +138,11 @@ void run_loss_rows(std::string_view where, Rows<const Real> scores, const Target
         loss = row(i, scratch, p);
         target.subtract_from(i, p);
       }
-      losses[at] = loss.value;
-      if (!outputs.grad_parameter.empty()) outputs.grad_parameter[at] = weight * loss.parameter_gradient;
-      if (outputs.grad_scores.data != nullptr) {
-        const auto gradient = outputs.grad_scores[i];
-        for (std::size_t j = 0; j < p.size(); ++j) gradient[j] = static_cast<Real>(weight) * p[j];
-      }
+      if (!outputs.loss.empty()) outputs.loss[at] = static_cast<Real>(loss.value);
+      if (!outputs.slope.empty()) outputs.slope[at] = loss.slope;
+      if (outputs.residual.data != nullptr) std::ranges::copy(p, outputs.residual.row(i));
     }
   });
-
-  if (outputs.loss.empty()) return;
-  if (reduction == cpu::Reduction::none) {
-    std::ranges::transform(losses, outputs.loss.begin(), [](double x) { return static_cast<Real>(x); });
-  } else {
-    double sum = 0;  // in row order, so that threads do not change it
-    for (const double x : losses) sum += x;
-    outputs.loss[0] = static_cast<Real>(weight * sum);
-  }
 }
 
 }  // namespace fenchel::detail

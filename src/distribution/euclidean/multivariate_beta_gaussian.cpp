@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "fenchel/core/beta_gaussian_conjugate.hpp"
+#include "core/beta_gaussian/conjugate.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/gamma_ratio.hpp"
 #include "fenchel/core/infinity.hpp"
@@ -149,7 +149,7 @@ double tsallis_entropy(const MultivariateBetaGaussian& p, double order) {
 }
 
 double negentropy_order_derivative(const MultivariateBetaGaussian& p, double order) {
-  return tsallis_negentropy_order_derivative(p.constants(), order);
+  return detail::tsallis_negentropy_order_derivative(p.constants(), order);
 }
 
 MultivariateBetaGaussian escort(const MultivariateBetaGaussian& p, double order) {

@@ -4,9 +4,9 @@
 #include <limits>
 #include <numbers>
 
+#include "core/beta_gaussian/conjugate.hpp"
+#include "core/beta_gaussian/line_tail.hpp"
 #include "distribution/line/symmetric.hpp"
-#include "fenchel/core/beta_gaussian_conjugate.hpp"
-#include "fenchel/core/beta_gaussian_tail.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/deformed.hpp"
 #include "fenchel/core/infinity.hpp"
@@ -37,17 +37,17 @@ double standardised(const BetaGaussian& p, double t) { return (t - p.mu()) / std
 /// P(X > mu + sigma x) for any x, and its logarithm.
 double tail(const BetaGaussian& p, double x) {
   if (std::isnan(x)) return x;
-  return x >= 0 ? upper_tail(p.constants(), x) : 1 - upper_tail(p.constants(), -x);
+  return x >= 0 ? detail::line_tail(p.constants(), x) : 1 - detail::line_tail(p.constants(), -x);
 }
 double log_tail(const BetaGaussian& p, double x) {
   if (std::isnan(x)) return x;
-  return x >= 0 ? log_upper_tail(p.constants(), x) : std::log1p(-upper_tail(p.constants(), -x));
+  return x >= 0 ? detail::log_line_tail(p.constants(), x) : std::log1p(-detail::line_tail(p.constants(), -x));
 }
 
 /// The x >= 0 with P(X > mu + x) = u <= 1/2.
 double tail_distance(const BetaGaussian& p, double u) {
   if (u == 0) return p.half_width();
-  return std::sqrt(p.sigma2()) * upper_tail_quantile(p.constants(), u);
+  return std::sqrt(p.sigma2()) * detail::line_tail_quantile(p.constants(), u);
 }
 
 }  // namespace
@@ -164,7 +164,7 @@ double tsallis_entropy(const BetaGaussian& p, double order) {
 }
 
 double negentropy_order_derivative(const BetaGaussian& p, double order) {
-  return tsallis_negentropy_order_derivative(p.constants(), order);
+  return detail::tsallis_negentropy_order_derivative(p.constants(), order);
 }
 
 BetaGaussian escort(const BetaGaussian& p, double order) {

@@ -108,17 +108,15 @@ class StandardProblem {
     if (options_.labels == Labels::index) {
       std::vector<index_t> labels;
       for (index_t i = 0; i < rows.rows; ++i) labels.push_back(static_cast<index_t>(rows.row(i)[0]));
-      cpu::fenchel_young<double>(in_place, options_.alpha, cpu::ClassTargets{labels}, cpu::Reduction::none,
-                                 outputs);
+      cpu::entmax_loss<double>(in_place, options_.alpha, cpu::ClassTargets{labels}, outputs);
     } else {
       RowMajor labels(rows.rows, classes);
       for (index_t i = 0; i < rows.rows; ++i) {
         const Eigen::Map<const Eigen::RowVectorXd> row(rows.row(i), classes);
         labels.row(i) = row / row.sum();
       }
-      cpu::fenchel_young<double>(in_place, options_.alpha,
-                                 cpu::SoftTargets<double>{{labels.data(), rows.rows, classes}},
-                                 cpu::Reduction::none, outputs);
+      cpu::entmax_loss<double>(in_place, options_.alpha,
+                               cpu::SoftTargets<double>{{labels.data(), rows.rows, classes}}, outputs);
     }
   }
 

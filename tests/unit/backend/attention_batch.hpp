@@ -33,18 +33,18 @@ struct Batch {
   [[nodiscard]] index_t size() const { return covariance() + count * square(); }
 
   [[nodiscard]] Densities<double> densities(const Numbers& x) const {
-    return {{x.data(), rows, dimension},
-            {x.data() + scale(), rows, square()},
-            std::span<const double>(x.data() + alpha(), static_cast<std::size_t>(rows))};
+    return {std::span<const double>(x.data() + alpha(), static_cast<std::size_t>(rows)),
+            {x.data(), rows, dimension},
+            {x.data() + scale(), rows, square()}};
   }
   [[nodiscard]] GaussianFunctions functions(const Numbers& x) const {
     return {{x.data() + mean(), count, dimension}, {x.data() + covariance(), count, square()}};
   }
   template <class Real, class Vector>
   [[nodiscard]] DensityTangents<Real> tangents(Vector& x) const {
-    return {{x.data(), rows, dimension},
-            {x.data() + scale(), rows, square()},
-            std::span<Real>(x.data() + alpha(), static_cast<std::size_t>(rows))};
+    return {std::span<Real>(x.data() + alpha(), static_cast<std::size_t>(rows)),
+            {x.data(), rows, dimension},
+            {x.data() + scale(), rows, square()}};
   }
   template <class Real, class Vector>
   [[nodiscard]] BasisTangents<Real> basis(Vector& x) const {

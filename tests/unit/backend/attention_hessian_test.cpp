@@ -172,8 +172,8 @@ TEST(AttentionHessian, FirstDerivativesInTheBasisAreDifferences) {
       const Numbers expected = difference(values, batch.at, basis_only, 5e-3);
       Numbers still(direction.size());
       cpu::attend_jvp<double>(batch.densities(batch.at), batch.functions(batch.at),
-                              batch.tangents<const double>(std::as_const(still)), {tangent.data(), 2, 3},
-                              batch.basis<const double>(direction));
+                              batch.tangents<const double>(std::as_const(still)),
+                              batch.basis<const double>(direction), {tangent.data(), 2, 3});
       for (std::size_t k = 0; k < 6; ++k) EXPECT_NEAR(tangent[k], expected[k], 1e-9) << d << " " << alpha;
       const Numbers gradient = batch.gradient(batch.at, cotangent);
       EXPECT_NEAR(dot(gradient, basis_only), dot(cotangent, tangent), 1e-12) << d << " " << alpha;
@@ -207,8 +207,9 @@ TEST(AttentionHessian, FirstDerivativesInTheBasisInFloat) {
         double r = 0, mean = 0, covariance = 0;
         cpu::attend<double>(batch.densities(batch.at), batch.functions(batch.at), {&r, 1, 1});
         if (r * width < 1e-30) continue;
-        cpu::attend_vjp<float>({{&mu, 1, 1}, {&sigma2, 1, 1}, alpha}, batch.functions(batch.at), {&one, 1, 1},
-                               {{&d_mu, 1, 1}, {&d_sigma2, 1, 1}}, {{&mean, 1, 1}, {&covariance, 1, 1}});
+        cpu::attend_vjp<float>({alpha, {&mu, 1, 1}, {&sigma2, 1, 1}}, batch.functions(batch.at), {&one, 1, 1},
+                               {.mu = {&d_mu, 1, 1}, .Sigma = {&d_sigma2, 1, 1}},
+                               {{&mean, 1, 1}, {&covariance, 1, 1}});
         EXPECT_NEAR(covariance, expected[4],
                     cpu::kAttendFloatError * (std::abs(expected[4]) + r / (width * width)))
             << "alpha " << alpha << " width " << width << " place " << place;
@@ -239,7 +240,7 @@ TEST(AttentionHessian, AbsentPartsAreZeroOrNotWanted) {
   Numbers out(expected.size());
   const BasisTangents<const double> moves{{direction.data() + batch.mean(), 3, 2}, {}};
   cpu::attend_vjp_vjp<double>(batch.densities(batch.at), batch.functions(batch.at), {cotangent.data(), 2, 3},
-                              {}, moves, {{}, {out.data() + batch.scale(), 2, 4}}, {});
+                              {}, moves, {.Sigma = {out.data() + batch.scale(), 2, 4}}, {});
   for (index_t k = 0; k < batch.size(); ++k) {
     const auto i = static_cast<std::size_t>(k);
     const bool wanted = k >= batch.scale() && k < batch.alpha();
@@ -247,7 +248,7 @@ TEST(AttentionHessian, AbsentPartsAreZeroOrNotWanted) {
   }
   Numbers sums(6 + 12, 7);
   const BasisTangents<double> into{{sums.data(), 3, 2}, {sums.data() + 6, 3, 4}};
-  const Densities<double> none{{nullptr, 0, 2}, {nullptr, 0, 4}, 1.5};
+  const Densities<double> none{1.5, {nullptr, 0, 2}, {nullptr, 0, 4}};
   cpu::attend_vjp<double>(none, batch.functions(batch.at), {}, {}, into);
   EXPECT_EQ(sums, Numbers(18));
 }
@@ -265,7 +266,7 @@ TEST(AttentionHessian, AFloatIsADoubleRounded) {
     std::vector<float> out(at.size());
     Numbers basis(at.size());
     const PerRow alpha(std::span<const double>(batch.at.data() + batch.alpha(), 2));
-    cpu::attend_vjp_vjp<float>({{at.data(), 2, d}, {at.data() + batch.scale(), 2, d * d}, alpha},
+    cpu::attend_vjp_vjp<float>({alpha, {at.data(), 2, d}, {at.data() + batch.scale(), 2, d * d}},
                                batch.functions(batch.at), {weights.data(), 2, 3},
                                batch.tangents<const float>(along), batch.basis<const double>(direction),
                                batch.tangents<float>(out), batch.basis<double>(basis));
@@ -310,12 +311,12 @@ TEST(AttentionHessian, ShapesThatDoNotFitAreNamed) {
                                       {cotangent.data(), 2, 3}, batch.tangents<double>(out),
                                       {{out.data(), 2, 2}, {}});
             }),
-            "fenchel::attend_vjp: basis_gradient.mean.rows must be 3, got 2");
+            "fenchel::attend_vjp: basis_gradient.mu.rows must be 3, got 2");
   EXPECT_EQ(message([&] {
               cpu::attend_vjp_vjp<double>(batch.densities(batch.at), batch.functions(batch.at),
                                           {cotangent.data(), 2, 3}, {}, {{}, {out.data(), 3, 2}}, {}, {});
             }),
-            "fenchel::attend_vjp_vjp: basis_direction.covariance.cols must be 4, got 2");
+            "fenchel::attend_vjp_vjp: basis_direction.Sigma.cols must be 4, got 2");
 }
 
 }  // namespace

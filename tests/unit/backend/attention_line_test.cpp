@@ -61,7 +61,7 @@ class Batch {
   }
   [[nodiscard]] index_t size() const { return std::ssize(mu_); }
   [[nodiscard]] cpu::Densities<Real> densities() const {
-    return {{mu_.data(), size(), 1}, {sigma2_.data(), size(), 1}, alpha_};
+    return {alpha_, {mu_.data(), size(), 1}, {sigma2_.data(), size(), 1}};
   }
   [[nodiscard]] cpu::GaussianFunctions functions() const {
     return {{mean_.data(), size(), 1}, {covariance_.data(), size(), 1}};
@@ -69,7 +69,7 @@ class Batch {
   /// E of function i under density i, on its own.
   [[nodiscard]] Real alone(index_t i) const {
     Real r{};
-    cpu::attend<Real>({{mu_.data() + i, 1, 1}, {sigma2_.data() + i, 1, 1}, alpha_},
+    cpu::attend<Real>({alpha_, {mu_.data() + i, 1, 1}, {sigma2_.data() + i, 1, 1}},
                       {{mean_.data() + i, 1, 1}, {covariance_.data() + i, 1, 1}}, {&r, 1, 1});
     return r;
   }
@@ -86,7 +86,7 @@ class Batch {
     std::array<std::vector<Real>, 3> out;
     for (auto& part : out) part.resize(static_cast<std::size_t>(n));
     cpu::attend_vjp<Real>(densities(), functions(), Rows<const Real>(identity.data(), n, n),
-                          {{out[0].data(), n, 1}, {out[1].data(), n, 1}, out[2]});
+                          {out[2], {out[0].data(), n, 1}, {out[1].data(), n, 1}});
     return out;
   }
 
@@ -166,17 +166,17 @@ TEST(AttentionLine, GoldenRows) {
     SCOPED_TRACE(::testing::Message() << row.alpha << ", " << row.mean << ", " << row.width);
     const double mu = testing::kLineMu, sigma2 = testing::kLineSigma2;
     const double covariance = row.width * row.width, one = 1;
-    const cpu::Densities<double> p{{&mu, 1, 1}, {&sigma2, 1, 1}, row.alpha};
+    const cpu::Densities<double> p{row.alpha, {&mu, 1, 1}, {&sigma2, 1, 1}};
     const cpu::GaussianFunctions psi{{&row.mean, 1, 1}, {&covariance, 1, 1}};
     double r = 0, d_mu = 0, d_sigma2 = 0;
     cpu::attend(p, psi, {&r, 1, 1});
-    cpu::attend_vjp(p, psi, {&one, 1, 1}, {{&d_mu, 1, 1}, {&d_sigma2, 1, 1}});
+    cpu::attend_vjp(p, psi, {&one, 1, 1}, {.mu = {&d_mu, 1, 1}, .Sigma = {&d_sigma2, 1, 1}});
     EXPECT_NEAR(r / row.value, 1, cpu::kAttendLineError);
     EXPECT_NEAR(d_mu / row.d_mu, 1, 1e-11);
     EXPECT_NEAR(d_sigma2 / row.d_sigma2, 1, 1e-11);
     const float mu_single = 0.3F, sigma2_single = 0.64F;
     float single = 0;
-    cpu::attend<float>({{&mu_single, 1, 1}, {&sigma2_single, 1, 1}, row.alpha}, psi, {&single, 1, 1});
+    cpu::attend<float>({row.alpha, {&mu_single, 1, 1}, {&sigma2_single, 1, 1}}, psi, {&single, 1, 1});
     EXPECT_NEAR(single / row.value, 1, cpu::kAttendFloatError);
   }
 }
@@ -186,8 +186,8 @@ TEST(AttentionLine, GoldenRows) {
 TEST(AttentionLine, GeneralizedCovariancesFollow) {
   const double mu = 0.3, sigma2 = 0.64, mean = 0.9, covariance = 0.4 * 0.4, one = 1;
   double d_mu = 0, d_sigma2 = 0;
-  cpu::attend_vjp<double>({{&mu, 1, 1}, {&sigma2, 1, 1}, 2}, {{&mean, 1, 1}, {&covariance, 1, 1}},
-                          {&one, 1, 1}, {{&d_mu, 1, 1}, {&d_sigma2, 1, 1}});
+  cpu::attend_vjp<double>({2, {&mu, 1, 1}, {&sigma2, 1, 1}}, {{&mean, 1, 1}, {&covariance, 1, 1}},
+                          {&one, 1, 1}, {.mu = {&d_mu, 1, 1}, .Sigma = {&d_sigma2, 1, 1}});
   EXPECT_NEAR(sigma2 * d_mu, 0.39980060435774638, 1e-13);
   EXPECT_NEAR(2 * sigma2 * (sigma2 * d_sigma2 + mu * d_mu), 0.24406424154283317, 1e-13);
 }
@@ -217,7 +217,7 @@ void expect_bounded(double reach, double function_reach) {
     mean[j] = sign() * decade(random, function_reach);
     covariance[j] = decade(random, function_reach);
   }
-  cpu::attend<Real>({{mu.data(), kDensities, 1}, {sigma2.data(), kDensities, 1}, alpha},
+  cpu::attend<Real>({alpha, {mu.data(), kDensities, 1}, {sigma2.data(), kDensities, 1}},
                     {{mean.data(), kFunctions, 1}, {covariance.data(), kFunctions, 1}},
                     {r.data(), kDensities, kFunctions});
   for (std::size_t i = 0; i < mu.size(); ++i) {
@@ -257,10 +257,10 @@ TEST(AttentionLine, PowersBetweenTheRulesAreAccurate) {
   for (const auto& row : kBetween) {
     const double mu = 0, sigma2 = 1, one = 1;
     double value = 0, slope[3];
-    const cpu::Densities<double> p{{&mu, 1, 1}, {&sigma2, 1, 1}, row[0]};
+    const cpu::Densities<double> p{row[0], {&mu, 1, 1}, {&sigma2, 1, 1}};
     const cpu::GaussianFunctions psi{{row + 1, 1, 1}, {row + 2, 1, 1}};
     cpu::attend(p, psi, {&value, 1, 1});
-    cpu::attend_vjp(p, psi, {&one, 1, 1}, {{slope, 1, 1}, {slope + 1, 1, 1}, {slope + 2, 1}});
+    cpu::attend_vjp(p, psi, {&one, 1, 1}, {{slope + 2, 1}, {slope, 1, 1}, {slope + 1, 1, 1}});
     EXPECT_NEAR(value, row[3], 1e-12 * row[3]) << row[0];
     for (int k = 0; k < 3; ++k)
       EXPECT_NEAR(slope[k], row[4 + k], 1e-11 * std::abs(row[4 + k])) << row[0] << ", slope " << k;
@@ -281,9 +281,9 @@ TEST(AttentionLine, ExtremeLengthsGiveNoSlopeThatIsNaN) {
       double along[5] = {};
       along[direction] = 1;
       double tangent = 0;
-      cpu::attend_jvp<double>({{&mu, 1, 1}, {&sigma2, 1, 1}, alpha}, {{&mean, 1, 1}, {&covariance, 1, 1}},
-                              {{along, 1, 1}, {along + 1, 1, 1}, {along + 2, 1}}, {&tangent, 1, 1},
-                              {{along + 3, 1, 1}, {along + 4, 1, 1}});
+      cpu::attend_jvp<double>({alpha, {&mu, 1, 1}, {&sigma2, 1, 1}}, {{&mean, 1, 1}, {&covariance, 1, 1}},
+                              {{along + 2, 1}, {along, 1, 1}, {along + 1, 1, 1}},
+                              {{along + 3, 1, 1}, {along + 4, 1, 1}}, {&tangent, 1, 1});
       ASSERT_FALSE(std::isnan(tangent))
           << "slope " << direction << ": alpha " << alpha << " mu " << mu << " sigma2 " << sigma2 << " mean "
           << mean << " covariance " << covariance;
@@ -297,11 +297,11 @@ TEST(AttentionLine, OnlyRelativePlacesCount) {
     const double mu[] = {0.25, 0.25 + 64}, sigma2[] = {0.5, 0.5};
     const double mean[] = {0.75, 0.75 + 64}, covariance[] = {0.0625, 0.0625};
     double r[4];
-    cpu::attend<double>({{mu, 2, 1}, {sigma2, 2, 1}, alpha}, {{mean, 2, 1}, {covariance, 2, 1}}, {r, 2, 2});
+    cpu::attend<double>({alpha, {mu, 2, 1}, {sigma2, 2, 1}}, {{mean, 2, 1}, {covariance, 2, 1}}, {r, 2, 2});
     EXPECT_NEAR(r[3], r[0], 1e-12 * r[0]);
     const double mirrored_mu = -0.25, mirrored_mean = -0.75;
     double mirrored = 0;
-    cpu::attend<double>({{&mirrored_mu, 1, 1}, {sigma2, 1, 1}, alpha},
+    cpu::attend<double>({alpha, {&mirrored_mu, 1, 1}, {sigma2, 1, 1}},
                         {{&mirrored_mean, 1, 1}, {covariance, 1, 1}}, {&mirrored, 1, 1});
     EXPECT_NEAR(mirrored, r[0], 1e-12 * r[0]);
   }

@@ -21,11 +21,13 @@ struct Call {
   std::vector<double> mu{0.1, 0.2, 0.3, 0.4}, sigma2{1, 2, 3, 4}, alpha{1, 1.5, 2, 3};
   std::vector<double> mean{0, 0.5, 1}, covariance{0.1, 0.2, 0.3};
   std::vector<double> numbers = std::vector<double>(64), values = std::vector<double>(12, 1.0);
-  cpu::Densities<double> p{{mu.data(), 4, 1}, {sigma2.data(), 4, 1}, alpha};
+  cpu::Densities<double> p{alpha, {mu.data(), 4, 1}, {sigma2.data(), 4, 1}};
   cpu::GaussianFunctions psi{{mean.data(), 3, 1}, {covariance.data(), 3, 1}};
   Rows<double> r{numbers.data(), 4, 3}, contexts{numbers.data(), 4, 2};
-  cpu::DensityTangents<double> gradient{{numbers.data() + 16, 4, 1}, {numbers.data() + 20, 4, 1}};
-  cpu::DensityTangents<const double> direction{{numbers.data() + 16, 4, 1}, {numbers.data() + 20, 4, 1}};
+  cpu::DensityTangents<double> gradient{.mu = {numbers.data() + 16, 4, 1},
+                                        .Sigma = {numbers.data() + 20, 4, 1}};
+  cpu::DensityTangents<const double> direction{.mu = {numbers.data() + 16, 4, 1},
+                                               .Sigma = {numbers.data() + 20, 4, 1}};
   cpu::ValueMatrices<const double> matrices{values.data(), 2, 2};
   cpu::ValueMatrices<double> matrices_gradient{numbers.data() + 32, 2, 2};
 
@@ -37,7 +39,7 @@ struct Call {
     return message_of<std::invalid_argument>([&] { cpu::attend_vjp(p, psi, r, gradient); });
   }
   [[nodiscard]] std::string jvp() const {
-    return message_of<std::invalid_argument>([&] { cpu::attend_jvp(p, psi, direction, r); });
+    return message_of<std::invalid_argument>([&] { cpu::attend_jvp(p, psi, direction, {}, r); });
   }
   [[nodiscard]] std::string context() const {
     return message_of<std::invalid_argument>([&] { cpu::attend_context(p, psi, matrices, contexts); });
@@ -68,13 +70,13 @@ TEST(AttentionMessages, AGoodCallIsAccepted) {
 TEST(AttentionMessages, DensitiesThatDoNotExist) {
   using Error = std::domain_error;
   EXPECT_EQ(after<Error>([](Call& c) { c.sigma2[2] = -1; }),
-            "fenchel::attend: scale[2] must be positive and finite, got -1");
+            "fenchel::attend: Sigma[2] must be positive and finite, got -1");
   EXPECT_EQ(after<Error>([](Call& c) { c.sigma2[1] = 0; }),
-            "fenchel::attend: scale[1] must be positive and finite, got 0");
+            "fenchel::attend: Sigma[1] must be positive and finite, got 0");
   EXPECT_EQ(after<Error>([](Call& c) { c.sigma2[0] = kNaN; }),
-            "fenchel::attend: scale[0] must be positive and finite, got nan");
+            "fenchel::attend: Sigma[0] must be positive and finite, got nan");
   EXPECT_EQ(after<Error>([](Call& c) { c.sigma2[3] = kInf; }),
-            "fenchel::attend: scale[3] must be positive and finite, got inf");
+            "fenchel::attend: Sigma[3] must be positive and finite, got inf");
   EXPECT_EQ(after<Error>([](Call& c) { c.mu[1] = kNaN; }), "fenchel::attend: mu[1] must be finite, got nan");
   EXPECT_EQ(after<Error>([](Call& c) { c.mu[1] = -kInf; }),
             "fenchel::attend: mu[1] must be finite, got -inf");
@@ -87,22 +89,22 @@ TEST(AttentionMessages, DensitiesThatDoNotExist) {
 
 TEST(AttentionMessages, FunctionsThatDoNotExist) {
   EXPECT_EQ(after<std::domain_error>([](Call& c) { c.covariance[1] = 0; }),
-            "fenchel::attend: psi.covariance[1] must be positive and finite, got 0");
+            "fenchel::attend: psi.Sigma[1] must be positive and finite, got 0");
   EXPECT_EQ(after<std::domain_error>([](Call& c) { c.mean[2] = kNaN; }),
-            "fenchel::attend: psi.mean[2] must be finite, got nan");
+            "fenchel::attend: psi.mu[2] must be finite, got nan");
   using Error = std::invalid_argument;
   EXPECT_EQ(after<Error>([](Call& c) { c.psi = {}; }),
-            "fenchel::attend: psi.mean.rows must be at least 1, got 0");
-  EXPECT_EQ(after<Error>([](Call& c) { c.psi.mean.cols = 2; }),
-            "fenchel::attend: psi.mean.cols must be 1, got 2");
-  EXPECT_EQ(after<Error>([](Call& c) { c.psi.mean.data = nullptr; }),
-            "fenchel::attend: psi.mean.data must not be null, got a null pointer");
-  EXPECT_EQ(after<Error>([](Call& c) { c.psi.covariance.rows = 2; }),
-            "fenchel::attend: psi.covariance.rows must be 3, got 2");
-  EXPECT_EQ(after<Error>([](Call& c) { c.psi.covariance.cols = 4; }),
-            "fenchel::attend: psi.covariance.cols must be 1, got 4");
-  EXPECT_EQ(after<Error>([](Call& c) { c.psi.covariance.data = nullptr; }),
-            "fenchel::attend: psi.covariance.data must not be null, got a null pointer");
+            "fenchel::attend: psi.mu.rows must be at least 1, got 0");
+  EXPECT_EQ(after<Error>([](Call& c) { c.psi.mu.cols = 2; }),
+            "fenchel::attend: psi.mu.cols must be 1, got 2");
+  EXPECT_EQ(after<Error>([](Call& c) { c.psi.mu.data = nullptr; }),
+            "fenchel::attend: psi.mu.data must not be null, got a null pointer");
+  EXPECT_EQ(after<Error>([](Call& c) { c.psi.Sigma.rows = 2; }),
+            "fenchel::attend: psi.Sigma.rows must be 3, got 2");
+  EXPECT_EQ(after<Error>([](Call& c) { c.psi.Sigma.cols = 4; }),
+            "fenchel::attend: psi.Sigma.cols must be 1, got 4");
+  EXPECT_EQ(after<Error>([](Call& c) { c.psi.Sigma.data = nullptr; }),
+            "fenchel::attend: psi.Sigma.data must not be null, got a null pointer");
 }
 
 TEST(AttentionMessages, ShapesThatDoNotFit) {
@@ -113,12 +115,12 @@ TEST(AttentionMessages, ShapesThatDoNotFit) {
             "fenchel::attend: mu.cols must be at least 1, got 0");
   EXPECT_EQ(after<Error>([](Call& c) { c.p.mu.rows = -1; }),
             "fenchel::attend: mu.rows must not be negative, got -1");
-  EXPECT_EQ(after<Error>([](Call& c) { c.p.scale.rows = 3; }),
-            "fenchel::attend: scale.rows must be 4, got 3");
-  EXPECT_EQ(after<Error>([](Call& c) { c.p.scale.cols = 2; }),
-            "fenchel::attend: scale.cols must be 1, got 2");
-  EXPECT_EQ(after<Error>([](Call& c) { c.p.scale.data = nullptr; }),
-            "fenchel::attend: scale.data must not be null, got a null pointer");
+  EXPECT_EQ(after<Error>([](Call& c) { c.p.Sigma.rows = 3; }),
+            "fenchel::attend: Sigma.rows must be 4, got 3");
+  EXPECT_EQ(after<Error>([](Call& c) { c.p.Sigma.cols = 2; }),
+            "fenchel::attend: Sigma.cols must be 1, got 2");
+  EXPECT_EQ(after<Error>([](Call& c) { c.p.Sigma.data = nullptr; }),
+            "fenchel::attend: Sigma.data must not be null, got a null pointer");
   EXPECT_EQ(after<Error>([](Call& c) { c.alpha.pop_back(), c.p.alpha = c.alpha; }),
             "fenchel::attend: alpha.size() must equal the number of rows, 4, got 3");
   EXPECT_EQ(after<Error>([](Call& c) { c.r.rows = 3; }), "fenchel::attend: r.rows must be 4, got 3");
@@ -136,16 +138,16 @@ TEST(AttentionMessages, TangentsThatDoNotFit) {
   call.gradient.mu.rows = 3;
   EXPECT_EQ(call.vjp(), "fenchel::attend_vjp: gradient.mu.rows must be 4, got 3");
   call.gradient = good_gradient;
-  call.gradient.scale.data = nullptr;
-  EXPECT_EQ(call.vjp(), "fenchel::attend_vjp: gradient.scale.data must not be null, got a null pointer");
+  call.gradient.Sigma.data = nullptr;
+  EXPECT_EQ(call.vjp(), "fenchel::attend_vjp: gradient.Sigma.data must not be null, got a null pointer");
   call.gradient = good_gradient;
   call.gradient.alpha = {call.numbers.data() + 24, 2};
   EXPECT_EQ(call.vjp(), "fenchel::attend_vjp: gradient.alpha.size() must equal the number of rows, 4, got 2");
   call.direction.mu.cols = 2;
   EXPECT_EQ(call.jvp(), "fenchel::attend_jvp: direction.mu.cols must be 1, got 2");
   call.direction = good_direction;
-  call.direction.scale.rows = 5;
-  EXPECT_EQ(call.jvp(), "fenchel::attend_jvp: direction.scale.rows must be 4, got 5");
+  call.direction.Sigma.rows = 5;
+  EXPECT_EQ(call.jvp(), "fenchel::attend_jvp: direction.Sigma.rows must be 4, got 5");
   call.direction = good_direction;
   call.direction.alpha = {call.numbers.data() + 24, 5};
   EXPECT_EQ(call.jvp(),
@@ -190,7 +192,7 @@ TEST(AttentionMessages, TheFirstDensityThatIsNotResolvedIsNamed) {
     for (std::size_t a = 0; a < 3; ++a) scale[9 * i + 4 * a] = i % 8 == 5 ? 1e-6 : 1;
   }
   const double mean[] = {0.1, 0, 0}, covariance[] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-  const cpu::Densities<double> p{{mu.data(), kRows, 3}, {scale.data(), kRows, 9}, 1.0 / 3 + 1e-4};
+  const cpu::Densities<double> p{1.0 / 3 + 1e-4, {mu.data(), kRows, 3}, {scale.data(), kRows, 9}};
   EXPECT_EQ(message_of<ConvergenceError>([&] {
               cpu::attend(p, {{mean, 1, 3}, {covariance, 1, 9}}, Rows<double>(r.data(), kRows, 1));
             }),
@@ -202,7 +204,7 @@ TEST(AttentionMessages, TheLowerTriangleOfAScaleIsRead) {
   const double mean[] = {0.5, 0.3}, covariance[] = {0.2, -0.05, -0.05, 0.1};
   const auto value = [&](const double* scale) {
     double r = 0;
-    cpu::attend<double>({{mu, 1, 2}, {scale, 1, 4}, 2}, {{mean, 1, 2}, {covariance, 1, 4}}, {&r, 1, 1});
+    cpu::attend<double>({2, {mu, 1, 2}, {scale, 1, 4}}, {{mean, 1, 2}, {covariance, 1, 4}}, {&r, 1, 1});
     return r;
   };
   EXPECT_EQ(value(lower), value(whole));

@@ -50,7 +50,7 @@ struct Problem {
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(rows); }
   [[nodiscard]] std::size_t pairs() const { return static_cast<std::size_t>(rows * count); }
   [[nodiscard]] Densities<Real> densities() const {
-    return {{mu.data(), rows, 1}, {sigma2.data(), rows, 1}, alpha};
+    return {alpha, {mu.data(), rows, 1}, {sigma2.data(), rows, 1}};
   }
   [[nodiscard]] GaussianFunctions functions() const {
     return {{mean.data(), count, 1}, {covariance.data(), count, 1}};
@@ -64,10 +64,10 @@ struct Gradient {
   Gradient(std::vector<Real> m, std::vector<Real> s, std::vector<Real> a)
       : mu(std::move(m)), sigma2(std::move(s)), alpha(std::move(a)) {}
   [[nodiscard]] DensityTangents<Real> out() {
-    return {{mu.data(), std::ssize(mu), 1}, {sigma2.data(), std::ssize(mu), 1}, alpha};
+    return {alpha, {mu.data(), std::ssize(mu), 1}, {sigma2.data(), std::ssize(mu), 1}};
   }
   [[nodiscard]] DensityTangents<const Real> in() const {
-    return {{mu.data(), std::ssize(mu), 1}, {sigma2.data(), std::ssize(mu), 1}, alpha};
+    return {alpha, {mu.data(), std::ssize(mu), 1}, {sigma2.data(), std::ssize(mu), 1}};
   }
   bool operator==(const Gradient&) const = default;
 };
@@ -90,7 +90,7 @@ Gradient<Real> attend_vjp(const Problem<Real>& problem, const std::vector<Real>&
 template <class Real>
 std::vector<Real> attend_jvp(const Problem<Real>& problem, const DensityTangents<const Real>& direction) {
   std::vector<Real> tangent(problem.pairs());
-  cpu::attend_jvp<Real>(problem.densities(), problem.functions(), direction,
+  cpu::attend_jvp<Real>(problem.densities(), problem.functions(), direction, {},
                         {tangent.data(), problem.rows, problem.count});
   return tangent;
 }
@@ -164,7 +164,7 @@ TEST(AttentionRows, ARowDependsOnThatRowAlone) {
   for (index_t i = 0; i < problem.rows; ++i) {
     std::vector<double> row(19);
     const auto k = static_cast<std::size_t>(i);
-    cpu::attend<double>({{&problem.mu[k], 1, 1}, {&problem.sigma2[k], 1, 1}, problem.alpha[k]},
+    cpu::attend<double>({problem.alpha[k], {&problem.mu[k], 1, 1}, {&problem.sigma2[k], 1, 1}},
                         problem.functions(), {row.data(), 1, 19});
     EXPECT_TRUE(std::equal(row.begin(), row.end(), r.begin() + 19 * i)) << "alpha " << problem.alpha[k];
   }
@@ -183,7 +183,7 @@ TEST(AttentionRows, StridesDoNotMatter) {
     covariance[4 * j] = problem.covariance[j];
   }
   std::vector<double> out(28 * 21, -7);
-  cpu::attend<double>({{mu.data() + 81, 28, 1, -3}, {sigma2.data(), 28, 1, 2}, problem.alpha},
+  cpu::attend<double>({problem.alpha, {mu.data() + 81, 28, 1, -3}, {sigma2.data(), 28, 1, 2}},
                       {{mean.data(), 19, 1, 2}, {covariance.data(), 19, 1, 4}}, {out.data(), 28, 19, 21});
   for (std::size_t i = 0; i < 28; ++i) {
     for (std::size_t j = 0; j < 19; ++j) EXPECT_EQ(out[21 * i + j], r[19 * i + j]);
@@ -192,7 +192,7 @@ TEST(AttentionRows, StridesDoNotMatter) {
   }
   std::vector<double> repeated(3 * 19);
   cpu::attend<double>(
-      {{problem.mu.data() + 9, 3, 1, 0}, {problem.sigma2.data() + 9, 3, 1, 0}, problem.alpha[9]},
+      {problem.alpha[9], {problem.mu.data() + 9, 3, 1, 0}, {problem.sigma2.data() + 9, 3, 1, 0}},
       problem.functions(), {repeated.data(), 3, 19});
   for (std::size_t k = 0; k < repeated.size(); ++k) EXPECT_EQ(repeated[k], r[9 * 19 + k % 19]);
 }
@@ -306,10 +306,10 @@ TEST(AttentionRows, ThereIsNoHiddenState) {
 
 TEST(AttentionRows, NoRowsIsNothingToDo) {
   const Problem<double> problem(1, 3);
-  const Densities<double> none{{}, {}, 1.5};
+  const Densities<double> none{1.5, {}, {}};
   EXPECT_NO_THROW(cpu::attend(none, problem.functions(), {}));
   EXPECT_NO_THROW(cpu::attend_vjp(none, problem.functions(), {}, {}));
-  EXPECT_NO_THROW(cpu::attend_jvp(none, problem.functions(), {}, {}));
+  EXPECT_NO_THROW(cpu::attend_jvp(none, problem.functions(), {}, {}, {}));
   EXPECT_NO_THROW(cpu::attend_context(none, problem.functions(), {}, {}));
   EXPECT_NO_THROW(cpu::attend_context_vjp(none, problem.functions(), {}, {}, {}));
 }

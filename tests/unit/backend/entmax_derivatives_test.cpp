@@ -64,10 +64,10 @@ TEST_P(Derivatives, ProductsMatchComplexSteps) {
     const auto expected = testing::reference_derivative(alpha, extended(z), extended(direction), d_alpha);
 
     Row d_p = zeros_like(p);
-    cpu::entmax_jvp(p, alpha, Row{direction}, d_p.out());
+    cpu::entmax_jvp(p, alpha, Row{direction}, {}, d_p.out());
     for (std::size_t i = 0; i < n; ++i)
       EXPECT_NEAR(d_p.values[i], double(expected_z[i]), 4e-14 * largest(expected_z));
-    cpu::entmax_jvp(p, alpha, Row{direction}, d_p.out(), std::span<const double>(&d_alpha, 1));
+    cpu::entmax_jvp(p, alpha, Row{direction}, std::span<const double>(&d_alpha, 1), d_p.out());
     for (std::size_t i = 0; i < n; ++i)
       EXPECT_NEAR(d_p.values[i], double(expected[i]), 1e-13 * largest(expected));
 
@@ -140,7 +140,7 @@ TEST(EntmaxDerivatives, LargeAlphaDoesNotOverflow) {
   const Row p{{0.9, 0.1 - 1e-9, 1e-9}};
   for (const double alpha : {5.0, 50.0, 1e6}) {
     Row out = zeros_like(p);
-    cpu::entmax_jvp(p, alpha, Row{{1, 0, 0}}, out.out());
+    cpu::entmax_jvp(p, alpha, Row{{1, 0, 0}}, {}, out.out());
     double sum = 0;
     for (const double x : out.values) {
       EXPECT_TRUE(std::isfinite(x)) << alpha;
@@ -206,10 +206,10 @@ TEST(EntmaxDerivatives, BadInputIsNamed) {
   EXPECT_EQ(message_of<std::invalid_argument>([&] {
               cpu::entmax_vjp(p, 2.0, Row{{1, 2, 3}}, out.out());
             }),
-            "fenchel::entmax_vjp: grad_p.cols must equal p.cols = 2, got 3");
+            "fenchel::entmax_vjp: cotangent.cols must equal p.cols = 2, got 3");
   EXPECT_EQ(message_of<std::invalid_argument>([&] { cpu::entmax_vjp(p, 2.0, p, out.out(), three); }),
-            "fenchel::entmax_vjp: grad_alpha.size() must equal the number of rows, 1, got 3");
-  EXPECT_EQ(message_of<std::domain_error>([&] { cpu::entmax_jvp(p, -2.0, p, out.out()); }),
+            "fenchel::entmax_vjp: alpha_gradient.size() must equal the number of rows, 1, got 3");
+  EXPECT_EQ(message_of<std::domain_error>([&] { cpu::entmax_jvp(p, -2.0, p, {}, out.out()); }),
             "fenchel::entmax_jvp: alpha must be positive, got -2");
 }
 

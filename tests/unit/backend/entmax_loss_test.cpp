@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "fenchel/backend/cpu/reduce_loss.hpp"
 #include "fenchel/core/parallel.hpp"
 #include "support/golden.hpp"
 #include "support/grids.hpp"
@@ -39,19 +40,13 @@ Result run(const std::vector<double>& z, Call call) {
 }
 
 Result class_loss(double alpha, const std::vector<double>& z, index_t label) {
-  return run(z, [&](const auto& out) {
-    cpu::fenchel_young(row(z), alpha, ClassTargets{{&label, 1}}, Reduction::none, out);
-  });
+  return run(z, [&](const auto& out) { cpu::entmax_loss(row(z), alpha, ClassTargets{{&label, 1}}, out); });
 }
 Result soft_loss(double alpha, const std::vector<double>& z, const std::vector<double>& q) {
-  return run(z, [&](const auto& out) {
-    cpu::fenchel_young(row(z), alpha, SoftTargets<double>{row(q)}, Reduction::none, out);
-  });
+  return run(z, [&](const auto& out) { cpu::entmax_loss(row(z), alpha, SoftTargets<double>{row(q)}, out); });
 }
 Result cross_loss(double alpha, const std::vector<double>& z, const std::vector<double>& q) {
-  return run(z, [&](const auto& out) {
-    cpu::cross_omega(row(z), alpha, SoftTargets<double>{row(q)}, Reduction::none, out);
-  });
+  return run(z, [&](const auto& out) { cpu::cross_omega(row(z), alpha, SoftTargets<double>{row(q)}, out); });
 }
 std::vector<double> entmax(double alpha, std::vector<double> z) {
   cpu::entmax(row(z), alpha, Rows<double>(z.data(), 1, static_cast<index_t>(z.size())));
@@ -191,9 +186,9 @@ TEST_P(Losses, CurvatureIsTheSlopeOfTheGradientsInScoresAndAlpha) {
     }
   };
   check([&](double a, const auto& there) { return class_loss(a, there, label); },
-        [&](auto residual, const auto& out) { cpu::fenchel_young_curvature(residual, alpha, one, out); });
+        [&](auto residual, const auto& out) { cpu::entmax_loss_curvature(residual, alpha, one, out); });
   check([&](double a, const auto& there) { return soft_loss(a, there, q); },
-        [&](auto residual, const auto& out) { cpu::fenchel_young_curvature(residual, alpha, soft, out); });
+        [&](auto residual, const auto& out) { cpu::entmax_loss_curvature(residual, alpha, soft, out); });
   check([&](double a, const auto& there) { return cross_loss(a, there, q); },
         [&](auto residual, const auto& out) { cpu::cross_omega_curvature(residual, alpha, soft, out); });
 }
@@ -252,31 +247,29 @@ TEST(FenchelYoung, ReductionsSkipIgnoredRows) {
   const Rows<const double> scores(z.data(), 3, 2);
   std::vector<double> each(3), grad(6), grad_alpha(3);
   const LossOutputs<double> out{each, {grad.data(), 3, 2}, grad_alpha};
-  cpu::fenchel_young(scores, 1.5, ClassTargets{classes}, Reduction::none, out);
+  cpu::entmax_loss(scores, 1.5, ClassTargets{classes}, out);
   EXPECT_EQ(each[1], 0);
   EXPECT_EQ(grad[2], 0);
   EXPECT_EQ(grad_alpha[1], 0);
   EXPECT_GT(each[0], 0);
 
-  double sum = 0, mean = 0;
-  std::vector<double> mean_grad(6);
-  cpu::fenchel_young(scores, 1.5, ClassTargets{classes}, Reduction::sum, LossOutputs<double>{{&sum, 1}});
-  cpu::fenchel_young(scores, 1.5, ClassTargets{classes}, Reduction::mean,
-                     LossOutputs<double>{{&mean, 1}, {mean_grad.data(), 3, 2}});
+  const double sum = cpu::reduce_loss(Reduction::sum, ClassTargets{classes}, out);
   EXPECT_EQ(sum, each[0] + each[2]);
-  EXPECT_EQ(mean, sum / 2);
+  std::vector<double> mean_grad = grad;
+  const LossOutputs<double> mean_out{each, {mean_grad.data(), 3, 2}};
+  EXPECT_EQ(cpu::reduce_loss(Reduction::mean, ClassTargets{classes}, mean_out), sum / 2);
   for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(mean_grad[i], grad[i] / 2);
 
-  const std::vector<index_t> all_ignored{7, 7, 7};
-  cpu::fenchel_young(scores, 1.5, ClassTargets{all_ignored, 7}, Reduction::mean,
-                     LossOutputs<double>{{&mean, 1}});
-  EXPECT_EQ(mean, 0);
+  const std::vector<index_t> sevens{7, 7, 7};
+  const ClassTargets all_ignored{sevens, 7};
+  std::vector<double> none(3);
+  cpu::entmax_loss(scores, 1.5, all_ignored, LossOutputs<double>{none});
+  EXPECT_EQ(cpu::reduce_loss(Reduction::mean, all_ignored, LossOutputs<double>{none}), 0);
 
   const std::vector<double> q{0.5, 0.5, kNaN, 3, 0, 1};
   const std::vector<unsigned char> ignore{0, 1, 0};
   std::vector<double> soft(3);
-  cpu::fenchel_young(scores, 1.5, SoftTargets<double>{{q.data(), 3, 2}, ignore}, Reduction::none,
-                     LossOutputs<double>{soft});
+  cpu::entmax_loss(scores, 1.5, SoftTargets<double>{{q.data(), 3, 2}, ignore}, LossOutputs<double>{soft});
   EXPECT_EQ(soft[1], 0) << "an ignored target is not even checked";
   EXPECT_EQ(soft[2], each[2]) << "a class is a soft target on one column";
 }
@@ -289,13 +282,14 @@ TEST(FenchelYoung, ThreadsAndPlaceDoNotChangeTheResult) {
   for (float& x : z) x = normal(random);
   std::vector<index_t> classes(kRows);
   for (index_t i = 0; i < kRows; ++i) classes[static_cast<std::size_t>(i)] = (i * 7) % kCols;
-  float one = 0, many = 0;
-  set_num_threads(1);
-  cpu::fenchel_young({z.data(), kRows, kCols}, 1.5, ClassTargets{classes}, Reduction::mean,
-                     LossOutputs<float>{{&one, 1}, {grad.data(), kRows, kCols}});
-  set_num_threads(3);
-  cpu::fenchel_young({z.data(), kRows, kCols}, 1.5, ClassTargets{classes}, Reduction::mean,
-                     LossOutputs<float>{{&many, 1}, {z.data(), kRows, kCols}});
+  std::vector<float> each(kRows);
+  const auto mean_loss = [&](int threads, std::vector<float>& gradient) {
+    const LossOutputs<float> out{each, {gradient.data(), kRows, kCols}};
+    set_num_threads(threads);
+    cpu::entmax_loss({z.data(), kRows, kCols}, 1.5, ClassTargets{classes}, out);
+    return cpu::reduce_loss(Reduction::mean, ClassTargets{classes}, out);
+  };
+  const float one = mean_loss(1, grad), many = mean_loss(3, z);
   set_num_threads(0);
   EXPECT_EQ(one, many);
   EXPECT_EQ(grad, z) << "the gradient may be written over the scores";
@@ -305,7 +299,7 @@ TEST(FenchelYoung, HessianProductIsTheSlopeOfTheGradient) {
   const std::vector<double> z{0.1, 0.4, -0.3, 0.2}, direction{1, -2, 0.5, 0.3};
   for (const double alpha : {0.7, 1.0, 1 + 1e-8, 1.5, 2.0, 3.0}) {
     std::vector<double> product(4);
-    cpu::fenchel_young_hessian_product(row(z), alpha, row(direction), Rows<double>(product.data(), 1, 4));
+    cpu::entmax_loss_hessian_product(row(z), alpha, row(direction), Rows<double>(product.data(), 1, 4));
     const double h = 1e-6;
     auto above = z, below = z;
     for (std::size_t i = 0; i < 4; ++i) {
@@ -325,7 +319,7 @@ TEST(FenchelYoung, CurvatureOfRowsThatDoNotMove) {
   std::vector<double> product(6), product_alpha(3);
   const cpu::LossCurvature<double> out{
       {direction.data(), 3, 2}, d_alpha, {product.data(), 3, 2}, product_alpha};
-  cpu::fenchel_young_curvature({residual.data(), 3, 2}, 2.0, ClassTargets{classes}, out);
+  cpu::entmax_loss_curvature({residual.data(), 3, 2}, 2.0, ClassTargets{classes}, out);
   EXPECT_EQ(product[0], 0) << "ignored";
   EXPECT_EQ(product[1], 0);
   EXPECT_EQ(product_alpha[0], 0);
@@ -333,7 +327,7 @@ TEST(FenchelYoung, CurvatureOfRowsThatDoNotMove) {
   EXPECT_EQ(product[2], -product[3]);
   EXPECT_TRUE(std::isnan(product[4])) << "no prediction";
   EXPECT_TRUE(std::isnan(product_alpha[2]));
-  cpu::fenchel_young_curvature({residual.data(), 3, 2}, kInf, ClassTargets{classes}, out);
+  cpu::entmax_loss_curvature({residual.data(), 3, 2}, kInf, ClassTargets{classes}, out);
   EXPECT_EQ(product[2], 0) << "uniform over the maxima, whatever alpha";
   EXPECT_EQ(product_alpha[1], 0);
 }
@@ -344,18 +338,16 @@ TEST(FenchelYoung, BadInputIsNamed) {
   std::vector<double> loss(2);
   using testing::message_of;
   const auto with_classes = [&](std::vector<index_t> classes) {
-    return message_of<std::logic_error>([&] {
-      cpu::fenchel_young(scores, 1.5, ClassTargets{classes}, Reduction::none, LossOutputs<double>{loss});
-    });
+    return message_of<std::logic_error>(
+        [&] { cpu::entmax_loss(scores, 1.5, ClassTargets{classes}, LossOutputs<double>{loss}); });
   };
-  EXPECT_EQ(with_classes({0, 2}), "fenchel::fenchel_young: classes[1] must be in [0, 2) or -100, got 2");
-  EXPECT_EQ(with_classes({-1, 0}), "fenchel::fenchel_young: classes[0] must be in [0, 2) or -100, got -1");
+  EXPECT_EQ(with_classes({0, 2}), "fenchel::entmax_loss: classes[1] must be in [0, 2) or -100, got 2");
+  EXPECT_EQ(with_classes({-1, 0}), "fenchel::entmax_loss: classes[0] must be in [0, 2) or -100, got -1");
   EXPECT_EQ(with_classes({0}),
-            "fenchel::fenchel_young: classes.size() must equal the number of rows, 2, got 1");
+            "fenchel::entmax_loss: classes.size() must equal the number of rows, 2, got 1");
   const auto with_targets = [&](std::vector<double> q) {
     return message_of<std::domain_error>([&] {
-      cpu::cross_omega(scores, 1.5, SoftTargets<double>{{q.data(), 2, 2}}, Reduction::none,
-                       LossOutputs<double>{loss});
+      cpu::cross_omega(scores, 1.5, SoftTargets<double>{{q.data(), 2, 2}}, LossOutputs<double>{loss});
     });
   };
   EXPECT_EQ(with_targets({0.5, 0.5, 1.5, -0.5}),
@@ -367,16 +359,14 @@ TEST(FenchelYoung, BadInputIsNamed) {
   double one = 0;
   const std::vector<index_t> classes{0, 1};
   EXPECT_EQ(message_of<std::invalid_argument>([&] {
-              cpu::fenchel_young(scores, 1.5, ClassTargets{classes}, Reduction::none,
-                                 LossOutputs<double>{{&one, 1}});
+              cpu::entmax_loss(scores, 1.5, ClassTargets{classes}, LossOutputs<double>{{&one, 1}});
             }),
-            "fenchel::fenchel_young: loss.size() must be 2, got 1");
+            "fenchel::entmax_loss: loss.size() must equal the number of rows, 2, got 1");
   EXPECT_EQ(message_of<std::invalid_argument>([&] {
-              cpu::fenchel_young_curvature(
-                  scores, 1.5, ClassTargets{classes},
-                  cpu::LossCurvature<double>{scores, {&one, 1}, {loss.data(), 2, 2}});
+              cpu::entmax_loss_curvature(scores, 1.5, ClassTargets{classes},
+                                         cpu::LossCurvature<double>{scores, {&one, 1}, {loss.data(), 2, 2}});
             }),
-            "fenchel::fenchel_young_curvature: d_alpha.size() must equal the number of rows, 2, got 1");
+            "fenchel::entmax_loss_curvature: alpha_direction.size() must equal the number of rows, 2, got 1");
 }
 
 }  // namespace

@@ -69,10 +69,10 @@ TEST(FusedmaxDerivatives, ProductsAreSlopes) {
     const double d_gamma = problem.gamma > 0 ? 0.6 : 0, step = 1e-6;
     Vector tangent(60), cotangent(60);
     double grad_gamma = 0;
-    cpu::fusedmax_jvp<double>(row_of(p), problem.gamma, row_of(direction), out_of(tangent), problem.chain,
-                              {&d_gamma, 1});
-    cpu::fusedmax_vjp<double>(row_of(p), problem.gamma, row_of(weight), out_of(cotangent), problem.chain,
-                              {&grad_gamma, 1});
+    cpu::fusedmax_jvp<double>(row_of(p), problem.gamma, row_of(direction), {&d_gamma, 1}, out_of(tangent),
+                              problem.chain);
+    cpu::fusedmax_vjp<double>(row_of(p), problem.gamma, row_of(weight), out_of(cotangent), {&grad_gamma, 1},
+                              problem.chain);
     const double slope = slope_of(
         [&](double h) {
           return dot(weight, fusedmax(problem, moved(problem.z, direction, h), problem.gamma + h * d_gamma));
@@ -89,8 +89,8 @@ TEST(FusedmaxDerivatives, TheJacobianIsSymmetricAndKeepsTheMass) {
     const Vector p = fusedmax(problem, problem.z, problem.gamma);
     const Vector a = make_row("noise", 60, 81), b = make_row("noise", 60, 82);
     Vector ja(60), jb(60);
-    cpu::fusedmax_jvp<double>(row_of(p), problem.gamma, row_of(a), out_of(ja), problem.chain);
-    cpu::fusedmax_vjp<double>(row_of(p), problem.gamma, row_of(b), out_of(jb), problem.chain);
+    cpu::fusedmax_jvp<double>(row_of(p), problem.gamma, row_of(a), {}, out_of(ja), problem.chain);
+    cpu::fusedmax_vjp<double>(row_of(p), problem.gamma, row_of(b), out_of(jb), {}, problem.chain);
     EXPECT_NEAR(dot(ja, b), dot(a, jb), 1e-13);
     EXPECT_GE(dot(a, ja), -1e-15);
     EXPECT_NEAR(std::accumulate(ja.begin(), ja.end(), 0.0), 0, 1e-14);
@@ -110,8 +110,8 @@ TEST(FusedmaxDerivatives, GammaMovesSparsemaxFromTheRight) {
   Vector tangent(5), cotangent(5);
   const double one = 1;
   double grad_gamma = 0;
-  cpu::fusedmax_jvp<double>(row_of(p), 0, row_of(Vector(5)), out_of(tangent), {}, {&one, 1});
-  cpu::fusedmax_vjp<double>(row_of(p), 0, row_of(weight), out_of(cotangent), {}, {&grad_gamma, 1});
+  cpu::fusedmax_jvp<double>(row_of(p), 0, row_of(Vector(5)), {&one, 1}, out_of(tangent));
+  cpu::fusedmax_vjp<double>(row_of(p), 0, row_of(weight), out_of(cotangent), {&grad_gamma, 1});
   for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(tangent[i], (later[i] - p[i]) / 1e-7, 1e-7);
   EXPECT_NEAR(grad_gamma, dot(weight, tangent), 1e-14);
 }
@@ -132,7 +132,7 @@ TEST(FusedmaxDerivatives, NaNRowsStayNaN) {
   const std::vector<index_t> length{2};
   Vector out(4);
   double grad_gamma = 0;
-  cpu::fusedmax_vjp<double>(row_of(p), 1, row_of(v), out_of(out), {.lengths = length}, {&grad_gamma, 1});
+  cpu::fusedmax_vjp<double>(row_of(p), 1, row_of(v), out_of(out), {&grad_gamma, 1}, {.lengths = length});
   for (const double x : out) EXPECT_TRUE(std::isnan(x));
   EXPECT_TRUE(std::isnan(grad_gamma));
 }
@@ -142,17 +142,17 @@ TEST(FusedmaxDerivatives, NamesWhatIsWrong) {
   Vector out(4), two(2);
   using std::domain_error, std::invalid_argument;
   EXPECT_EQ(
-      message_of<domain_error>([&] { cpu::fusedmax_jvp<double>(row_of(p), -1, row_of(v), out_of(out)); }),
+      message_of<domain_error>([&] { cpu::fusedmax_jvp<double>(row_of(p), -1, row_of(v), {}, out_of(out)); }),
       "fenchel::fusedmax_jvp: gamma must be finite and not negative, got -1");
   EXPECT_EQ(message_of<invalid_argument>(
-                [&] { cpu::fusedmax_jvp<double>(row_of(p), 1, row_of(v), out_of(out), {}, two); }),
-            "fenchel::fusedmax_jvp: d_gamma.size() must equal the number of rows, 1, got 2");
+                [&] { cpu::fusedmax_jvp<double>(row_of(p), 1, row_of(v), two, out_of(out)); }),
+            "fenchel::fusedmax_jvp: gamma_direction.size() must equal the number of rows, 1, got 2");
   EXPECT_EQ(message_of<invalid_argument>(
                 [&] { cpu::fusedmax_vjp<double>(row_of(p), 1, row_of(two), out_of(out)); }),
-            "fenchel::fusedmax_vjp: grad_p.cols must equal p.cols = 4, got 2");
+            "fenchel::fusedmax_vjp: cotangent.cols must equal p.cols = 4, got 2");
   EXPECT_EQ(message_of<invalid_argument>(
-                [&] { cpu::fusedmax_vjp<double>(row_of(p), 1, row_of(v), out_of(out), {}, two); }),
-            "fenchel::fusedmax_vjp: grad_gamma.size() must equal the number of rows, 1, got 2");
+                [&] { cpu::fusedmax_vjp<double>(row_of(p), 1, row_of(v), out_of(out), two); }),
+            "fenchel::fusedmax_vjp: gamma_gradient.size() must equal the number of rows, 1, got 2");
 }
 
 }  // namespace

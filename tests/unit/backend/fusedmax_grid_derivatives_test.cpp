@@ -23,7 +23,7 @@ double dot(const Image& a, const Image& b) {
 
 Image jvp(const Image& p, double gamma, const Image& d_scores, double d_gamma = 0) {
   Image out = p;
-  cpu::fusedmax_grid_jvp(p.row(), p.height, gamma, d_scores.row(), out.row(), {&d_gamma, 1});
+  cpu::fusedmax_grid_jvp(p.row(), p.height, gamma, d_scores.row(), {&d_gamma, 1}, out.row());
   return out;
 }
 
@@ -92,7 +92,7 @@ TEST(FusedmaxGridDerivatives, WithoutGammaAreThoseOfSparsemax) {
   const Image f = make_image(Picture::ties, 5, 8, 0.1, 2), a = make_image(Picture::noise, 5, 8, 1, 3);
   const Image p = fusedmax(f, 0);
   Image expected = p;
-  cpu::entmax_jvp(p.row(), 2, a.row(), expected.row());
+  cpu::entmax_jvp(p.row(), 2, a.row(), {}, expected.row());
   EXPECT_LT(distance(jvp(p, 0, a), expected), 1e-14);
 }
 
@@ -144,14 +144,14 @@ TEST(FusedmaxGridDerivatives, NameWhatIsWrong) {
   std::vector<double> x(12);
   const Rows<const double> in(x.data(), 2, 6);
   const Rows<double> out(x.data(), 2, 6);
-  EXPECT_EQ(message_of<std::invalid_argument>([&] { cpu::fusedmax_grid_jvp(in, 5, 1.0, in, out); }),
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { cpu::fusedmax_grid_jvp(in, 5, 1.0, in, {}, out); }),
             "fenchel::fusedmax_grid_jvp: height must divide p.cols = 6, got 5");
   EXPECT_EQ(message_of<std::invalid_argument>(
-                [&] { cpu::fusedmax_grid_jvp(in, 2, 1.0, in, out, std::vector<double>{1}); }),
-            "fenchel::fusedmax_grid_jvp: d_gamma.size() must equal the number of rows, 2, got 1");
+                [&] { cpu::fusedmax_grid_jvp(in, 2, 1.0, in, std::vector<double>{1}, out); }),
+            "fenchel::fusedmax_grid_jvp: gamma_direction.size() must equal the number of rows, 2, got 1");
   std::vector<double> three(3);
   EXPECT_EQ(message_of<std::invalid_argument>([&] { cpu::fusedmax_grid_vjp(in, 2, 1.0, in, out, three); }),
-            "fenchel::fusedmax_grid_vjp: grad_gamma.size() must equal the number of rows, 2, got 3");
+            "fenchel::fusedmax_grid_vjp: gamma_gradient.size() must equal the number of rows, 2, got 3");
   EXPECT_EQ(message_of<std::domain_error>([&] { cpu::fusedmax_grid_vjp(in, 2, kInf, in, out); }),
             "fenchel::fusedmax_grid_vjp: gamma must be finite and not negative, got inf");
 }

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "fenchel/backend/cpu/reduce_loss.hpp"
 #include "support/grids.hpp"
 #include "support/images.hpp"
 #include "support/messages.hpp"
@@ -8,7 +9,7 @@ namespace fenchel {
 namespace {
 
 using cpu::ClassTargets;
-using cpu::GammaLossOutputs;
+using cpu::LossOutputs;
 using cpu::Reduction;
 using cpu::SoftTargets;
 using testing::fusedmax;
@@ -25,9 +26,8 @@ struct Result {
 
 Result soft_loss(const Image& f, double gamma, const Image& q) {
   Result result{0, 0, f};
-  cpu::fusedmax_grid_fenchel_young<double>(f.row(), f.height, gamma, SoftTargets<double>{q.row()},
-                                           Reduction::none,
-                                           {{&result.loss, 1}, result.grad.row(), {&result.grad_gamma, 1}});
+  cpu::fusedmax_grid_loss<double>(f.row(), f.height, gamma, SoftTargets<double>{q.row()},
+                                  {{&result.loss, 1}, result.grad.row(), {&result.grad_gamma, 1}});
   return result;
 }
 
@@ -101,8 +101,8 @@ TEST(FusedmaxGridLoss, AClassIsATargetWithAllOnOnePixel) {
     q.pixels[static_cast<std::size_t>(label)] = 1;
     const Result soft = soft_loss(f, 0.05, q);
     Result result{0, 0, f};
-    cpu::fusedmax_grid_fenchel_young<double>(f.row(), 4, 0.05, ClassTargets{{&label, 1}}, Reduction::none,
-                                             {{&result.loss, 1}, result.grad.row(), {&result.grad_gamma, 1}});
+    cpu::fusedmax_grid_loss<double>(f.row(), 4, 0.05, ClassTargets{{&label, 1}},
+                                    {{&result.loss, 1}, result.grad.row(), {&result.grad_gamma, 1}});
     EXPECT_EQ(result.loss, soft.loss);
     EXPECT_EQ(result.grad.pixels, soft.grad.pixels);
     EXPECT_EQ(result.grad_gamma, soft.grad_gamma);
@@ -125,11 +125,12 @@ TEST(FusedmaxGridLoss, BatchesReduceAndIgnore) {
   std::vector<float> scores(f.pixels.begin(), f.pixels.end()), grad(36);
   const std::vector<index_t> classes = {4, -100, 11};
   const std::vector<double> gammas = {0.01, 0.1, 0.5};
-  float mean = 0;
+  std::vector<float> each(3);
   std::vector<double> grad_gamma(3);
-  cpu::fusedmax_grid_fenchel_young<float>(Rows<const float>(scores.data(), 3, 12), 3, gammas,
-                                          ClassTargets{classes}, Reduction::mean,
-                                          {{&mean, 1}, {grad.data(), 3, 12}, grad_gamma});
+  const cpu::LossOutputs<float> out{each, {grad.data(), 3, 12}, grad_gamma};
+  cpu::fusedmax_grid_loss<float>(Rows<const float>(scores.data(), 3, 12), 3, gammas, ClassTargets{classes},
+                                 out);
+  const float mean = cpu::reduce_loss(Reduction::mean, ClassTargets{classes}, out);
   double expected = 0;
   for (std::size_t i = 0; i < 3; i += 2) {
     Image one{
@@ -153,15 +154,14 @@ TEST(FusedmaxGridLoss, NamesWhatIsWrong) {
   const index_t label = 12, good = 1;
   double loss = 0;
   const auto run = [&](index_t height, double gamma, const index_t& at) {
-    cpu::fusedmax_grid_fenchel_young<double>(f.row(), height, gamma, ClassTargets{{&at, 1}}, Reduction::none,
-                                             {{&loss, 1}, {}, {}});
+    cpu::fusedmax_grid_loss<double>(f.row(), height, gamma, ClassTargets{{&at, 1}}, {{&loss, 1}, {}, {}});
   };
   EXPECT_EQ(message_of<std::domain_error>([&] { run(3, 0.1, label); }),
-            "fenchel::fusedmax_grid_fenchel_young: classes[0] must be in [0, 12) or -100, got 12");
+            "fenchel::fusedmax_grid_loss: classes[0] must be in [0, 12) or -100, got 12");
   EXPECT_EQ(message_of<std::domain_error>([&] { run(3, -0.1, good); }),
-            "fenchel::fusedmax_grid_fenchel_young: gamma must be finite and not negative, got -0.1");
+            "fenchel::fusedmax_grid_loss: gamma must be finite and not negative, got -0.1");
   EXPECT_EQ(message_of<std::invalid_argument>([&] { run(5, 0.1, good); }),
-            "fenchel::fusedmax_grid_fenchel_young: height must divide scores.cols = 12, got 5");
+            "fenchel::fusedmax_grid_loss: height must divide scores.cols = 12, got 5");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "fenchel/backend/cpu/fusedmax.hpp"
+#include "fenchel/backend/cpu/reduce_loss.hpp"
 #include "support/differences.hpp"
 #include "support/fused_rows.hpp"
 #include "support/grids.hpp"
@@ -9,7 +10,7 @@
 namespace fenchel {
 namespace {
 
-using cpu::Chain, cpu::ClassTargets, cpu::GammaLossOutputs, cpu::Reduction, cpu::SoftTargets, testing::kInf,
+using cpu::Chain, cpu::ClassTargets, cpu::LossOutputs, cpu::Reduction, cpu::SoftTargets, testing::kInf,
     testing::kNaN, testing::make_row, testing::message_of, testing::out_of, testing::row_of,
     testing::slope_of, testing::Vector;
 
@@ -21,9 +22,8 @@ struct Result {
 template <class Targets>
 Result loss_of(const Vector& z, double gamma, const Targets& targets, const Chain& chain = {}) {
   Result result{0, 0, Vector(z.size())};
-  cpu::fusedmax_fenchel_young<double>(row_of(z), gamma, targets, Reduction::none,
-                                      {{&result.loss, 1}, out_of(result.grad), {&result.grad_gamma, 1}},
-                                      chain);
+  cpu::fusedmax_loss<double>(row_of(z), gamma, targets,
+                             {{&result.loss, 1}, out_of(result.grad), {&result.grad_gamma, 1}}, chain);
   return result;
 }
 Result soft_loss(const Vector& z, double gamma, const Vector& q, const Chain& chain = {}) {
@@ -157,13 +157,13 @@ TEST(FusedmaxLoss, ReducesAndIgnores) {
   std::vector<float> z(3 * 5);
   for (std::size_t i = 0; i < z.size(); ++i) z[i] = static_cast<float>(i % 7) / 3;
   const std::vector<index_t> classes{1, -100, 4};
-  std::vector<float> each(3), grad(15), mean(1);
+  std::vector<float> each(3), grad(15);
   const Rows<const float> rows(z.data(), 3, 5);
-  cpu::fusedmax_fenchel_young<float>(rows, 0.2, ClassTargets{classes}, Reduction::none, {each});
-  cpu::fusedmax_fenchel_young<float>(rows, 0.2, ClassTargets{classes}, Reduction::mean,
-                                     {mean, {grad.data(), 3, 5}});
+  const cpu::LossOutputs<float> out{each, {grad.data(), 3, 5}};
+  cpu::fusedmax_loss<float>(rows, 0.2, ClassTargets{classes}, out);
+  const float mean = cpu::reduce_loss(Reduction::mean, ClassTargets{classes}, out);
   EXPECT_EQ(each[1], 0);
-  EXPECT_FLOAT_EQ(mean[0], (each[0] + each[2]) / 2);
+  EXPECT_FLOAT_EQ(mean, (each[0] + each[2]) / 2);
   for (std::size_t j = 5; j < 10; ++j) EXPECT_EQ(grad[j], 0);
   std::vector<float> p(15);
   cpu::fusedmax<float>(rows, 0.2, {p.data(), 3, 5});
@@ -173,14 +173,14 @@ TEST(FusedmaxLoss, ReducesAndIgnores) {
 TEST(FusedmaxLoss, NamesWhatIsWrong) {
   const Vector z(4);
   EXPECT_EQ(message_of<std::domain_error>([&] { (void)soft_loss(z, -1, Vector(4, 0.25)); }),
-            "fenchel::fusedmax_fenchel_young: gamma must be finite and not negative, got -1");
+            "fenchel::fusedmax_loss: gamma must be finite and not negative, got -1");
   EXPECT_EQ(message_of<std::domain_error>([&] { (void)soft_loss(z, 1, Vector(4, 0.5)); }),
-            "fenchel::fusedmax_fenchel_young: the sum of targets[0] must be 1, got 2");
+            "fenchel::fusedmax_loss: the sum of targets[0] must be 1, got 2");
   const index_t label = 4;
   EXPECT_EQ(message_of<std::domain_error>([&] {
               (void)loss_of(z, 1, ClassTargets{{&label, 1}});
             }),
-            "fenchel::fusedmax_fenchel_young: classes[0] must be in [0, 4) or -100, got 4");
+            "fenchel::fusedmax_loss: classes[0] must be in [0, 4) or -100, got 4");
 }
 
 }  // namespace

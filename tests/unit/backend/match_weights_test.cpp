@@ -68,18 +68,18 @@ TYPED_TEST(MatchWeightsRows, DoNotReadPadding) {
   const std::vector<Real> g_alpha{1, 2, 3, 4};
   std::vector<Real> alpha_gradient(4);
   const cpu::WeightPositions at{.lengths = lengths};
-  cpu::match_weights<Real>(w, at, alpha, {}, mu.out(), scale.out());
-  cpu::match_weights_vjp<Real>(w, at, alpha, {}, {g_mu, g_scale, g_alpha}, gradient.out(), alpha_gradient);
-  cpu::match_weights_jvp<Real>(w, at, alpha, {}, step, g_alpha, d_mu.out(), d_scale.out());
+  cpu::match_weights<Real>(alpha, w, at, {}, {.mu = mu.out(), .Sigma = scale.out()});
+  cpu::match_weights_vjp<Real>(alpha, w, at, {}, {g_alpha, g_mu, g_scale}, gradient.out(), alpha_gradient);
+  cpu::match_weights_jvp<Real>(alpha, w, at, {}, step, g_alpha, {.mu = d_mu.out(), .Sigma = d_scale.out()});
   for (index_t i = 0; i < 4; ++i) {
     const auto k = static_cast<std::size_t>(i);
     const Rows<const Real> own(&w(i, 0), 1, lengths[k]);
     Real mu_i = 0, scale_i = 0, alpha_i = 0;
     std::vector<Real> gradient_i(static_cast<std::size_t>(lengths[k]));
-    cpu::match_weights<Real>(own, {}, alpha[k], {}, {&mu_i, 1, 1}, {&scale_i, 1, 1});
+    cpu::match_weights<Real>(alpha[k], own, {}, {}, {.mu = {&mu_i, 1, 1}, .Sigma = {&scale_i, 1, 1}});
     cpu::match_weights_vjp<Real>(
-        own, {}, alpha[k], {},
-        {{&g_mu.values[k], 1, 1}, {&g_scale.values[k], 1, 1}, std::span(&g_alpha[k], 1)},
+        alpha[k], own, {}, {},
+        {std::span(&g_alpha[k], 1), {&g_mu.values[k], 1, 1}, {&g_scale.values[k], 1, 1}},
         {gradient_i.data(), 1, lengths[k]}, std::span(&alpha_i, 1));
     EXPECT_EQ(mu(i, 0), mu_i);
     EXPECT_EQ(scale(i, 0), scale_i);
@@ -97,12 +97,14 @@ TYPED_TEST(MatchWeightsRows, OnPointsTakeTheFirstOfThem) {
   auto w = weights<Real>(lengths, 7, 13);
   const auto points = normal<double>(7, 2, 14);
   Batch<Real> mu{2, 2}, scale{2, 4};
-  cpu::match_weights(w, {.points = points, .lengths = lengths}, 1.5, .1, mu.out(), scale.out());
+  cpu::match_weights<Real>(1.5, w, {.points = points, .lengths = lengths}, .1,
+                           {.mu = mu.out(), .Sigma = scale.out()});
   for (index_t i = 0; i < 2; ++i) {
     const index_t length = lengths[static_cast<std::size_t>(i)];
     Batch<Real> mu_i{1, 2}, scale_i{1, 4};
-    cpu::match_weights(Rows<const Real>(&w(i, 0), 1, length), {.points = {points.values.data(), length, 2}},
-                       1.5, .1, mu_i.out(), scale_i.out());
+    cpu::match_weights<Real>(1.5, Rows<const Real>(&w(i, 0), 1, length),
+                             {.points = {points.values.data(), length, 2}}, .1,
+                             {.mu = mu_i.out(), .Sigma = scale_i.out()});
     for (index_t a = 0; a < 2; ++a) EXPECT_EQ(mu(i, a), mu_i(0, a));
     for (index_t a = 0; a < 4; ++a) EXPECT_EQ(scale(i, a), scale_i(0, a));
   }
@@ -129,8 +131,9 @@ TYPED_TEST(MatchWeightsRows, ProductsAreAdjoint) {
       const cpu::WeightPositions at{.points = points};
       Batch<Real> d_mu{count, d}, d_scale{count, d * d}, gradient{count, cols};
       std::vector<Real> alpha_gradient(3);
-      cpu::match_weights_jvp<Real>(w, at, alpha, .01, step, d_alpha, d_mu.out(), d_scale.out());
-      cpu::match_weights_vjp<Real>(w, at, alpha, .01, {g_mu, g_scale, g_alpha}, gradient.out(),
+      cpu::match_weights_jvp<Real>(alpha, w, at, .01, step, d_alpha,
+                                   {.mu = d_mu.out(), .Sigma = d_scale.out()});
+      cpu::match_weights_vjp<Real>(alpha, w, at, .01, {g_alpha, g_mu, g_scale}, gradient.out(),
                                    alpha_gradient);
       double left = 0, right = 0, size = 0;
       const auto add = [&](double& sum, const std::vector<Real>& x, const std::vector<Real>& y) {
@@ -171,8 +174,8 @@ TEST(MatchWeightsRows, HessiansAreDifferencesOfGradients) {
       const auto along = [&](const Batch<double>& step, const std::vector<double>& d_alpha) {
         Batch<double> product{count, cols};
         std::vector<double> of_alpha(3);
-        cpu::match_weights_vjp_vjp<double>(w, at, alphas, .01, {g_mu, g_scale}, step, d_alpha, product.out(),
-                                           of_alpha);
+        cpu::match_weights_vjp_vjp<double>(alphas, w, at, .01, {.mu = g_mu, .Sigma = g_scale}, step, d_alpha,
+                                           product.out(), of_alpha);
         product.values.insert(product.values.end(), of_alpha.begin(), of_alpha.end());
         return product.values;
       };
@@ -184,7 +187,8 @@ TEST(MatchWeightsRows, HessiansAreDifferencesOfGradients) {
         for (std::size_t k = 0; k < 3; ++k) orders[k] += sign * h * v_alpha[k];
         Batch<double> out{count, cols};
         std::vector<double> of_alpha(3);
-        cpu::match_weights_vjp<double>(moved, at, orders, .01, {g_mu, g_scale}, out.out(), of_alpha);
+        cpu::match_weights_vjp<double>(orders, moved, at, .01, {.mu = g_mu, .Sigma = g_scale}, out.out(),
+                                       of_alpha);
         out.values.insert(out.values.end(), of_alpha.begin(), of_alpha.end());
         return out.values;
       };
@@ -218,8 +222,8 @@ TEST(MatchWeightsRows, FloatIsDoubleRounded) {
   Batch<float> mu{3, 1}, scale{3, 1};
   Batch<double> mu_exact{3, 1}, scale_exact{3, 1};
   for (const double alpha : {1.0, 4.0 / 3, 2.0}) {
-    cpu::match_weights<float>(w, {}, alpha, {}, mu.out(), scale.out());
-    cpu::match_weights<double>(exact, {}, alpha, {}, mu_exact.out(), scale_exact.out());
+    cpu::match_weights<float>(alpha, w, {}, {}, {.mu = mu.out(), .Sigma = scale.out()});
+    cpu::match_weights<double>(alpha, exact, {}, {}, {.mu = mu_exact.out(), .Sigma = scale_exact.out()});
     for (std::size_t i = 0; i < 3; ++i) {
       EXPECT_FLOAT_EQ(mu.values[i], static_cast<float>(mu_exact.values[i]));
       EXPECT_FLOAT_EQ(scale.values[i], static_cast<float>(scale_exact.values[i]));
@@ -231,9 +235,9 @@ TEST(MatchWeightsRows, DoNotDependOnThreads) {
   const index_t rows = 3000;
   const auto w = weights<double>(std::vector<index_t>(static_cast<std::size_t>(rows), 16), 16, 11);
   Batch<double> mu{rows, 1}, scale{rows, 1}, mu_one{rows, 1}, scale_one{rows, 1};
-  cpu::match_weights<double>(w, {}, 1.5, {}, mu.out(), scale.out());
+  cpu::match_weights<double>(1.5, w, {}, {}, {.mu = mu.out(), .Sigma = scale.out()});
   set_num_threads(1);
-  cpu::match_weights<double>(w, {}, 1.5, {}, mu_one.out(), scale_one.out());
+  cpu::match_weights<double>(1.5, w, {}, {}, {.mu = mu_one.out(), .Sigma = scale_one.out()});
   set_num_threads(0);
   EXPECT_EQ(mu.values, mu_one.values);
   EXPECT_EQ(scale.values, scale_one.values);
@@ -245,7 +249,7 @@ TEST(MatchWeightsRows, SayWhatIsWrong) {
     auto w = weights<double>({3, 3}, 3, 12);
     w(1, 2) = bad;
     return [=, &mu, &scale]() mutable {
-      cpu::match_weights<double>(w, {.lengths = lengths}, 1.5, {}, mu.out(), scale.out());
+      cpu::match_weights<double>(1.5, w, {.lengths = lengths}, {}, {.mu = mu.out(), .Sigma = scale.out()});
     };
   };
   EXPECT_EQ(message_of<std::domain_error>(message(-.5, {})),
@@ -256,15 +260,16 @@ TEST(MatchWeightsRows, SayWhatIsWrong) {
             "fenchel::match_weights: weights[1][2] must be finite and not negative, got inf");
   EXPECT_EQ(message_of<std::domain_error>([&] {
               const std::vector<double> half{.25, .25};
-              cpu::match_weights<double>(Rows<const double>(half.data(), 1, 2), {}, 1.5, {},
-                                         {mu.values.data(), 1, 1}, {scale.values.data(), 1, 1});
+              cpu::match_weights<double>(
+                  1.5, Rows<const double>(half.data(), 1, 2), {}, {},
+                  {.mu = {mu.values.data(), 1, 1}, .Sigma = {scale.values.data(), 1, 1}});
             }),
             "fenchel::match_weights: the sum of weights[0] must be 1 within 1e-09, got 0.5");
   EXPECT_EQ(message_of<std::domain_error>([&] {
               const std::vector<float> half{.25, .25};
               float one = 0, two = 0;
-              cpu::match_weights<float>(Rows<const float>(half.data(), 1, 2), {}, 1.5, {}, {&one, 1, 1},
-                                        {&two, 1, 1});
+              cpu::match_weights<float>(1.5, Rows<const float>(half.data(), 1, 2), {}, {},
+                                        {.mu = {&one, 1, 1}, .Sigma = {&two, 1, 1}});
             }),
             "fenchel::match_weights: the sum of weights[0] must be 1 within 1e-04, got 0.5");
   EXPECT_EQ(message_of<std::invalid_argument>(message(.1, {3, 4})),
@@ -276,25 +281,26 @@ TEST(MatchWeightsRows, SayWhatIsWrong) {
   const auto w = weights<double>({3, 3}, 3, 12);
   const auto call = [&](Batch<double>& mu_out, Batch<double>& scale_out, const cpu::WeightPositions& at) {
     return message_of<std::invalid_argument>(
-        [&] { cpu::match_weights<double>(w, at, 1.5, {}, mu_out.out(), scale_out.out()); });
+        [&] { cpu::match_weights<double>(1.5, w, at, {}, {.mu = mu_out.out(), .Sigma = scale_out.out()}); });
   };
-  EXPECT_EQ(call(wide, scale, {}), "fenchel::match_weights: mu.cols must be 1, got 3");
-  EXPECT_EQ(call(mu, long_scale, {}), "fenchel::match_weights: scale.rows must be 2, got 3");
+  EXPECT_EQ(call(wide, scale, {}), "fenchel::match_weights: density.mu.cols must be 1, got 3");
+  EXPECT_EQ(call(mu, long_scale, {}), "fenchel::match_weights: density.Sigma.rows must be 2, got 3");
   const std::vector<double> points{0, .5, kNaN};
-  EXPECT_EQ(
-      message_of<std::domain_error>([&] {
-        cpu::match_weights<double>(w, {.points = {points.data(), 3, 1}}, 1.5, {}, mu.out(), scale.out());
-      }),
-      "fenchel::match_weights: points[2][0] must be finite, got nan");
+  EXPECT_EQ(message_of<std::domain_error>([&] {
+              cpu::match_weights<double>(1.5, w, {.points = {points.data(), 3, 1}}, {},
+                                         {.mu = mu.out(), .Sigma = scale.out()});
+            }),
+            "fenchel::match_weights: points[2][0] must be finite, got nan");
   const std::vector<double> alpha{1, .1};
-  EXPECT_EQ(message_of<std::domain_error>(
-                [&] { cpu::match_weights<double>(w, {}, alpha, {}, mu.out(), scale.out()); }),
+  EXPECT_EQ(message_of<std::domain_error>([&] {
+              cpu::match_weights<double>(alpha, w, {}, {}, {.mu = mu.out(), .Sigma = scale.out()});
+            }),
             "fenchel::match_weights: alpha[1] must be finite and greater than 1/3, got 0.1");
 }
 
 TEST(MatchWeightsRows, NoRowsIsNothingToDo) {
-  cpu::match_weights<double>({}, {}, 1.5, {}, {}, {});
-  cpu::match_weights_vjp<float>({}, {}, 1.5, {}, {}, {});
+  cpu::match_weights<double>(1.5, {}, {}, {}, {.mu = {}, .Sigma = {}});
+  cpu::match_weights_vjp<float>(1.5, {}, {}, {}, {}, {});
 }
 
 }  // namespace

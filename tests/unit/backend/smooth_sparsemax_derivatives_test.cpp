@@ -31,8 +31,8 @@ double dot(const std::vector<double>& x, const std::vector<double>& y) {
 std::vector<double> jvp(const std::vector<double>& p, double gamma, const std::vector<double>& d,
                         const std::vector<double>& weights = {}, double d_gamma = 0) {
   std::vector<double> out(p.size());
-  cpu::smooth_sparsemax_jvp(one_row(p), gamma, one_row(d), one_row(out), testing::weighted(weights),
-                            {&d_gamma, 1});
+  cpu::smooth_sparsemax_jvp(one_row(p), gamma, one_row(d), {&d_gamma, 1}, one_row(out),
+                            testing::weighted(weights));
   return out;
 }
 
@@ -44,8 +44,8 @@ struct Pulled {
 Pulled vjp(const std::vector<double>& p, double gamma, const std::vector<double>& g,
            const std::vector<double>& weights = {}) {
   Pulled out{std::vector<double>(p.size()), 0};
-  cpu::smooth_sparsemax_vjp(one_row(p), gamma, one_row(g), one_row(out.scores), testing::weighted(weights),
-                            {&out.gamma, 1});
+  cpu::smooth_sparsemax_vjp(one_row(p), gamma, one_row(g), one_row(out.scores), {&out.gamma, 1},
+                            testing::weighted(weights));
   return out;
 }
 
@@ -136,11 +136,12 @@ TEST(SmoothSparsemaxDerivatives, TreatPaddingAsAbsent) {
   longer.resize(9, 0);
   gradient.resize(9, kNaN);
   double along = 0;
-  cpu::smooth_sparsemax_vjp(one_row(longer), 0.4, one_row(gradient), one_row(out), Chain{{&length, 1}},
-                            {&along, 1});
+  cpu::smooth_sparsemax_vjp(one_row(longer), 0.4, one_row(gradient), one_row(out), {&along, 1},
+                            Chain{{&length, 1}});
   EXPECT_EQ(along, cut.gamma);
   for (std::size_t j = 0; j < 9; ++j) EXPECT_EQ(out[j], j < 7 ? cut.scores[j] : 0.0) << j;
-  cpu::smooth_sparsemax_jvp(one_row(longer), 0.4, one_row(gradient), one_row(gradient), Chain{{&length, 1}});
+  cpu::smooth_sparsemax_jvp(one_row(longer), 0.4, one_row(gradient), {}, one_row(gradient),
+                            Chain{{&length, 1}});
   for (std::size_t j = 0; j < 9; ++j) EXPECT_EQ(gradient[j], j < 7 ? cut.scores[j] : 0.0) << j;
 }
 
@@ -159,8 +160,8 @@ TEST(SmoothSparsemaxDerivatives, NaNRowsStayNaN) {
   const std::vector<double> p{kNaN, kNaN, kNaN, 0.25, 0.25, 0.5}, g{1, 2, 3, 1, 2, 3};
   const std::vector<index_t> lengths{2, 3};
   std::vector<double> out(6), along(2);
-  cpu::smooth_sparsemax_vjp({p.data(), 2, 3}, 1, {g.data(), 2, 3}, Rows<double>(out.data(), 2, 3),
-                            Chain{lengths}, along);
+  cpu::smooth_sparsemax_vjp({p.data(), 2, 3}, 1, {g.data(), 2, 3}, Rows<double>(out.data(), 2, 3), along,
+                            Chain{lengths});
   for (std::size_t j = 0; j < 3; ++j) EXPECT_TRUE(std::isnan(out[j])) << j;
   EXPECT_TRUE(std::isnan(along[0]));
   const Pulled second = vjp({0.25, 0.25, 0.5}, 1, {1, 2, 3});
@@ -172,25 +173,25 @@ TEST(SmoothSparsemaxDerivatives, SayWhatIsWrong) {
   std::vector<double> p{0.5, 0.5}, two(2), three(3);
   const auto jvp_message = [&](Rows<const double> d, PerRow gamma, std::span<const double> d_gamma) {
     return message_of<std::logic_error>(
-        [&] { cpu::smooth_sparsemax_jvp(one_row(p), gamma, d, one_row(two), {}, d_gamma); });
+        [&] { cpu::smooth_sparsemax_jvp(one_row(p), gamma, d, d_gamma, one_row(two)); });
   };
   EXPECT_EQ(jvp_message(one_row(three), 1, {}),
-            "fenchel::smooth_sparsemax_jvp: d_scores.cols must equal p.cols = 2, got 3");
+            "fenchel::smooth_sparsemax_jvp: direction.cols must equal p.cols = 2, got 3");
   EXPECT_EQ(jvp_message(one_row(two), -1, {}),
             "fenchel::smooth_sparsemax_jvp: gamma must be finite and not negative, got -1");
   EXPECT_EQ(jvp_message(one_row(two), 1, three),
-            "fenchel::smooth_sparsemax_jvp: d_gamma.size() must equal the number of rows, 1, got 3");
+            "fenchel::smooth_sparsemax_jvp: gamma_direction.size() must equal the number of rows, 1, got 3");
   const auto vjp_message = [&](Rows<double> out, const Chain& chain, std::span<double> grad_gamma) {
     return message_of<std::logic_error>(
-        [&] { cpu::smooth_sparsemax_vjp(one_row(p), 1, one_row(two), out, chain, grad_gamma); });
+        [&] { cpu::smooth_sparsemax_vjp(one_row(p), 1, one_row(two), out, grad_gamma, chain); });
   };
   const index_t length = 3;
   EXPECT_EQ(vjp_message(one_row(three), {}, {}),
-            "fenchel::smooth_sparsemax_vjp: grad_scores.cols must equal p.cols = 2, got 3");
+            "fenchel::smooth_sparsemax_vjp: gradient.cols must equal p.cols = 2, got 3");
   EXPECT_EQ(vjp_message(one_row(two), {{&length, 1}}, {}),
             "fenchel::smooth_sparsemax_vjp: lengths[0] must be in [1, 2], got 3");
   EXPECT_EQ(vjp_message(one_row(two), {}, two),
-            "fenchel::smooth_sparsemax_vjp: grad_gamma.size() must equal the number of rows, 1, got 2");
+            "fenchel::smooth_sparsemax_vjp: gamma_gradient.size() must equal the number of rows, 1, got 2");
 }
 
 }  // namespace

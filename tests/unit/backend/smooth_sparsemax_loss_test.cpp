@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "fenchel/backend/cpu/reduce_loss.hpp"
 #include "support/differences.hpp"
 #include "support/messages.hpp"
 #include "unit/backend/smooth_sparsemax_reference.hpp"
@@ -11,7 +12,7 @@ namespace {
 
 using cpu::Chain;
 using cpu::ClassTargets;
-using cpu::GammaLossOutputs;
+using cpu::LossOutputs;
 using cpu::Reduction;
 using cpu::SoftTargets;
 using testing::kGammas;
@@ -29,9 +30,9 @@ struct Result {
 template <class Targets>
 Result loss_of(const std::vector<double>& z, double gamma, const Targets& targets, const Chain& chain = {}) {
   Result result{0, 0, std::vector<double>(z.size())};
-  cpu::smooth_sparsemax_fenchel_young(
-      one_row(z), gamma, targets, Reduction::none,
-      GammaLossOutputs<double>{{&result.loss, 1}, one_row(result.grad), {&result.grad_gamma, 1}}, chain);
+  cpu::smooth_sparsemax_loss(
+      one_row(z), gamma, targets,
+      LossOutputs<double>{{&result.loss, 1}, one_row(result.grad), {&result.grad_gamma, 1}}, chain);
   return result;
 }
 Result soft_loss(const std::vector<double>& z, double gamma, const std::vector<double>& q,
@@ -107,8 +108,8 @@ TEST(SmoothSparsemaxLoss, IsExactlyZeroAtThePrediction) {
     std::vector<float> p(z.size());
     float loss = 1;
     cpu::smooth_sparsemax(one_row(scores), gamma, one_row(p));
-    cpu::smooth_sparsemax_fenchel_young(one_row(scores), gamma, SoftTargets<float>{one_row(std::as_const(p))},
-                                        Reduction::none, GammaLossOutputs<float>{{&loss, 1}});
+    cpu::smooth_sparsemax_loss(one_row(scores), gamma, SoftTargets<float>{one_row(std::as_const(p))},
+                               LossOutputs<float>{{&loss, 1}});
     EXPECT_EQ(loss, 0) << gamma;
   });
 }
@@ -142,8 +143,8 @@ TEST(SmoothSparsemaxLoss, InFloatIsThatInDouble) {
     const index_t label = 17;
     for (const double gamma : kGammas) {
       float loss = 0;
-      cpu::smooth_sparsemax_fenchel_young(one_row(z), gamma, ClassTargets{{&label, 1}}, Reduction::none,
-                                          GammaLossOutputs<float>{{&loss, 1}});
+      cpu::smooth_sparsemax_loss(one_row(z), gamma, ClassTargets{{&label, 1}},
+                                 LossOutputs<float>{{&loss, 1}});
       const double want = loss_of({z.begin(), z.end()}, gamma, ClassTargets{{&label, 1}}).loss;
       EXPECT_NEAR(double{loss}, want, 2e-7 * want) << gamma;
     }
@@ -188,27 +189,20 @@ TEST(SmoothSparsemaxLoss, ReducesAndIgnores) {
   const std::vector<index_t> classes{0, -100, 2};
   const std::vector<double> gamma{0.5, 1, 2};
   const Rows<const double> scores(z.data(), 3, 3);
-  const auto outputs = [&](std::span<double> loss) {
-    return GammaLossOutputs<double>{loss, {gradient.data(), 3, 3}, along};
-  };
-  cpu::smooth_sparsemax_fenchel_young(scores, gamma, ClassTargets{classes}, Reduction::none, outputs(each));
+  const LossOutputs<double> outputs{each, {gradient.data(), 3, 3}, along};
+  cpu::smooth_sparsemax_loss(scores, gamma, ClassTargets{classes}, outputs);
   const auto gradient_each = gradient, along_each = along;
   EXPECT_EQ(each[0], loss_of({1, 2, 0}, 0.5, ClassTargets{{classes.data(), 1}}).loss);
   EXPECT_EQ(each[1], 0);
   EXPECT_EQ(along[1], 0);
   EXPECT_EQ(gradient[4], 0);
-  double total = 0;
-  cpu::smooth_sparsemax_fenchel_young(scores, gamma, ClassTargets{classes}, Reduction::sum,
-                                      outputs({&total, 1}));
-  EXPECT_EQ(total, each[0] + each[2]);
+  EXPECT_EQ(cpu::reduce_loss(Reduction::sum, ClassTargets{classes}, outputs), each[0] + each[2]);
   EXPECT_EQ(gradient, gradient_each);
-  cpu::smooth_sparsemax_fenchel_young(scores, gamma, ClassTargets{classes}, Reduction::mean,
-                                      outputs({&total, 1}));
-  EXPECT_EQ(total, (each[0] + each[2]) / 2);
+  EXPECT_EQ(cpu::reduce_loss(Reduction::mean, ClassTargets{classes}, outputs), (each[0] + each[2]) / 2);
   for (std::size_t j = 0; j < 9; ++j) EXPECT_EQ(gradient[j], gradient_each[j] / 2);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(along[i], along_each[i] / 2);
-  cpu::smooth_sparsemax_fenchel_young(scores, gamma, ClassTargets{classes}, Reduction::none,
-                                      GammaLossOutputs<double>{{}, {z.data(), 3, 3}, {}});
+  cpu::smooth_sparsemax_loss(scores, gamma, ClassTargets{classes},
+                             LossOutputs<double>{{}, {z.data(), 3, 3}, {}});
   EXPECT_EQ(z, gradient_each);
 }
 
@@ -224,24 +218,23 @@ TEST(SmoothSparsemaxLoss, SaysWhatIsWrong) {
   const auto message = [](double gamma, index_t label, const Chain& chain, std::span<double> along) {
     const std::vector<double> z{1, 2};
     return message_of<std::logic_error>([&] {
-      cpu::smooth_sparsemax_fenchel_young(one_row(z), gamma, ClassTargets{{&label, 1}}, Reduction::none,
-                                          GammaLossOutputs<double>{{}, {}, along}, chain);
+      cpu::smooth_sparsemax_loss(one_row(z), gamma, ClassTargets{{&label, 1}},
+                                 LossOutputs<double>{{}, {}, along}, chain);
     });
   };
   const index_t length = 0;
   const double weight = -1;
   std::vector<double> two(2);
   EXPECT_EQ(message(kNaN, 0, {}, {}),
-            "fenchel::smooth_sparsemax_fenchel_young: gamma must be finite and not negative, got nan");
+            "fenchel::smooth_sparsemax_loss: gamma must be finite and not negative, got nan");
   EXPECT_EQ(message(1, 2, {}, {}),
-            "fenchel::smooth_sparsemax_fenchel_young: classes[0] must be in [0, 2) or -100, got 2");
+            "fenchel::smooth_sparsemax_loss: classes[0] must be in [0, 2) or -100, got 2");
   EXPECT_EQ(message(1, 0, {{&length, 1}}, {}),
-            "fenchel::smooth_sparsemax_fenchel_young: lengths[0] must be in [1, 2], got 0");
+            "fenchel::smooth_sparsemax_loss: lengths[0] must be in [1, 2], got 0");
   EXPECT_EQ(message(1, 0, {{}, {&weight, 1, 1}}, {}),
-            "fenchel::smooth_sparsemax_fenchel_young: weights[0][0] must be positive and finite, got -1");
-  EXPECT_EQ(
-      message(1, 0, {}, two),
-      "fenchel::smooth_sparsemax_fenchel_young: grad_gamma.size() must equal the number of rows, 1, got 2");
+            "fenchel::smooth_sparsemax_loss: weights[0][0] must be positive and finite, got -1");
+  EXPECT_EQ(message(1, 0, {}, two),
+            "fenchel::smooth_sparsemax_loss: slope.size() must equal the number of rows, 1, got 2");
 }
 
 }  // namespace

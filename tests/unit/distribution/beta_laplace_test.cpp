@@ -4,8 +4,6 @@
 
 #include <cmath>
 
-#include "fenchel/loss/line_target.hpp"
-#include "fenchel/predict/absolute.hpp"
 #include "support/golden.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"

@@ -82,9 +82,8 @@ TEST(LossSobolevFinite, GradientsAgreeWithDifferences) {
 TEST(LossSobolevFinite, AgreesWithTheBatch) {
   for (const double gamma : kGammas) {
     double value = 0, along = 0;
-    cpu::smooth_sparsemax_fenchel_young(
-        one_row(kScores), gamma, cpu::SoftTargets<double>{one_row(kProbabilities)}, cpu::Reduction::sum,
-        cpu::GammaLossOutputs<double>{{&value, 1}, {}, {&along, 1}});
+    cpu::smooth_sparsemax_loss(one_row(kScores), gamma, cpu::SoftTargets<double>{one_row(kProbabilities)},
+                               cpu::LossOutputs<double>{{&value, 1}, {}, {&along, 1}});
     const auto loss = fenchel_young(Sobolev(gamma), VectorScore(kScores), Finite(), kTarget);
     EXPECT_NEAR(loss.value, value, 4e-15 * (1 + value)) << gamma;
     EXPECT_NEAR(loss.gamma, along, 4e-15) << gamma;

@@ -20,8 +20,8 @@ TEST(TotalVariationFiniteLoss, IsTheLossOfTheRows) {
   for (const double gamma : {0.0, 0.2, 3.0}) {
     double value = 0, slope = 0;
     Vector gradient(30);
-    cpu::fusedmax_fenchel_young<double>(row_of(z), gamma, cpu::SoftTargets<double>{row_of(q)},
-                                        cpu::Reduction::none, {{&value, 1}, out_of(gradient), {&slope, 1}});
+    cpu::fusedmax_loss<double>(row_of(z), gamma, cpu::SoftTargets<double>{row_of(q)},
+                               {{&value, 1}, out_of(gradient), {&slope, 1}});
     const auto loss = fenchel_young(TotalVariation(gamma), VectorScore(z), Finite(), SparseCategorical(q));
     EXPECT_NEAR(loss.value, value, 1e-13) << gamma;
     EXPECT_NEAR(loss.gamma, slope, 1e-13) << gamma;

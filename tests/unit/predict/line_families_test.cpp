@@ -2,9 +2,9 @@
 
 #include <cmath>
 
+#include "core/tsallis_term.hpp"
 #include "fenchel/core/philox.hpp"
 #include "fenchel/core/quadrature.hpp"
-#include "fenchel/core/tsallis_term.hpp"
 #include "fenchel/core/variates.hpp"
 #include "fenchel/domain/finite.hpp"
 #include "fenchel/predict/absolute.hpp"
@@ -28,7 +28,7 @@ template <class F, class Density>
 double objective(const Tsallis& omega, const F& f, const Density& density, double lower, double upper) {
   const auto integrand = [&](double t) {
     const double p = density(t);
-    return p == 0 ? 0 : p * f(t) - omega.temperature() * tsallis_term(omega.alpha() - 1, p);
+    return p == 0 ? 0 : p * f(t) - omega.temperature() * detail::tsallis_term(omega.alpha() - 1, p);
   };
   const double middle = lower + (upper - lower) / 2;
   return integrate(integrand, lower, middle).value + integrate(integrand, middle, upper).value;

@@ -13,12 +13,12 @@ namespace {
 template <class Real>
 cpu::Densities<Real> densities(const Parameter& alpha, const RowsArray<const Real>& mu,
                                const RowsArray<const Real>& scale) {
-  return {rows_of(mu), rows_of(scale), per_row(alpha)};
+  return {per_row(alpha), rows_of(mu), rows_of(scale)};
 }
 template <class Real>
 cpu::DensityTangents<Real> tangents(const Numbers<Real>& alpha, const RowsArray<Real>& mu,
                                     const RowsArray<Real>& scale) {
-  return {rows_of(mu), rows_of(scale), span_of(alpha)};
+  return {span_of(alpha), rows_of(mu), rows_of(scale)};
 }
 
 /// count x M x N numbers.
@@ -51,7 +51,7 @@ void bind_rows(nb::module_& m) {
                               const In& d_scale, const Out& tangent) {
     const nb::gil_scoped_release release;
     cpu::attend_jvp(densities<Real>(alpha, mu, scale), psi.functions(),
-                    {rows_of(d_mu), rows_of(d_scale), span_of(d_alpha)}, rows_of(tangent));
+                    {span_of(d_alpha), rows_of(d_mu), rows_of(d_scale)}, {}, rows_of(tangent));
   });
   m.def("attend_context_rows", [](const Parameter& alpha, const In& mu, const In& scale, const Psi& psi,
                                   const MatrixArray<const Real>& values, const Out& context) {

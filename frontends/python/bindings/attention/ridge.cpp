@@ -52,8 +52,8 @@ void bind_rows(nb::module_& m) {
            const Numbers<const index_t>& lengths, std::optional<double> floor, const Out& mu,
            const Out& scale) {
           const nb::gil_scoped_release release;
-          cpu::match_weights<Real>(rows_of(weights), weight_positions(points, lengths), per_row(alpha), floor,
-                                   rows_of(mu), rows_of(scale));
+          cpu::match_weights<Real>(per_row(alpha), rows_of(weights), weight_positions(points, lengths), floor,
+                                   {.mu = rows_of(mu), .Sigma = rows_of(scale)});
         });
   m.def("match_weights_rows_vjp",
         [](const Parameter& alpha, const In& weights, const std::optional<RowsArray<const double>>& points,
@@ -61,8 +61,8 @@ void bind_rows(nb::module_& m) {
            const Numbers<const Real>& d_alpha, const In& d_mu, const In& d_scale, const Out& weights_gradient,
            const Numbers<Real>& alpha_gradient) {
           const nb::gil_scoped_release release;
-          cpu::match_weights_vjp<Real>(rows_of(weights), weight_positions(points, lengths), per_row(alpha),
-                                       floor, {rows_of(d_mu), rows_of(d_scale), span_of(d_alpha)},
+          cpu::match_weights_vjp<Real>(per_row(alpha), rows_of(weights), weight_positions(points, lengths),
+                                       floor, {span_of(d_alpha), rows_of(d_mu), rows_of(d_scale)},
                                        rows_of(weights_gradient), span_of(alpha_gradient));
         });
 }

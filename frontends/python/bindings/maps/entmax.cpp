@@ -31,7 +31,9 @@ void bind(nb::module_& m) {
   bind_jacobian_product<Real, double>(m, "entmax_vjp",
                                       [](auto... arguments) { cpu::entmax_vjp<Real>(arguments...); });
   bind_jacobian_product<Real, const double>(m, "entmax_jvp",
-                                            [](auto... arguments) { cpu::entmax_jvp<Real>(arguments...); });
+                                            [](auto p, PerRow alpha, auto v, auto result, auto d_alpha) {
+                                              cpu::entmax_jvp<Real>(p, alpha, v, d_alpha, result);
+                                            });
   m.def(
       "entmax_vjp_vjp",
       [](const RowsArray<const Real>& p, const Parameter& alpha, const RowsArray<const Real>& grad_p,

@@ -11,31 +11,27 @@ using cpu::ClassTargets, cpu::SoftTargets, cpu::LossOutputs, cpu::Reduction;
 /// On a class both losses agree.
 template <class Real>
 struct CrossOmega {
-  void operator()(Rows<const Real> scores, PerRow alpha, const ClassTargets& targets, Reduction reduction,
+  void operator()(Rows<const Real> scores, PerRow alpha, const ClassTargets& targets,
                   const LossOutputs<Real>& outputs) const {
-    cpu::fenchel_young<Real>(scores, alpha, targets, reduction, outputs);
+    cpu::entmax_loss<Real>(scores, alpha, targets, outputs);
   }
   void operator()(Rows<const Real> scores, PerRow alpha, const SoftTargets<Real>& targets,
-                  Reduction reduction, const LossOutputs<Real>& outputs) const {
-    cpu::cross_omega<Real>(scores, alpha, targets, reduction, outputs);
+                  const LossOutputs<Real>& outputs) const {
+    cpu::cross_omega<Real>(scores, alpha, targets, outputs);
   }
 };
 
 template <class Real>
 void bind(nb::module_& m) {
-  bind_loss<Real, LossOutputs<Real>>(m, "entmax_loss",
-                                     [](Rows<const Real> scores, PerRow alpha, const auto& targets,
-                                        Reduction reduction, const LossOutputs<Real>& outputs) {
-                                       cpu::fenchel_young<Real>(scores, alpha, targets, reduction, outputs);
-                                     });
-  bind_loss<Real, LossOutputs<Real>>(m, "cross_omega_loss", CrossOmega<Real>());
+  bind_loss<Real>(m, "entmax_loss", [](const auto&... arguments) { cpu::entmax_loss<Real>(arguments...); });
+  bind_loss<Real>(m, "cross_omega_loss", CrossOmega<Real>());
   m.def(
       "entmax_hessian_product",
       [](const RowsArray<const Real>& scores, const Parameter& alpha, const RowsArray<const Real>& direction,
          const RowsArray<Real>& product) {
         const nb::gil_scoped_release release;
-        cpu::fenchel_young_hessian_product<Real>(rows_of(scores), per_row(alpha), rows_of(direction),
-                                                 rows_of(product));
+        cpu::entmax_loss_hessian_product<Real>(rows_of(scores), per_row(alpha), rows_of(direction),
+                                               rows_of(product));
       },
       rows_argument("scores"), nb::arg("alpha"), rows_argument("direction"), rows_argument("product"));
 }
@@ -43,10 +39,7 @@ void bind(nb::module_& m) {
 }  // namespace
 
 void bind_entmax_loss(nb::module_& m) {
-  nb::enum_<Reduction>(m, "Reduction")
-      .value("none", Reduction::none)
-      .value("mean", Reduction::mean)
-      .value("sum", Reduction::sum);
+  nb::enum_<Reduction>(m, "Reduction").value("mean", Reduction::mean).value("sum", Reduction::sum);
   bind<double>(m);
   bind<float>(m);
 }

@@ -40,20 +40,19 @@ void bind_chain(nb::module_& m, const Names& names, const Map& map, const Vjp& v
   bind_jacobian_product<Real, double, Lengths, Weights>(
       m, names.vjp,
       [=](auto p, PerRow gamma, auto v, auto result, auto grad_gamma, const Lengths& l, const Weights& w) {
-        vjp(p, gamma, v, result, chain_of(l, w), grad_gamma);
+        vjp(p, gamma, v, result, grad_gamma, chain_of(l, w));
       },
       lengths, weights);
   bind_jacobian_product<Real, const double, Lengths, Weights>(
       m, names.jvp,
       [=](auto p, PerRow gamma, auto v, auto result, auto d_gamma, const Lengths& l, const Weights& w) {
-        jvp(p, gamma, v, result, chain_of(l, w), d_gamma);
+        jvp(p, gamma, v, d_gamma, result, chain_of(l, w));
       },
       lengths, weights);
-  bind_loss<Real, cpu::GammaLossOutputs<Real>, Lengths, Weights>(
+  bind_loss<Real, Lengths, Weights>(
       m, names.loss,
-      [=](auto scores, PerRow gamma, const auto& targets, cpu::Reduction reduction, const auto& outputs,
-          const Lengths& l,
-          const Weights& w) { loss(scores, gamma, targets, reduction, outputs, chain_of(l, w)); },
+      [=](auto scores, PerRow gamma, const auto& targets, const auto& outputs, const Lengths& l,
+          const Weights& w) { loss(scores, gamma, targets, outputs, chain_of(l, w)); },
       lengths, weights);
 }
 
@@ -73,14 +72,13 @@ void bind_grid(nb::module_& m) {
   bind_jacobian_product<Real, const double, index_t>(
       m, "fusedmax_grid_jvp",
       [](auto p, PerRow gamma, auto v, auto result, auto d_gamma, index_t h) {
-        cpu::fusedmax_grid_jvp<Real>(p, h, gamma, v, result, d_gamma);
+        cpu::fusedmax_grid_jvp<Real>(p, h, gamma, v, d_gamma, result);
       },
       height);
-  bind_loss<Real, cpu::GammaLossOutputs<Real>, index_t>(
+  bind_loss<Real, index_t>(
       m, "fusedmax_grid_loss",
-      [](auto scores, PerRow gamma, const auto& targets, cpu::Reduction reduction, const auto& outputs,
-         index_t h) {
-        cpu::fusedmax_grid_fenchel_young<Real>(scores, h, gamma, targets, reduction, outputs);
+      [](auto scores, PerRow gamma, const auto& targets, const auto& outputs, index_t h) {
+        cpu::fusedmax_grid_loss<Real>(scores, h, gamma, targets, outputs);
       },
       height);
 }
@@ -92,13 +90,13 @@ void bind(nb::module_& m) {
       [](const auto&... a) { cpu::fusedmax<Real>(a...); },
       [](const auto&... a) { cpu::fusedmax_vjp<Real>(a...); },
       [](const auto&... a) { cpu::fusedmax_jvp<Real>(a...); },
-      [](const auto&... a) { cpu::fusedmax_fenchel_young<Real>(a...); });
+      [](const auto&... a) { cpu::fusedmax_loss<Real>(a...); });
   bind_chain<Real>(
       m, {"smooth_sparsemax", "smooth_sparsemax_vjp", "smooth_sparsemax_jvp", "smooth_sparsemax_loss"},
       [](const auto&... a) { cpu::smooth_sparsemax<Real>(a...); },
       [](const auto&... a) { cpu::smooth_sparsemax_vjp<Real>(a...); },
       [](const auto&... a) { cpu::smooth_sparsemax_jvp<Real>(a...); },
-      [](const auto&... a) { cpu::smooth_sparsemax_fenchel_young<Real>(a...); });
+      [](const auto&... a) { cpu::smooth_sparsemax_loss<Real>(a...); });
   bind_grid<Real>(m);
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
-#include <span>
+/// Continuous attention over the rows of a batch, with contexts and derivatives up to second order.
+
 #include <type_traits>
 
+#include "fenchel/backend/attention_views.hpp"
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/core/rows.hpp"
@@ -15,34 +17,13 @@
 /// exist, ConvergenceError where a result would not be accurate.
 namespace fenchel::cpu {
 
-/// psi_j(t) = N(t; mean_j, covariance_j) on R^D: N x D, and N x D^2 with a row for each matrix.
-struct GaussianFunctions {
-  Rows<const double> mean, covariance;
-};
-
-/// The predictions of Tsallis(alpha) for -(t - mu)^T Sigma^-1 (t - mu) / 2, one a row: mu is B x D, the scale
-/// Sigma B x D^2, read in its lower triangle. On the line Sigma is the number sigma2.
+using GaussianFunctions = GaussianFunctionViews<Rows>;
 template <class Real>
-struct Densities {
-  Rows<const Real> mu, scale;
-  PerRow alpha;
-};
-
-/// A number for each parameter of each density: a gradient, or with a const Real a direction. An empty alpha
-/// is not wanted, or is 0. Those of Sigma are symmetric matrices; a gradient is the G of dL = Tr(G dSigma).
+using Densities = DensityViews<Rows, Real>;
 template <class Real>
-struct DensityTangents {
-  Rows<Real> mu, scale;
-  std::span<Real> alpha = {};
-};
-
-/// A number for each parameter of each function, in double as the functions are: a gradient, or with a const
-/// Real a direction. A null view is not wanted, or is 0. Those of covariances are symmetric matrices; a
-/// gradient is the G of dL = Tr(G dV).
+using DensityTangents = DensityTangentViews<Rows, Real>;
 template <class Real>
-struct BasisTangents {
-  Rows<Real> mean, covariance;
-};
+using BasisTangents = BasisTangentViews<Rows, Real>;
 
 /// `count` matrices B, each `dimension` x N, one after the other, row by row. Densities that follow each
 /// other share a matrix: row i looks into matrix i / (rows / count).
@@ -78,11 +59,11 @@ FENCHEL_EXPORT void attend_vjp(const Densities<Real>& p, const GaussianFunctions
 template <class Real>
 FENCHEL_EXPORT void attend_jvp(const Densities<Real>& p, const GaussianFunctions& psi,
                                const DensityTangents<const std::type_identity_t<Real>>& direction,
-                               Rows<std::type_identity_t<Real>> tangent,
-                               const BasisTangents<const double>& basis_direction = {});
+                               const BasisTangents<const double>& basis_direction,
+                               Rows<std::type_identity_t<Real>> tangent);
 
 /// The Hessian of sum_ij cotangent_ij r_ij in the parameters of the densities and of the functions, times a
-/// direction. A null mu or scale, too, is a direction of 0 or a product that is not wanted.
+/// direction. A null mu or Sigma, too, is a direction of 0 or a product that is not wanted.
 template <class Real>
 FENCHEL_EXPORT void attend_vjp_vjp(const Densities<Real>& p, const GaussianFunctions& psi,
                                    Rows<const std::type_identity_t<Real>> cotangent,
@@ -110,8 +91,8 @@ extern template void attend(const Densities<float>&, const GaussianFunctions&, R
 extern template void attend_vjp(const Densities<float>&, const GaussianFunctions&, Rows<const float>,
                                 const DensityTangents<float>&, const BasisTangents<double>&);
 extern template void attend_jvp(const Densities<float>&, const GaussianFunctions&,
-                                const DensityTangents<const float>&, Rows<float>,
-                                const BasisTangents<const double>&);
+                                const DensityTangents<const float>&, const BasisTangents<const double>&,
+                                Rows<float>);
 extern template void attend_vjp_vjp(const Densities<float>&, const GaussianFunctions&, Rows<const float>,
                                     const DensityTangents<const float>&, const BasisTangents<const double>&,
                                     const DensityTangents<float>&, const BasisTangents<double>&);
@@ -124,8 +105,8 @@ extern template void attend(const Densities<double>&, const GaussianFunctions&, 
 extern template void attend_vjp(const Densities<double>&, const GaussianFunctions&, Rows<const double>,
                                 const DensityTangents<double>&, const BasisTangents<double>&);
 extern template void attend_jvp(const Densities<double>&, const GaussianFunctions&,
-                                const DensityTangents<const double>&, Rows<double>,
-                                const BasisTangents<const double>&);
+                                const DensityTangents<const double>&, const BasisTangents<const double>&,
+                                Rows<double>);
 extern template void attend_vjp_vjp(const Densities<double>&, const GaussianFunctions&, Rows<const double>,
                                     const DensityTangents<const double>&, const BasisTangents<const double>&,
                                     const DensityTangents<double>&, const BasisTangents<double>&);

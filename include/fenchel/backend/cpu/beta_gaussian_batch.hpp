@@ -1,10 +1,12 @@
 #pragma once
 
+/// Functions of many beta-Gaussians, each with parameters of its own, with first and second derivatives.
+
 #include <span>
 
+#include "fenchel/backend/beta_gaussian_batch.hpp"
 #include "fenchel/core/beta_gaussian_jet.hpp"
 #include "fenchel/core/config.hpp"
-#include "fenchel/core/index.hpp"
 #include "fenchel/core/rows.hpp"
 
 /// Many beta-Gaussians on R^n at once, each with its own Sigma and alpha: the functions of
@@ -12,12 +14,7 @@
 /// for sizes that do not fit, std::domain_error unless alpha > max(0, 1 - 2/n).
 namespace fenchel::cpu {
 
-struct BetaGaussianBatch {
-  index_t dimension;
-  std::span<const double> argument;  ///< empty for a function without one
-  std::span<const double> log_det;   ///< log det Sigma
-  std::span<const double> alpha;     ///< as many
-};
+using fenchel::BetaGaussianBatch;
 
 FENCHEL_EXPORT void beta_gaussian(BetaGaussianFunction function, const BetaGaussianBatch& batch,
                                   std::span<double> out);

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `Chain`: the length of each row and the weight of each edge, for maps that compare neighbouring columns.
+
 #include <span>
 
 #include "fenchel/core/rows.hpp"
@@ -15,15 +17,6 @@ struct Chain {
   /// Factors of gamma, positive, for the cols - 1 edges of each row; a stride of 0 shares them among rows. A
   /// null view: all 1.
   Rows<const double> weights = {};
-};
-
-/// What a loss of a regularizer with a gamma writes; parts left empty are not computed. Ignored rows and
-/// reductions are as in LossOutputs (entmax_loss.hpp).
-template <class Real>
-struct GammaLossOutputs {
-  std::span<Real> loss = {};          ///< one a row, or one in all after a mean or sum
-  Rows<Real> grad_scores = {};        ///< may be the scores themselves
-  std::span<double> grad_gamma = {};  ///< d loss_i / d gamma_i: add them up for a gamma that rows share
 };
 
 }  // namespace fenchel::cpu

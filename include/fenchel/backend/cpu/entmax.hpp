@@ -1,5 +1,7 @@
 #pragma once
 
+/// `entmax`, `softmax` and `sparsemax` over the rows of a batch, with normaliser, threshold and support size.
+
 #include <cmath>
 #include <type_traits>
 
@@ -34,9 +36,13 @@ double row_sum_error(index_t cols) noexcept {
 }
 
 /// argmax_p <p, z> - Omega_alpha(p): softmax at alpha = 1, sparsemax at 2, uniform over the maxima at
-/// infinity, for every alpha > 0, the same or one a row. |sum - 1| <= kRowSumError.
+/// infinity, for every alpha > 0, the same or one a row. |sum - 1| <= row_sum_error.
 template <class Real>
-FENCHEL_EXPORT void entmax(Input<Real> scores, PerRow alpha, Rows<Real> p, EntmaxByproducts byproducts = {});
+FENCHEL_EXPORT void entmax(Input<Real> scores, PerRow alpha, Rows<Real> p, EntmaxByproducts byproducts);
+template <class Real>
+void entmax(Input<Real> scores, PerRow alpha, Rows<Real> p) {
+  entmax<Real>(scores, alpha, p, {});
+}
 
 /// entmax at alpha = 1.
 template <class Real>

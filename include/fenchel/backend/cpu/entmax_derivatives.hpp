@@ -1,5 +1,7 @@
 #pragma once
 
+/// `entmax_vjp`, `entmax_jvp` and `entmax_vjp_vjp`: derivatives in the scores and in alpha.
+
 #include <span>
 
 #include "fenchel/backend/cpu/entmax.hpp"
@@ -12,31 +14,30 @@
 /// other than p. Errors as in entmax.hpp.
 namespace fenchel::cpu {
 
-/// Vector-Jacobian product: grad_scores = J grad_p, and grad_alpha[i] = <grad_p, dp/dalpha> of row i if asked
-/// for.
+/// Vector-Jacobian product: gradient = J cotangent, and alpha_gradient[i] = <cotangent, dp/dalpha> of row i
+/// if asked for.
 template <class Real>
-FENCHEL_EXPORT void entmax_vjp(Input<Real> p, PerRow alpha, Input<Real> grad_p, Rows<Real> grad_scores,
-                               std::span<double> grad_alpha = {});
+FENCHEL_EXPORT void entmax_vjp(Input<Real> p, PerRow alpha, Input<Real> cotangent, Rows<Real> gradient,
+                               std::span<double> alpha_gradient = {});
 
-/// Jacobian-vector product: d_p = J d_scores + dp/dalpha d_alpha[i]; no d_alpha means that alpha stands
-/// still.
+/// Jacobian-vector product: tangent = J direction + dp/dalpha alpha_direction[i]; no alpha_direction means
+/// that alpha stands still.
 template <class Real>
-FENCHEL_EXPORT void entmax_jvp(Input<Real> p, PerRow alpha, Input<Real> d_scores, Rows<Real> d_p,
-                               std::span<const double> d_alpha = {});
+FENCHEL_EXPORT void entmax_jvp(Input<Real> p, PerRow alpha, Input<Real> direction,
+                               std::span<const double> alpha_direction, Rows<Real> tangent);
 
-/// The vector-Jacobian product of entmax_vjp, for second derivatives: the gradient of
-///   <weight_scores, grad_scores> + weight_alpha grad_alpha
-/// with respect to the scores and alpha behind p. (With respect to grad_p it is entmax_jvp of the weights.)
-/// No weight_alpha means 0. Undefined where a score lies on the edge of the support.
+/// The Hessian of <cotangent, p> in scores and alpha times a direction, for second derivatives: the gradient
+/// of <direction, gradient> + alpha_direction alpha_gradient, both of entmax_vjp. (In the cotangent that is
+/// entmax_jvp.) No alpha_direction means 0. Undefined where a score lies on the edge of the support.
 template <class Real>
-FENCHEL_EXPORT void entmax_vjp_vjp(Input<Real> p, PerRow alpha, Input<Real> grad_p, Input<Real> weight_scores,
-                                   std::span<const double> weight_alpha, Rows<Real> grad_scores,
-                                   std::span<double> grad_alpha = {});
+FENCHEL_EXPORT void entmax_vjp_vjp(Input<Real> p, PerRow alpha, Input<Real> cotangent, Input<Real> direction,
+                                   std::span<const double> alpha_direction, Rows<Real> product,
+                                   std::span<double> alpha_product = {});
 
 extern template void entmax_vjp(Input<float>, PerRow, Input<float>, Rows<float>, std::span<double>);
 extern template void entmax_vjp(Input<double>, PerRow, Input<double>, Rows<double>, std::span<double>);
-extern template void entmax_jvp(Input<float>, PerRow, Input<float>, Rows<float>, std::span<const double>);
-extern template void entmax_jvp(Input<double>, PerRow, Input<double>, Rows<double>, std::span<const double>);
+extern template void entmax_jvp(Input<float>, PerRow, Input<float>, std::span<const double>, Rows<float>);
+extern template void entmax_jvp(Input<double>, PerRow, Input<double>, std::span<const double>, Rows<double>);
 extern template void entmax_vjp_vjp(Input<float>, PerRow, Input<float>, Input<float>, std::span<const double>,
                                     Rows<float>, std::span<double>);
 extern template void entmax_vjp_vjp(Input<double>, PerRow, Input<double>, Input<double>,

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `fusedmax` over the rows of a batch, its derivatives and its loss.
+
 #include <span>
 
 #include "fenchel/backend/cpu/chain.hpp"
@@ -26,54 +28,67 @@ inline constexpr double kFusedmaxError = 1e-13;
 /// The map. threshold[i], where asked for, is tau of p = [prox(z) - tau]_+. Columns of one plateau get the
 /// same number.
 template <class Real>
-FENCHEL_EXPORT void fusedmax(Input<Real> scores, PerRow gamma, Rows<Real> p, const Chain& chain = {},
+FENCHEL_EXPORT void fusedmax(Input<Real> scores, PerRow gamma, Rows<Real> p, const Chain& chain,
                              double* threshold = nullptr);
+template <class Real>
+void fusedmax(Input<Real> scores, PerRow gamma, Rows<Real> p) {
+  fusedmax<Real>(scores, gamma, p, Chain{});
+}
 
 /// Derivatives from the output p alone: a plateau is a run of equal positive p (of one column where gamma is
 /// 0). A change of the scores is averaged over each plateau, then loses its mean over the support: this
 /// Jacobian J is symmetric. gamma moves a plateau by the weights of its edges to higher neighbours less those
 /// to lower ones, over its length. Outputs may be one of the inputs other than p; a NaN row stays NaN.
 ///
-/// d_p = J d_scores + dp/dgamma d_gamma[i]; no d_gamma means that gamma stands still.
+/// gradient = J cotangent, and gamma_gradient[i] = <cotangent, dp/dgamma> of row i if asked for.
 template <class Real>
-FENCHEL_EXPORT void fusedmax_jvp(Input<Real> p, PerRow gamma, Input<Real> d_scores, Rows<Real> d_p,
-                                 const Chain& chain = {}, std::span<const double> d_gamma = {});
+FENCHEL_EXPORT void fusedmax_vjp(Input<Real> p, PerRow gamma, Input<Real> cotangent, Rows<Real> gradient,
+                                 std::span<double> gamma_gradient, const Chain& chain);
+template <class Real>
+void fusedmax_vjp(Input<Real> p, PerRow gamma, Input<Real> cotangent, Rows<Real> gradient,
+                  std::span<double> gamma_gradient = {}) {
+  fusedmax_vjp<Real>(p, gamma, cotangent, gradient, gamma_gradient, {});
+}
 
-/// grad_scores = J grad_p, and grad_gamma[i] = <grad_p, dp/dgamma> of row i if asked for.
+/// tangent = J direction + dp/dgamma gamma_direction[i]; no gamma_direction means that gamma stands still.
 template <class Real>
-FENCHEL_EXPORT void fusedmax_vjp(Input<Real> p, PerRow gamma, Input<Real> grad_p, Rows<Real> grad_scores,
-                                 const Chain& chain = {}, std::span<double> grad_gamma = {});
+FENCHEL_EXPORT void fusedmax_jvp(Input<Real> p, PerRow gamma, Input<Real> direction,
+                                 std::span<const double> gamma_direction, Rows<Real> tangent,
+                                 const Chain& chain);
+template <class Real>
+void fusedmax_jvp(Input<Real> p, PerRow gamma, Input<Real> direction, std::span<const double> gamma_direction,
+                  Rows<Real> tangent) {
+  fusedmax_jvp<Real>(p, gamma, direction, gamma_direction, tangent, {});
+}
 
 /// Omega*(z) + Omega(q) - <z, q>, Omega = (|p|^2 - 1) / 2 + gamma TV(p), a sum of terms that are never
 /// negative: 0 where q is p. +inf where q charges a mask or padding. Its gradients are p - q and TV(q) -
 /// TV(p). Targets as in entmax_loss.hpp.
 template <class Real>
-FENCHEL_EXPORT void fusedmax_fenchel_young(Input<Real> scores, PerRow gamma, const ClassTargets& targets,
-                                           Reduction reduction, const GammaLossOutputs<Real>& outputs,
-                                           const Chain& chain = {});
+FENCHEL_EXPORT void fusedmax_loss(Input<Real> scores, PerRow gamma, const ClassTargets& targets,
+                                  const LossOutputs<Real>& outputs, const Chain& chain = {});
 template <class Real>
-FENCHEL_EXPORT void fusedmax_fenchel_young(Input<Real> scores, PerRow gamma,
-                                           const std::type_identity_t<SoftTargets<Real>>& targets,
-                                           Reduction reduction, const GammaLossOutputs<Real>& outputs,
-                                           const Chain& chain = {});
+FENCHEL_EXPORT void fusedmax_loss(Input<Real> scores, PerRow gamma,
+                                  const std::type_identity_t<SoftTargets<Real>>& targets,
+                                  const LossOutputs<Real>& outputs, const Chain& chain = {});
 
 extern template void fusedmax(Input<float>, PerRow, Rows<float>, const Chain&, double*);
+extern template void fusedmax_vjp(Input<float>, PerRow, Input<float>, Rows<float>, std::span<double>,
+                                  const Chain&);
+extern template void fusedmax_jvp(Input<float>, PerRow, Input<float>, std::span<const double>, Rows<float>,
+                                  const Chain&);
+extern template void fusedmax_loss(Input<float>, PerRow, const ClassTargets&, const LossOutputs<float>&,
+                                   const Chain&);
+extern template void fusedmax_loss(Input<float>, PerRow, const SoftTargets<float>&, const LossOutputs<float>&,
+                                   const Chain&);
 extern template void fusedmax(Input<double>, PerRow, Rows<double>, const Chain&, double*);
-extern template void fusedmax_jvp(Input<float>, PerRow, Input<float>, Rows<float>, const Chain&,
-                                  std::span<const double>);
-extern template void fusedmax_jvp(Input<double>, PerRow, Input<double>, Rows<double>, const Chain&,
-                                  std::span<const double>);
-extern template void fusedmax_vjp(Input<float>, PerRow, Input<float>, Rows<float>, const Chain&,
-                                  std::span<double>);
-extern template void fusedmax_vjp(Input<double>, PerRow, Input<double>, Rows<double>, const Chain&,
-                                  std::span<double>);
-extern template void fusedmax_fenchel_young(Input<float>, PerRow, const ClassTargets&, Reduction,
-                                            const GammaLossOutputs<float>&, const Chain&);
-extern template void fusedmax_fenchel_young(Input<double>, PerRow, const ClassTargets&, Reduction,
-                                            const GammaLossOutputs<double>&, const Chain&);
-extern template void fusedmax_fenchel_young(Input<float>, PerRow, const SoftTargets<float>&, Reduction,
-                                            const GammaLossOutputs<float>&, const Chain&);
-extern template void fusedmax_fenchel_young(Input<double>, PerRow, const SoftTargets<double>&, Reduction,
-                                            const GammaLossOutputs<double>&, const Chain&);
+extern template void fusedmax_vjp(Input<double>, PerRow, Input<double>, Rows<double>, std::span<double>,
+                                  const Chain&);
+extern template void fusedmax_jvp(Input<double>, PerRow, Input<double>, std::span<const double>, Rows<double>,
+                                  const Chain&);
+extern template void fusedmax_loss(Input<double>, PerRow, const ClassTargets&, const LossOutputs<double>&,
+                                   const Chain&);
+extern template void fusedmax_loss(Input<double>, PerRow, const SoftTargets<double>&,
+                                   const LossOutputs<double>&, const Chain&);
 
 }  // namespace fenchel::cpu

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `fusedmax_grid`: fusedmax of images, its derivatives and its loss.
+
 #include <span>
 
 #include "fenchel/backend/cpu/chain.hpp"
@@ -30,44 +32,43 @@ FENCHEL_EXPORT void fusedmax_grid(Input<Real> scores, index_t height, PerRow gam
 /// dp/dgamma = J k, k the number of a pixel's neighbours of larger p less that of smaller p. A NaN row stays
 /// NaN. What float rounds to equal neighbours is one plateau. Outputs may be the inputs other than p.
 ///
-/// d_p = J d_scores + dp/dgamma d_gamma[i]; no d_gamma means that gamma stands still.
+/// gradient = J cotangent, and gamma_gradient[i] = <cotangent, dp/dgamma> of row i if asked for.
 template <class Real>
-FENCHEL_EXPORT void fusedmax_grid_jvp(Input<Real> p, index_t height, PerRow gamma, Input<Real> d_scores,
-                                      Rows<Real> d_p, std::span<const double> d_gamma = {});
-/// grad_scores = J grad_p, and grad_gamma[i] = <grad_p, dp/dgamma> of row i if asked for.
+FENCHEL_EXPORT void fusedmax_grid_vjp(Input<Real> p, index_t height, PerRow gamma, Input<Real> cotangent,
+                                      Rows<Real> gradient, std::span<double> gamma_gradient = {});
+/// tangent = J direction + dp/dgamma gamma_direction[i]; no gamma_direction means that gamma stands still.
 template <class Real>
-FENCHEL_EXPORT void fusedmax_grid_vjp(Input<Real> p, index_t height, PerRow gamma, Input<Real> grad_p,
-                                      Rows<Real> grad_scores, std::span<double> grad_gamma = {});
+FENCHEL_EXPORT void fusedmax_grid_jvp(Input<Real> p, index_t height, PerRow gamma, Input<Real> direction,
+                                      std::span<const double> gamma_direction, Rows<Real> tangent);
 
 /// Fenchel-Young loss of Omega = (|p|^2 - 1) / 2 + gamma TV(p): Omega*(f) + Omega(q) - <f, q>, with gradient
 /// p - q in the scores and TV(q) - TV(p) in gamma. Never negative, 0 where q is p; +inf where q charges a
-/// masked pixel. Targets and reductions are as in entmax_loss.hpp.
+/// masked pixel. Targets are as in entmax_loss.hpp.
 template <class Real>
-FENCHEL_EXPORT void fusedmax_grid_fenchel_young(Input<Real> scores, index_t height, PerRow gamma,
-                                                const ClassTargets& targets, Reduction reduction,
-                                                const GammaLossOutputs<Real>& outputs);
+FENCHEL_EXPORT void fusedmax_grid_loss(Input<Real> scores, index_t height, PerRow gamma,
+                                       const ClassTargets& targets, const LossOutputs<Real>& outputs);
 template <class Real>
-FENCHEL_EXPORT void fusedmax_grid_fenchel_young(Input<Real> scores, index_t height, PerRow gamma,
-                                                const std::type_identity_t<SoftTargets<Real>>& targets,
-                                                Reduction reduction, const GammaLossOutputs<Real>& outputs);
+FENCHEL_EXPORT void fusedmax_grid_loss(Input<Real> scores, index_t height, PerRow gamma,
+                                       const std::type_identity_t<SoftTargets<Real>>& targets,
+                                       const LossOutputs<Real>& outputs);
 
 extern template void fusedmax_grid(Input<float>, index_t, PerRow, Rows<float>, double*);
-extern template void fusedmax_grid(Input<double>, index_t, PerRow, Rows<double>, double*);
-extern template void fusedmax_grid_jvp(Input<float>, index_t, PerRow, Input<float>, Rows<float>,
-                                       std::span<const double>);
-extern template void fusedmax_grid_jvp(Input<double>, index_t, PerRow, Input<double>, Rows<double>,
-                                       std::span<const double>);
 extern template void fusedmax_grid_vjp(Input<float>, index_t, PerRow, Input<float>, Rows<float>,
                                        std::span<double>);
+extern template void fusedmax_grid_jvp(Input<float>, index_t, PerRow, Input<float>, std::span<const double>,
+                                       Rows<float>);
+extern template void fusedmax_grid_loss(Input<float>, index_t, PerRow, const ClassTargets&,
+                                        const LossOutputs<float>&);
+extern template void fusedmax_grid_loss(Input<float>, index_t, PerRow, const SoftTargets<float>&,
+                                        const LossOutputs<float>&);
+extern template void fusedmax_grid(Input<double>, index_t, PerRow, Rows<double>, double*);
 extern template void fusedmax_grid_vjp(Input<double>, index_t, PerRow, Input<double>, Rows<double>,
                                        std::span<double>);
-extern template void fusedmax_grid_fenchel_young(Input<float>, index_t, PerRow, const ClassTargets&,
-                                                 Reduction, const GammaLossOutputs<float>&);
-extern template void fusedmax_grid_fenchel_young(Input<double>, index_t, PerRow, const ClassTargets&,
-                                                 Reduction, const GammaLossOutputs<double>&);
-extern template void fusedmax_grid_fenchel_young(Input<float>, index_t, PerRow, const SoftTargets<float>&,
-                                                 Reduction, const GammaLossOutputs<float>&);
-extern template void fusedmax_grid_fenchel_young(Input<double>, index_t, PerRow, const SoftTargets<double>&,
-                                                 Reduction, const GammaLossOutputs<double>&);
+extern template void fusedmax_grid_jvp(Input<double>, index_t, PerRow, Input<double>, std::span<const double>,
+                                       Rows<double>);
+extern template void fusedmax_grid_loss(Input<double>, index_t, PerRow, const ClassTargets&,
+                                        const LossOutputs<double>&);
+extern template void fusedmax_grid_loss(Input<double>, index_t, PerRow, const SoftTargets<double>&,
+                                        const LossOutputs<double>&);
 
 }  // namespace fenchel::cpu

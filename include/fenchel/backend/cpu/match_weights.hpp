@@ -1,12 +1,13 @@
 #pragma once
 
+/// `match_weights` and its derivatives over the rows of a batch.
+
 #include <optional>
 #include <span>
 #include <type_traits>
 
 #include "fenchel/backend/cpu/attention.hpp"
 #include "fenchel/core/config.hpp"
-#include "fenchel/core/index.hpp"
 #include "fenchel/core/rows.hpp"
 
 /// From weights over positions to a density, a row each, in float and double [SCD22, Section 9.1;
@@ -24,76 +25,66 @@ namespace fenchel::cpu {
 template <class Real>
 inline constexpr double kWeightSumError = sizeof(Real) == 4 ? 1e-4 : 1e-9;
 
-/// Where the columns of a row of weights lie. Row i has the first lengths[i] columns, and the others are
-/// neither read nor, but for a gradient of 0, written; no lengths means all. Column l lies at row l of
-/// `points`, L x D; no points means the line and the centre (l + 1/2) / length of a cell.
-struct WeightPositions {
-  Rows<const double> points = {};
-  std::span<const index_t> lengths = {};
-};
+using WeightPositions = WeightPositionViews<Rows>;
 
-/// mu, B x D, and the scale Sigma, B x D^2. The floor keeps a density from shrinking to a point, and is
+/// mu, B x D, and Sigma, B x D^2, of `density`. The floor keeps a density from shrinking to a point, and is
 /// added, not a bound, so that derivatives exist everywhere. Unless it is said it is the variance of one cell
 /// of the unit cube, L^{-2/D} / 12: then the cells of a sequence are uniform inside, and equal weights have
 /// variance 1/12 at every length. It may be 0 where the covariance is not singular.
 template <class Real>
-FENCHEL_EXPORT void match_weights(std::type_identity_t<Rows<const Real>> weights,
-                                  const WeightPositions& positions, PerRow alpha, std::optional<double> floor,
-                                  Rows<Real> mu, Rows<std::type_identity_t<Real>> scale);
+FENCHEL_EXPORT void match_weights(PerRow alpha, std::type_identity_t<Rows<const Real>> weights,
+                                  const WeightPositions& positions, std::optional<double> floor,
+                                  const DensityTangents<Real>& density);
 
 /// From a gradient in mu, Sigma and alpha that in the weights, and in alpha: the cotangent's own and what
 /// alpha does to Sigma. An empty alpha is 0 or not wanted.
 template <class Real>
-FENCHEL_EXPORT void match_weights_vjp(std::type_identity_t<Rows<const Real>> weights,
-                                      const WeightPositions& positions, PerRow alpha,
-                                      std::optional<double> floor,
+FENCHEL_EXPORT void match_weights_vjp(PerRow alpha, std::type_identity_t<Rows<const Real>> weights,
+                                      const WeightPositions& positions, std::optional<double> floor,
                                       const DensityTangents<const std::type_identity_t<Real>>& cotangent,
-                                      Rows<Real> weights_gradient,
+                                      Rows<Real> gradient,
                                       std::span<std::type_identity_t<Real>> alpha_gradient = {});
 
 /// How mu and Sigma move when the weights move along a direction, and alpha along its own unless that
 /// is empty.
 template <class Real>
-FENCHEL_EXPORT void match_weights_jvp(std::type_identity_t<Rows<const Real>> weights,
-                                      const WeightPositions& positions, PerRow alpha,
-                                      std::optional<double> floor,
+FENCHEL_EXPORT void match_weights_jvp(PerRow alpha, std::type_identity_t<Rows<const Real>> weights,
+                                      const WeightPositions& positions, std::optional<double> floor,
                                       std::type_identity_t<Rows<const Real>> direction,
                                       std::span<const std::type_identity_t<Real>> alpha_direction,
-                                      Rows<Real> mu_tangent, Rows<std::type_identity_t<Real>> scale_tangent);
+                                      const DensityTangents<Real>& tangent);
 
 /// The Hessian of the sum of cotangent times mu and Sigma in the weights and alpha, times a direction.
 template <class Real>
-FENCHEL_EXPORT void match_weights_vjp_vjp(std::type_identity_t<Rows<const Real>> weights,
-                                          const WeightPositions& positions, PerRow alpha,
-                                          std::optional<double> floor,
+FENCHEL_EXPORT void match_weights_vjp_vjp(PerRow alpha, std::type_identity_t<Rows<const Real>> weights,
+                                          const WeightPositions& positions, std::optional<double> floor,
                                           const DensityTangents<const std::type_identity_t<Real>>& cotangent,
                                           std::type_identity_t<Rows<const Real>> direction,
                                           std::span<const std::type_identity_t<Real>> alpha_direction,
-                                          Rows<Real> weights_product,
+                                          Rows<Real> product,
                                           std::span<std::type_identity_t<Real>> alpha_product = {});
 
-extern template void match_weights(Rows<const float>, const WeightPositions&, PerRow, std::optional<double>,
-                                   Rows<float>, Rows<float>);
-extern template void match_weights(Rows<const double>, const WeightPositions&, PerRow, std::optional<double>,
-                                   Rows<double>, Rows<double>);
-extern template void match_weights_vjp(Rows<const float>, const WeightPositions&, PerRow,
+extern template void match_weights(PerRow, Rows<const float>, const WeightPositions&, std::optional<double>,
+                                   const DensityTangents<float>&);
+extern template void match_weights_vjp(PerRow, Rows<const float>, const WeightPositions&,
                                        std::optional<double>, const DensityTangents<const float>&,
                                        Rows<float>, std::span<float>);
-extern template void match_weights_vjp(Rows<const double>, const WeightPositions&, PerRow,
-                                       std::optional<double>, const DensityTangents<const double>&,
-                                       Rows<double>, std::span<double>);
-extern template void match_weights_jvp(Rows<const float>, const WeightPositions&, PerRow,
+extern template void match_weights_jvp(PerRow, Rows<const float>, const WeightPositions&,
                                        std::optional<double>, Rows<const float>, std::span<const float>,
-                                       Rows<float>, Rows<float>);
-extern template void match_weights_jvp(Rows<const double>, const WeightPositions&, PerRow,
-                                       std::optional<double>, Rows<const double>, std::span<const double>,
-                                       Rows<double>, Rows<double>);
-
-extern template void match_weights_vjp_vjp(Rows<const float>, const WeightPositions&, PerRow,
+                                       const DensityTangents<float>&);
+extern template void match_weights_vjp_vjp(PerRow, Rows<const float>, const WeightPositions&,
                                            std::optional<double>, const DensityTangents<const float>&,
                                            Rows<const float>, std::span<const float>, Rows<float>,
                                            std::span<float>);
-extern template void match_weights_vjp_vjp(Rows<const double>, const WeightPositions&, PerRow,
+extern template void match_weights(PerRow, Rows<const double>, const WeightPositions&, std::optional<double>,
+                                   const DensityTangents<double>&);
+extern template void match_weights_vjp(PerRow, Rows<const double>, const WeightPositions&,
+                                       std::optional<double>, const DensityTangents<const double>&,
+                                       Rows<double>, std::span<double>);
+extern template void match_weights_jvp(PerRow, Rows<const double>, const WeightPositions&,
+                                       std::optional<double>, Rows<const double>, std::span<const double>,
+                                       const DensityTangents<double>&);
+extern template void match_weights_vjp_vjp(PerRow, Rows<const double>, const WeightPositions&,
                                            std::optional<double>, const DensityTangents<const double>&,
                                            Rows<const double>, std::span<const double>, Rows<double>,
                                            std::span<double>);

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `smooth_sparsemax` over the rows of a batch, its derivatives and its loss.
+
 #include <span>
 
 #include "fenchel/backend/cpu/chain.hpp"
@@ -25,50 +27,49 @@ FENCHEL_EXPORT void smooth_sparsemax(Input<Real> scores, PerRow gamma, Rows<Real
                                      double* threshold = nullptr);
 
 /// Jacobian-vector product from the output p alone: with G the inverse of 1 + gamma L on the support,
-///   d_p = J d,  J = G - G 1 1'G / 1'G 1,  d = d_scores - d_gamma[i] L p,
-/// and 0 off it; a NaN row stays NaN. No d_gamma means that gamma stands still. d_p may be d_scores.
+///   tangent = J d,  J = G - G 1 1'G / 1'G 1,  d = direction - gamma_direction[i] L p,
+/// and 0 off it; a NaN row stays NaN. No gamma_direction means that gamma stands still. The tangent may be
+/// the direction.
 template <class Real>
-FENCHEL_EXPORT void smooth_sparsemax_jvp(Input<Real> p, PerRow gamma, Input<Real> d_scores, Rows<Real> d_p,
-                                         const Chain& chain = {}, std::span<const double> d_gamma = {});
+FENCHEL_EXPORT void smooth_sparsemax_jvp(Input<Real> p, PerRow gamma, Input<Real> direction,
+                                         std::span<const double> gamma_direction, Rows<Real> tangent,
+                                         const Chain& chain = {});
 
-/// Vector-Jacobian product: grad_scores = J grad_p, and grad_gamma[i] = -<grad_scores, L p> of row i if asked
-/// for. grad_scores may be grad_p.
+/// Vector-Jacobian product: gradient = J cotangent, and gamma_gradient[i] = -<gradient, L p> of row i if
+/// asked for. The gradient may be the cotangent.
 template <class Real>
-FENCHEL_EXPORT void smooth_sparsemax_vjp(Input<Real> p, PerRow gamma, Input<Real> grad_p,
-                                         Rows<Real> grad_scores, const Chain& chain = {},
-                                         std::span<double> grad_gamma = {});
+FENCHEL_EXPORT void smooth_sparsemax_vjp(Input<Real> p, PerRow gamma, Input<Real> cotangent,
+                                         Rows<Real> gradient, std::span<double> gamma_gradient = {},
+                                         const Chain& chain = {});
 
 /// The Fenchel-Young loss, with its gradients p - q and (1/2) sum_k w_k ((q_{k+1} - q_k)^2 - (p_{k+1} -
 /// p_k)^2). It is the sum of |q - p|^2 / 2, of the same (gamma / 2) sum_k for q - p, and of q times the slack
 /// off the support: never negative, exactly 0 at q = p, +inf where q charges a masked score or padding.
 template <class Real>
-FENCHEL_EXPORT void smooth_sparsemax_fenchel_young(Input<Real> scores, PerRow gamma,
-                                                   const ClassTargets& targets, Reduction reduction,
-                                                   const GammaLossOutputs<Real>& outputs,
-                                                   const Chain& chain = {});
+FENCHEL_EXPORT void smooth_sparsemax_loss(Input<Real> scores, PerRow gamma, const ClassTargets& targets,
+                                          const LossOutputs<Real>& outputs, const Chain& chain = {});
 template <class Real>
-FENCHEL_EXPORT void smooth_sparsemax_fenchel_young(Input<Real> scores, PerRow gamma,
-                                                   const std::type_identity_t<SoftTargets<Real>>& targets,
-                                                   Reduction reduction, const GammaLossOutputs<Real>& outputs,
-                                                   const Chain& chain = {});
+FENCHEL_EXPORT void smooth_sparsemax_loss(Input<Real> scores, PerRow gamma,
+                                          const std::type_identity_t<SoftTargets<Real>>& targets,
+                                          const LossOutputs<Real>& outputs, const Chain& chain = {});
 
 extern template void smooth_sparsemax(Input<float>, PerRow, Rows<float>, const Chain&, double*);
+extern template void smooth_sparsemax_jvp(Input<float>, PerRow, Input<float>, std::span<const double>,
+                                          Rows<float>, const Chain&);
+extern template void smooth_sparsemax_vjp(Input<float>, PerRow, Input<float>, Rows<float>, std::span<double>,
+                                          const Chain&);
+extern template void smooth_sparsemax_loss(Input<float>, PerRow, const ClassTargets&,
+                                           const LossOutputs<float>&, const Chain&);
+extern template void smooth_sparsemax_loss(Input<float>, PerRow, const SoftTargets<float>&,
+                                           const LossOutputs<float>&, const Chain&);
 extern template void smooth_sparsemax(Input<double>, PerRow, Rows<double>, const Chain&, double*);
-extern template void smooth_sparsemax_jvp(Input<float>, PerRow, Input<float>, Rows<float>, const Chain&,
-                                          std::span<const double>);
-extern template void smooth_sparsemax_jvp(Input<double>, PerRow, Input<double>, Rows<double>, const Chain&,
-                                          std::span<const double>);
-extern template void smooth_sparsemax_vjp(Input<float>, PerRow, Input<float>, Rows<float>, const Chain&,
-                                          std::span<double>);
-extern template void smooth_sparsemax_vjp(Input<double>, PerRow, Input<double>, Rows<double>, const Chain&,
-                                          std::span<double>);
-extern template void smooth_sparsemax_fenchel_young(Input<float>, PerRow, const ClassTargets&, Reduction,
-                                                    const GammaLossOutputs<float>&, const Chain&);
-extern template void smooth_sparsemax_fenchel_young(Input<double>, PerRow, const ClassTargets&, Reduction,
-                                                    const GammaLossOutputs<double>&, const Chain&);
-extern template void smooth_sparsemax_fenchel_young(Input<float>, PerRow, const SoftTargets<float>&,
-                                                    Reduction, const GammaLossOutputs<float>&, const Chain&);
-extern template void smooth_sparsemax_fenchel_young(Input<double>, PerRow, const SoftTargets<double>&,
-                                                    Reduction, const GammaLossOutputs<double>&, const Chain&);
+extern template void smooth_sparsemax_jvp(Input<double>, PerRow, Input<double>, std::span<const double>,
+                                          Rows<double>, const Chain&);
+extern template void smooth_sparsemax_vjp(Input<double>, PerRow, Input<double>, Rows<double>,
+                                          std::span<double>, const Chain&);
+extern template void smooth_sparsemax_loss(Input<double>, PerRow, const ClassTargets&,
+                                           const LossOutputs<double>&, const Chain&);
+extern template void smooth_sparsemax_loss(Input<double>, PerRow, const SoftTargets<double>&,
+                                           const LossOutputs<double>&, const Chain&);
 
 }  // namespace fenchel::cpu

@@ -42,7 +42,7 @@ void basis_gradient(std::string_view where, const cpu::Densities<Real>& p, const
                     Rows<const Real> cotangent, const cpu::BasisTangents<double>& gradient) {
   const index_t d = p.mu.cols;
   const int workers = pair_workers(p, psi);
-  BasisSums sums(RowParts(p.mu.rows), psi.mean.rows, d);
+  BasisSums sums(RowParts(p.mu.rows), psi.mu.rows, d);
   WorkerNumbers numbers(workers, d + d * d);
   for_each_pair_row(where, p, psi, workers, [&](index_t part, int worker, index_t i, const Pairs& pairs) {
     double *const mean = numbers.of(worker), *const covariance = mean + d;
@@ -67,7 +67,7 @@ void basis_tangent(std::string_view where, const cpu::Densities<Real>& p, const 
     double *const mean = numbers.of(worker), *const covariance = mean + d;
     return pairs.for_each([&](index_t j, PairRow& row, index_t lane) {
       row.gradient(lane, mean, covariance);
-      const double *const along = row_of(direction.mean, j), *const turn = row_of(direction.covariance, j);
+      const double *const along = row_of(direction.mu, j), *const turn = row_of(direction.Sigma, j);
       double sum = 0;
       for (index_t k = 0; along != nullptr && k < d; ++k) sum += mean[k] * along[k];
       for (index_t k = 0; turn != nullptr && k < d * d; ++k) sum += covariance[k] * turn[k];
@@ -97,7 +97,7 @@ void attend_vjp_vjp(const Densities<Real>& p, const GaussianFunctions& psi,
                     const DensityTangents<std::type_identity_t<Real>>& product,
                     const BasisTangents<double>& basis_product) {
   constexpr auto kWhere = "attend_vjp_vjp";
-  const index_t rows = p.mu.rows, d = p.mu.cols, count = psi.mean.rows;
+  const index_t rows = p.mu.rows, d = p.mu.cols, count = psi.mu.rows;
   detail::check_densities(kWhere, p);
   detail::check_basis_tangents(kWhere, "basis_product", basis_product, psi);
   if (rows == 0) return detail::clear(basis_product);
@@ -126,12 +126,12 @@ void attend_vjp_vjp(const Densities<Real>& p, const GaussianFunctions& psi,
           if (factor == 0) return;
           detail::PairTangents by{from, from + d, from + d + d * d, along};
           detail::PairTangents out{to, to + d, to + d + d * d, 0};
-          const double* const mean = detail::row_of(basis_direction.mean, j);
+          const double* const mean = detail::row_of(basis_direction.mu, j);
           for (index_t a = 0; a < d; ++a) {
             by.distance[a] = (mean == nullptr ? 0 : mean[a]) - (moves == nullptr ? 0 : double{moves[a]});
           }
-          detail::load_matrix(detail::row_of(direction.scale, i), d, by.scale);
-          detail::load_matrix(detail::row_of(basis_direction.covariance, j), d, by.covariance);
+          detail::load_matrix(detail::row_of(direction.Sigma, i), d, by.scale);
+          detail::load_matrix(detail::row_of(basis_direction.Sigma, j), d, by.covariance);
           row.hessian(lane, alpha_too, by, out);
           for (index_t a = 0; a < d; ++a) mu[a] -= factor * out.distance[a];
           for (index_t k = 0; k < d * d; ++k) scale[k] += factor * out.scale[k];
@@ -144,7 +144,7 @@ void attend_vjp_vjp(const Densities<Real>& p, const GaussianFunctions& psi,
           for (index_t k = 0; row != nullptr && k < how_many; ++k) row[k] = static_cast<Real>(numbers_of[k]);
         };
         store(mu, d, detail::row_of(product.mu, i));
-        store(scale, d * d, detail::row_of(product.scale, i));
+        store(scale, d * d, detail::row_of(product.Sigma, i));
         if (!product.alpha.empty()) product.alpha[static_cast<std::size_t>(i)] = static_cast<Real>(alpha);
         return accurate;
       });

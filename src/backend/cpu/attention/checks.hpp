@@ -39,17 +39,17 @@ void check_gaussians(std::string_view where, std::string_view centre_name, Rows<
 }
 
 inline void check_functions(std::string_view where, const cpu::GaussianFunctions& psi, index_t dimension) {
-  if (psi.mean.rows < 1) throw_invalid_argument(where, "psi.mean.rows", "must be at least 1", psi.mean.rows);
-  check_matrix(where, "psi.mean", psi.mean, psi.mean.rows, dimension);
-  check_matrix(where, "psi.covariance", psi.covariance, psi.mean.rows, dimension * dimension);
-  check_gaussians(where, "psi.mean", psi.mean, "psi.covariance", psi.covariance);
+  if (psi.mu.rows < 1) throw_invalid_argument(where, "psi.mu.rows", "must be at least 1", psi.mu.rows);
+  check_matrix(where, "psi.mu", psi.mu, psi.mu.rows, dimension);
+  check_matrix(where, "psi.Sigma", psi.Sigma, psi.mu.rows, dimension * dimension);
+  check_gaussians(where, "psi.mu", psi.mu, "psi.Sigma", psi.Sigma);
 }
 
 template <class Real>
 void check_densities(std::string_view where, const cpu::Densities<Real>& p) {
   const index_t n = p.mu.cols;
   check_view(where, "mu", p.mu);
-  check_matrix(where, "scale", p.scale, p.mu.rows, n * n);
+  check_matrix(where, "Sigma", p.Sigma, p.mu.rows, n * n);
   check_alpha(where, p.alpha, p.mu.rows);
   const double lowest = 1 - 2 / static_cast<double>(n);
   for (index_t i = 0; i < p.alpha.size(); ++i) {
@@ -57,7 +57,7 @@ void check_densities(std::string_view where, const cpu::Densities<Real>& p) {
     throw_domain_error(where, p.alpha.per_row() ? indexed("alpha", i) : "alpha",
                        "must exceed 1 - 2/D = " + shortest(lowest), p.alpha[i]);
   }
-  check_gaussians(where, "mu", p.mu, "scale", p.scale);
+  check_gaussians(where, "mu", p.mu, "Sigma", p.Sigma);
 }
 
 /// Tangents of B densities on R^D; alpha may be absent.
@@ -66,7 +66,7 @@ void check_tangents(std::string_view where, std::string_view name, const cpu::De
                     index_t rows, index_t dimension) {
   const std::string prefix(name);
   check_matrix(where, prefix + ".mu", tangents.mu, rows, dimension);
-  check_matrix(where, prefix + ".scale", tangents.scale, rows, dimension * dimension);
+  check_matrix(where, prefix + ".Sigma", tangents.Sigma, rows, dimension * dimension);
   if (!tangents.alpha.empty())
     check_count(where, prefix + ".alpha", static_cast<index_t>(tangents.alpha.size()), rows);
 }
@@ -79,7 +79,7 @@ template <class T>
 
 template <class Real>
 [[nodiscard]] bool is_given(const cpu::BasisTangents<Real>& tangents) noexcept {
-  return is_given(tangents.mean) || is_given(tangents.covariance);
+  return is_given(tangents.mu) || is_given(tangents.Sigma);
 }
 
 /// The same, where mu and Sigma may be absent, too.
@@ -88,8 +88,8 @@ void check_given_tangents(std::string_view where, std::string_view name,
                           const cpu::DensityTangents<Real>& tangents, index_t rows, index_t dimension) {
   const std::string prefix(name);
   if (is_given(tangents.mu)) check_matrix(where, prefix + ".mu", tangents.mu, rows, dimension);
-  if (is_given(tangents.scale))
-    check_matrix(where, prefix + ".scale", tangents.scale, rows, dimension * dimension);
+  if (is_given(tangents.Sigma))
+    check_matrix(where, prefix + ".Sigma", tangents.Sigma, rows, dimension * dimension);
   if (!tangents.alpha.empty())
     check_count(where, prefix + ".alpha", static_cast<index_t>(tangents.alpha.size()), rows);
 }
@@ -98,15 +98,15 @@ template <class Real>
 void check_basis_tangents(std::string_view where, std::string_view name,
                           const cpu::BasisTangents<Real>& tangents, const cpu::GaussianFunctions& psi) {
   const std::string prefix(name);
-  const index_t rows = psi.mean.rows, dimension = psi.mean.cols;
-  if (is_given(tangents.mean)) check_matrix(where, prefix + ".mean", tangents.mean, rows, dimension);
-  if (is_given(tangents.covariance))
-    check_matrix(where, prefix + ".covariance", tangents.covariance, rows, dimension * dimension);
+  const index_t rows = psi.mu.rows, dimension = psi.mu.cols;
+  if (is_given(tangents.mu)) check_matrix(where, prefix + ".mu", tangents.mu, rows, dimension);
+  if (is_given(tangents.Sigma))
+    check_matrix(where, prefix + ".Sigma", tangents.Sigma, rows, dimension * dimension);
 }
 
 /// What sums over no rows are.
 inline void clear(const cpu::BasisTangents<double>& sums) noexcept {
-  for (const Rows<double> view : {sums.mean, sums.covariance}) {
+  for (const Rows<double> view : {sums.mu, sums.Sigma}) {
     for (index_t j = 0; j < view.rows; ++j) std::fill_n(view.row(j), view.cols, 0.0);
   }
 }

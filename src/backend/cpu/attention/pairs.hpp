@@ -43,8 +43,8 @@ class BasisSums {
       for (index_t part = 1; part < parts_; ++part) {
         for (index_t k = 0; k < d + d * d; ++k) sum[k] += mean(part, j)[k];
       }
-      if (out.mean.data != nullptr) std::copy_n(sum, d, out.mean.row(j));
-      if (out.covariance.data != nullptr) std::copy_n(sum + d, d * d, out.covariance.row(j));
+      if (out.mu.data != nullptr) std::copy_n(sum, d, out.mu.row(j));
+      if (out.Sigma.data != nullptr) std::copy_n(sum + d, d * d, out.Sigma.row(j));
     }
   }
 
@@ -77,7 +77,7 @@ class Pairs {
 template <class Real>
 [[nodiscard]] int pair_workers(const cpu::Densities<Real>& p, const cpu::GaussianFunctions& psi) noexcept {
   const RowParts parts(p.mu.rows);
-  return workers_for(parts.count, parts.size * psi.mean.rows * 5000);
+  return workers_for(parts.count, parts.size * psi.mu.rows * 5000);
 }
 template <class Real, class Body>
 void for_each_pair_row(std::string_view where, const cpu::Densities<Real>& p,
@@ -100,7 +100,7 @@ void for_each_pair_row(std::string_view where, const cpu::Densities<Real>& p,
     Worker& own = team[static_cast<std::size_t>(worker)];
     for (index_t i = begin * parts.size; i < std::min(end * parts.size, parts.rows); ++i) {
       std::copy_n(p.mu.row(i), d, own.mu.data());
-      std::copy_n(p.scale.row(i), d * d, own.scale.data());
+      std::copy_n(p.Sigma.row(i), d * d, own.scale.data());
       cholesky(own.scale.data(), d, own.factor.data());
       double log_det = 0;
       for (index_t a = 0; a < d; ++a)
@@ -108,7 +108,7 @@ void for_each_pair_row(std::string_view where, const cpu::Densities<Real>& p,
       const DensityRow density{beta_gaussian_constants(d, p.alpha[i] - 1, log_det), own.mu.data(),
                                own.scale.data()};
       PairRow row(density, psi, own.memory);
-      if (body(i / parts.size, worker, i, Pairs(row, psi.mean.rows))) continue;
+      if (body(i / parts.size, worker, i, Pairs(row, psi.mu.rows))) continue;
       index_t first = failed;
       while ((first < 0 || i < first) && !failed.compare_exchange_weak(first, i)) {
       }

@@ -24,11 +24,11 @@ namespace {
 template <class Real, class Body>
 void for_each_row(std::string_view where, const cpu::Densities<Real>& p, const cpu::GaussianFunctions& psi,
                   Wanted wanted, const Body& body, index_t together = 1) {
-  const index_t n = p.mu.cols, pitch = padded(psi.mean.rows), blocks = block_count(n, wanted);
+  const index_t n = p.mu.cols, pitch = padded(psi.mu.rows), blocks = block_count(n, wanted);
   const index_t numbers = n + 2 * n * n + (n > 1 ? space_scratch(n) : 0) + (blocks + 1) * pitch;
   const LineFunctions line(n == 1 ? psi : cpu::GaussianFunctions{});
   const index_t groups = (p.mu.rows + together - 1) / together;
-  const int workers = workers_for(groups, together * psi.mean.rows * (n > 1 ? 1000 : 10));
+  const int workers = workers_for(groups, together * psi.mu.rows * (n > 1 ? 1000 : 10));
   const Scratch memory(workers, scratch_bytes<double>(numbers) + 8 * kCacheLine);
   constexpr Accuracy kAccuracy = sizeof(Real) == 4 ? Accuracy::kSingle : Accuracy::kDouble;
   std::atomic<index_t> failed = -1;
@@ -42,7 +42,7 @@ void for_each_row(std::string_view where, const cpu::Densities<Real>& p, const c
     auto* const spare = part.template take<double>(pitch);
     for (index_t i = begin * together; i < std::min(end * together, p.mu.rows); ++i) {
       std::copy_n(p.mu.row(i), n, mu);
-      std::copy_n(p.scale.row(i), n * n, scale);
+      std::copy_n(p.Sigma.row(i), n * n, scale);
       cholesky(scale, n, factor);
       double log_det = 0;
       for (index_t a = 0; a < n; ++a) log_det += 2 * std::log(factor[a * n + a]);
@@ -76,7 +76,7 @@ void pull_back(const RowBlocks& row, const Cotangent* cotangent, index_t count, 
   const index_t n = gradient.mu.cols;
   const auto partial = [&](index_t block) { return static_cast<Real>(dot(row[block], cotangent, count)); };
   for (index_t a = 0; a < n; ++a) gradient.mu.row(i)[a] = partial(1 + a);
-  Real* const scale = gradient.scale.row(i);
+  Real* const scale = gradient.Sigma.row(i);
   for_each_entry(
       n, [&](index_t a, index_t b, index_t block) { scale[a * n + b] = scale[b * n + a] = partial(block); });
   if (!gradient.alpha.empty()) {
@@ -89,7 +89,7 @@ template <class Real>
 void line_gradient(std::string_view where, const cpu::Densities<Real>& p, const cpu::GaussianFunctions& psi,
                    Rows<const Real> cotangent, const cpu::DensityTangents<Real>& gradient,
                    const cpu::BasisTangents<double>& basis_gradient) {
-  const index_t count = psi.mean.rows;
+  const index_t count = psi.mu.rows;
   const RowParts parts(p.mu.rows);
   const Wanted wanted = wanted_by(gradient, true);
   BasisSums sums(parts, count, 1);
@@ -122,7 +122,7 @@ void attend(const Densities<Real>& p, const GaussianFunctions& psi, Rows<std::ty
   detail::check_densities(kWhere, p);
   if (p.mu.rows == 0) return;
   detail::check_functions(kWhere, psi, p.mu.cols);
-  detail::check_matrix(kWhere, "r", r, p.mu.rows, psi.mean.rows);
+  detail::check_matrix(kWhere, "r", r, p.mu.rows, psi.mu.rows);
   detail::for_each_row(
       kWhere, p, psi, detail::Wanted::kValues,
       [&](index_t i, const detail::RowBlocks& row, double*) { detail::store(row[0], r.cols, r.row(i)); });
@@ -138,7 +138,7 @@ void attend_vjp(const Densities<Real>& p, const GaussianFunctions& psi,
   detail::check_basis_tangents(kWhere, "basis_gradient", basis_gradient, psi);
   if (p.mu.rows == 0) return detail::clear(basis_gradient);
   detail::check_functions(kWhere, psi, p.mu.cols);
-  detail::check_matrix(kWhere, "cotangent", cotangent, p.mu.rows, psi.mean.rows);
+  detail::check_matrix(kWhere, "cotangent", cotangent, p.mu.rows, psi.mu.rows);
   detail::check_tangents(kWhere, "gradient", gradient, p.mu.rows, p.mu.cols);
   const bool basis_too = detail::is_given(basis_gradient);
   if (basis_too && p.mu.cols == 1) {
@@ -146,7 +146,7 @@ void attend_vjp(const Densities<Real>& p, const GaussianFunctions& psi,
   }
   detail::for_each_row(kWhere, p, psi, detail::wanted_by(gradient),
                        [&](index_t i, const detail::RowBlocks& row, double*) {
-                         detail::pull_back(row, cotangent.row(i), psi.mean.rows, i, gradient);
+                         detail::pull_back(row, cotangent.row(i), psi.mu.rows, i, gradient);
                        });
   if (basis_too) detail::basis_gradient<Real>(kWhere, p, psi, cotangent, basis_gradient);
 }
@@ -154,12 +154,12 @@ void attend_vjp(const Densities<Real>& p, const GaussianFunctions& psi,
 template <class Real>
 void attend_jvp(const Densities<Real>& p, const GaussianFunctions& psi,
                 const DensityTangents<const std::type_identity_t<Real>>& direction,
-                Rows<std::type_identity_t<Real>> tangent,
-                const BasisTangents<const double>& basis_direction) {
+                const BasisTangents<const double>& basis_direction,
+                Rows<std::type_identity_t<Real>> tangent) {
   constexpr auto kWhere = "attend_jvp";
   detail::check_densities(kWhere, p);
   if (p.mu.rows == 0) return;
-  const index_t n = p.mu.cols, count = psi.mean.rows;
+  const index_t n = p.mu.cols, count = psi.mu.rows;
   detail::check_functions(kWhere, psi, n);
   detail::check_tangents(kWhere, "direction", direction, p.mu.rows, n);
   detail::check_matrix(kWhere, "tangent", tangent, p.mu.rows, count);
@@ -181,14 +181,14 @@ void attend_jvp(const Densities<Real>& p, const GaussianFunctions& psi,
       }
     };
     if (detail::basis_too(wanted)) {
-      add_basis(basis_direction.mean, 1, -1);
-      add_basis(basis_direction.covariance, detail::block_count(1, wanted) - 1, 1);
+      add_basis(basis_direction.mu, 1, -1);
+      add_basis(basis_direction.Sigma, detail::block_count(1, wanted) - 1, 1);
     }
     const auto add = [&](index_t block, double by) {
       if (by != 0) detail::add_multiple(by, row[block], count, sum);
     };
     for (index_t a = 0; a < n; ++a) add(1 + a, double{direction.mu.row(i)[a]});
-    const Real* const scale = direction.scale.row(i);
+    const Real* const scale = direction.Sigma.row(i);
     detail::for_each_entry(n, [&](index_t a, index_t b, index_t block) {
       add(block, a == b ? double{scale[a * n + a]} : double{scale[a * n + b]} + double{scale[b * n + a]});
     });
@@ -210,7 +210,7 @@ void attend_context(const Densities<Real>& p, const GaussianFunctions& psi,
   detail::check_functions(kWhere, psi, p.mu.cols);
   detail::check_values(kWhere, "values", values, p.mu.rows);
   detail::check_matrix(kWhere, "context", context, p.mu.rows, values.dimension);
-  const index_t count = psi.mean.rows, share = p.mu.rows / values.count;
+  const index_t count = psi.mu.rows, share = p.mu.rows / values.count;
   detail::for_each_row(
       kWhere, p, psi, detail::Wanted::kValues, [&](index_t i, const detail::RowBlocks& row, double*) {
         const Real* const matrix = values.data + i / share * values.dimension * count;
@@ -228,7 +228,7 @@ void attend_context_vjp(const Densities<Real>& p, const GaussianFunctions& psi,
                         const ValueMatrices<std::type_identity_t<Real>>& values_gradient) {
   constexpr auto kWhere = "attend_context_vjp";
   detail::check_densities(kWhere, p);
-  const index_t rows = p.mu.rows, count = psi.mean.rows;
+  const index_t rows = p.mu.rows, count = psi.mu.rows;
   if (rows == 0) return;
   detail::check_functions(kWhere, psi, p.mu.cols);
   detail::check_values(kWhere, "values", values, rows);
@@ -278,8 +278,8 @@ template void attend(const Densities<float>&, const GaussianFunctions&, Rows<flo
 template void attend_vjp(const Densities<float>&, const GaussianFunctions&, Rows<const float>,
                          const DensityTangents<float>&, const BasisTangents<double>&);
 template void attend_jvp(const Densities<float>&, const GaussianFunctions&,
-                         const DensityTangents<const float>&, Rows<float>,
-                         const BasisTangents<const double>&);
+                         const DensityTangents<const float>&, const BasisTangents<const double>&,
+                         Rows<float>);
 template void attend_context(const Densities<float>&, const GaussianFunctions&,
                              const ValueMatrices<const float>&, Rows<float>);
 template void attend_context_vjp(const Densities<float>&, const GaussianFunctions&,
@@ -289,8 +289,8 @@ template void attend(const Densities<double>&, const GaussianFunctions&, Rows<do
 template void attend_vjp(const Densities<double>&, const GaussianFunctions&, Rows<const double>,
                          const DensityTangents<double>&, const BasisTangents<double>&);
 template void attend_jvp(const Densities<double>&, const GaussianFunctions&,
-                         const DensityTangents<const double>&, Rows<double>,
-                         const BasisTangents<const double>&);
+                         const DensityTangents<const double>&, const BasisTangents<const double>&,
+                         Rows<double>);
 template void attend_context(const Densities<double>&, const GaussianFunctions&,
                              const ValueMatrices<const double>&, Rows<double>);
 template void attend_context_vjp(const Densities<double>&, const GaussianFunctions&,

@@ -41,7 +41,7 @@ bool attend_space_row(const DensityRow& p, const cpu::GaussianFunctions& psi, Wa
                       Accuracy accuracy, double* scratch, RowBlocks out) noexcept {
   Row row(p, psi, scratch);
   if (!row.factorise()) return false;
-  const index_t count = psi.mean.rows;
+  const index_t count = psi.mu.rows;
   for (index_t first = 0; first < count; first += kG) {
     const index_t lanes = std::min(kG, count - first);
     for (index_t lane = 0; lane < kG; ++lane) row.load(first + std::min(lane, lanes - 1), lane);

@@ -40,7 +40,7 @@ class SpaceRow {
 
   /// Brings function j into its coordinates, as number `lane` of the group.
   void load(index_t j, index_t lane) noexcept {
-    const double* const covariance = psi_.covariance.row(j);
+    const double* const covariance = psi_.Sigma.row(j);
     if (last_ == nullptr || !std::equal(covariance, covariance + d_ * d_, last_)) {
       std::copy(covariance, covariance + d_ * d_, at_.matrix);
       congruence(at_.factor, d_, at_.matrix, solve_lower);
@@ -48,7 +48,7 @@ class SpaceRow {
       last_ = covariance;
     }
     std::copy(at_.axes, at_.axes + d_ * d_, at_.turns + lane * d_ * d_);
-    for (index_t a = 0; a < d_; ++a) at_.vector[a] = psi_.mean.row(j)[a] - p_.mu[a];
+    for (index_t a = 0; a < d_; ++a) at_.vector[a] = psi_.mu.row(j)[a] - p_.mu[a];
     solve_lower(at_.factor, d_, at_.vector);
     for (index_t a = 0; a < d_; ++a) {
       double distance = 0;

@@ -79,38 +79,38 @@ class SecondOrderRow {
 }  // namespace
 
 template <class Real>
-void entmax_vjp(Input<Real> p, PerRow alpha, Input<Real> grad_p, Rows<Real> grad_scores,
-                std::span<double> grad_alpha) {
+void entmax_vjp(Input<Real> p, PerRow alpha, Input<Real> cotangent, Rows<Real> gradient,
+                std::span<double> alpha_gradient) {
   constexpr auto kWhere = "entmax_vjp";
   detail::check_view(kWhere, "p", p);
-  detail::check_same_shape(kWhere, "grad_p", grad_p, "p", p);
-  detail::check_same_shape(kWhere, "grad_scores", grad_scores, "p", p);
+  detail::check_same_shape(kWhere, "cotangent", cotangent, "p", p);
+  detail::check_same_shape(kWhere, "gradient", gradient, "p", p);
   detail::check_alpha(kWhere, alpha, p.rows);
-  check_alpha_values(kWhere, "grad_alpha", grad_alpha.size(), p.rows);
+  check_alpha_values(kWhere, "alpha_gradient", alpha_gradient.size(), p.rows);
   const auto make_scratch = [&](detail::WorkerScratch& part) {
     return detail::take_jacobian_scratch<Real>(part, p.cols);
   };
   const std::size_t bytes = detail::jacobian_scratch_bytes<Real>(p.cols);
   for_each_row(p.rows, workers_for(p.rows, p.cols), bytes, make_scratch,
                [&](index_t i, const auto& scratch) noexcept {
-                 Real* out = grad_scores.row(i);
-                 detail::jacobian_row(p.row(i), p.cols, alpha[i], grad_p.row(i), scratch, out);
-                 if (!grad_alpha.empty()) {
-                   grad_alpha[static_cast<std::size_t>(i)] =
+                 Real* out = gradient.row(i);
+                 detail::jacobian_row(p.row(i), p.cols, alpha[i], cotangent.row(i), scratch, out);
+                 if (!alpha_gradient.empty()) {
+                   alpha_gradient[static_cast<std::size_t>(i)] =
                        0.0 - detail::along_alpha(alpha[i], p.row(i), out, p.cols);
                  }
                });
 }
 
 template <class Real>
-void entmax_jvp(Input<Real> p, PerRow alpha, Input<Real> d_scores, Rows<Real> d_p,
-                std::span<const double> d_alpha) {
+void entmax_jvp(Input<Real> p, PerRow alpha, Input<Real> direction, std::span<const double> alpha_direction,
+                Rows<Real> tangent) {
   constexpr auto kWhere = "entmax_jvp";
   detail::check_view(kWhere, "p", p);
-  detail::check_same_shape(kWhere, "d_scores", d_scores, "p", p);
-  detail::check_same_shape(kWhere, "d_p", d_p, "p", p);
+  detail::check_same_shape(kWhere, "direction", direction, "p", p);
+  detail::check_same_shape(kWhere, "tangent", tangent, "p", p);
   detail::check_alpha(kWhere, alpha, p.rows);
-  check_alpha_values(kWhere, "d_alpha", d_alpha.size(), p.rows);
+  check_alpha_values(kWhere, "alpha_direction", alpha_direction.size(), p.rows);
   struct JvpScratch {
     detail::JacobianScratch<Real> jacobian;
     Real* shifted;
@@ -120,30 +120,30 @@ void entmax_jvp(Input<Real> p, PerRow alpha, Input<Real> d_scores, Rows<Real> d_
   };
   const std::size_t bytes =
       detail::jacobian_scratch_bytes<Real>(p.cols) + detail::scratch_bytes<Real>(p.cols);
-  for_each_row(p.rows, workers_for(p.rows, p.cols), bytes, make_scratch,
-               [&](index_t i, const auto& scratch) noexcept {
-                 const Real* direction = d_scores.row(i);
-                 if (!d_alpha.empty() && std::isfinite(alpha[i])) {
-                   detail::shift_along_alpha(alpha[i], p.row(i), direction,
-                                             d_alpha[static_cast<std::size_t>(i)], p.cols, scratch.shifted);
-                   direction = scratch.shifted;
-                 }
-                 detail::jacobian_row(p.row(i), p.cols, alpha[i], direction, scratch.jacobian, d_p.row(i));
-               });
+  for_each_row(
+      p.rows, workers_for(p.rows, p.cols), bytes, make_scratch, [&](index_t i, const auto& scratch) noexcept {
+        const Real* along = direction.row(i);
+        if (!alpha_direction.empty() && std::isfinite(alpha[i])) {
+          detail::shift_along_alpha(alpha[i], p.row(i), along, alpha_direction[static_cast<std::size_t>(i)],
+                                    p.cols, scratch.shifted);
+          along = scratch.shifted;
+        }
+        detail::jacobian_row(p.row(i), p.cols, alpha[i], along, scratch.jacobian, tangent.row(i));
+      });
 }
 
 template <class Real>
-void entmax_vjp_vjp(Input<Real> p, PerRow alpha, Input<Real> grad_p, Input<Real> weight_scores,
-                    std::span<const double> weight_alpha, Rows<Real> grad_scores,
-                    std::span<double> grad_alpha) {
+void entmax_vjp_vjp(Input<Real> p, PerRow alpha, Input<Real> cotangent, Input<Real> direction,
+                    std::span<const double> alpha_direction, Rows<Real> product,
+                    std::span<double> alpha_product) {
   constexpr auto kWhere = "entmax_vjp_vjp";
   detail::check_view(kWhere, "p", p);
-  detail::check_same_shape(kWhere, "grad_p", grad_p, "p", p);
-  detail::check_same_shape(kWhere, "weight_scores", weight_scores, "p", p);
-  detail::check_same_shape(kWhere, "grad_scores", grad_scores, "p", p);
+  detail::check_same_shape(kWhere, "cotangent", cotangent, "p", p);
+  detail::check_same_shape(kWhere, "direction", direction, "p", p);
+  detail::check_same_shape(kWhere, "product", product, "p", p);
   detail::check_alpha(kWhere, alpha, p.rows);
-  check_alpha_values(kWhere, "weight_alpha", weight_alpha.size(), p.rows);
-  check_alpha_values(kWhere, "grad_alpha", grad_alpha.size(), p.rows);
+  check_alpha_values(kWhere, "alpha_direction", alpha_direction.size(), p.rows);
+  check_alpha_values(kWhere, "alpha_product", alpha_product.size(), p.rows);
   const auto make_scratch = [&](detail::WorkerScratch& part) { return part.take<double>(3 * p.cols); };
   const std::size_t bytes = detail::scratch_bytes<double>(3 * p.cols);
   for_each_row(p.rows, workers_for(p.rows, 100 * p.cols), bytes, make_scratch,
@@ -151,21 +151,21 @@ void entmax_vjp_vjp(Input<Real> p, PerRow alpha, Input<Real> grad_p, Input<Real>
                  const auto row = static_cast<std::size_t>(i);
                  double along_alpha_i = 0;
                  if (std::isinf(alpha[i])) {
-                   for (index_t j = 0; j < p.cols; ++j) grad_scores.row(i)[j] = p.row(i)[j] * 0;  // NaN stays
+                   for (index_t j = 0; j < p.cols; ++j) product.row(i)[j] = p.row(i)[j] * 0;  // NaN stays
                  } else {
                    along_alpha_i = SecondOrderRow(scratch, p.cols, alpha[i])
-                                       .gradient(p.row(i), grad_p.row(i), weight_scores.row(i),
-                                                 weight_alpha.empty() ? 0.0 : weight_alpha[row], p.cols,
-                                                 grad_scores.row(i));
+                                       .gradient(p.row(i), cotangent.row(i), direction.row(i),
+                                                 alpha_direction.empty() ? 0.0 : alpha_direction[row], p.cols,
+                                                 product.row(i));
                  }
-                 if (!grad_alpha.empty()) grad_alpha[row] = along_alpha_i;
+                 if (!alpha_product.empty()) alpha_product[row] = along_alpha_i;
                });
 }
 
 template void entmax_vjp(Input<float>, PerRow, Input<float>, Rows<float>, std::span<double>);
 template void entmax_vjp(Input<double>, PerRow, Input<double>, Rows<double>, std::span<double>);
-template void entmax_jvp(Input<float>, PerRow, Input<float>, Rows<float>, std::span<const double>);
-template void entmax_jvp(Input<double>, PerRow, Input<double>, Rows<double>, std::span<const double>);
+template void entmax_jvp(Input<float>, PerRow, Input<float>, std::span<const double>, Rows<float>);
+template void entmax_jvp(Input<double>, PerRow, Input<double>, std::span<const double>, Rows<double>);
 template void entmax_vjp_vjp(Input<float>, PerRow, Input<float>, Input<float>, std::span<const double>,
                              Rows<float>, std::span<double>);
 template void entmax_vjp_vjp(Input<double>, PerRow, Input<double>, Input<double>, std::span<const double>,

@@ -8,7 +8,7 @@
 #include "backend/cpu/entmax/jacobian_row.hpp"
 #include "backend/cpu/entmax/row.hpp"
 #include "backend/cpu/loss_rows.hpp"
-#include "fenchel/core/fenchel_young_term.hpp"
+#include "core/fenchel_young_term.hpp"
 #include "fenchel/core/parallel.hpp"
 
 namespace fenchel::cpu {
@@ -42,7 +42,7 @@ struct OneClass : detail::ClassRows<Real> {
       if (row.p[j] > 0 && j != label) others += row.p[j] * (1 + row.am1 * row.u(j));
     }
     if (std::isinf(row.am1)) others = 0;
-    return others / (1 + row.am1) + fenchel_young_term(row.am1, 1, row.p[label], row.u(label));
+    return others / (1 + row.am1) + detail::fenchel_young_term(row.am1, 1, row.p[label], row.u(label));
   }
   [[nodiscard]] double negentropy_alpha_gradient(index_t, double) const noexcept { return 0; }
   [[nodiscard]] double negentropy_alpha_curvature(index_t, double) const noexcept { return 0; }
@@ -53,16 +53,16 @@ struct Soft : detail::SoftRows<Real> {
   Soft(const SoftTargets<Real>& targets, Loss loss) : detail::SoftRows<Real>(targets), kind(loss) {}
 
   [[nodiscard]] double loss(index_t i, const PredictedRow<Real>& row) const noexcept {
-    const auto term = kind == Loss::fenchel_young ? fenchel_young_term : cross_omega_term;
+    const auto term = kind == Loss::fenchel_young ? detail::fenchel_young_term : detail::cross_omega_term;
     double sum = 0;
     for (index_t j = 0; j < row.n; ++j) sum += term(row.am1, this->at(i, j), row.p[j], row.u(j));
     return sum;
   }
   [[nodiscard]] double negentropy_alpha_gradient(index_t i, double am1) const noexcept {
-    return of_target(i, am1, tsallis_term_alpha_derivative);
+    return of_target(i, am1, detail::tsallis_term_alpha_derivative);
   }
   [[nodiscard]] double negentropy_alpha_curvature(index_t i, double am1) const noexcept {
-    return of_target(i, am1, tsallis_term_alpha_curvature);
+    return of_target(i, am1, detail::tsallis_term_alpha_curvature);
   }
 
  private:
@@ -79,21 +79,20 @@ struct Soft : detail::SoftRows<Real> {
 
 template <class Real, class Target>
 void run(std::string_view where, Rows<const Real> scores, PerRow alpha, const Target& target,
-         Reduction reduction, const LossOutputs<Real>& outputs) {
+         const LossOutputs<Real>& outputs) {
   detail::check_view(where, "scores", scores);
   detail::check_alpha(where, alpha, scores.rows);
   const index_t cols = scores.cols;
-  const detail::LossRowOutputs<Real> all{outputs.loss, outputs.grad_scores, outputs.grad_alpha, "grad_alpha"};
   detail::run_loss_rows(
-      where, scores, target, reduction, all, 4 * cols, detail::entmax_scratch_bytes<Real>(cols),
+      where, scores, target, outputs, 4 * cols, detail::entmax_scratch_bytes<Real>(cols),
       [cols](auto& part) { return detail::take_entmax_scratch<Real>(part, cols); },
       [&](index_t i, const auto& scratch, std::span<Real> p) noexcept {
         const auto map = detail::entmax_row(scores.row(i), cols, alpha[i], scratch, p.data());
         const PredictedRow<Real> row{scores.row(i), p.data(), cols, alpha[i] - 1, map};
         detail::RowLoss loss{row.valid() ? target.loss(i, row) : map.top, 0};
-        if (!outputs.grad_alpha.empty()) {
-          loss.parameter_gradient = target.negentropy_alpha_gradient(i, row.am1);
-          for (const Real x : p) loss.parameter_gradient -= tsallis_term_alpha_derivative(row.am1, x);
+        if (!outputs.slope.empty()) {
+          loss.slope = target.negentropy_alpha_gradient(i, row.am1);
+          for (const Real x : p) loss.slope -= detail::tsallis_term_alpha_derivative(row.am1, x);
         }
         return loss;
       });
@@ -104,13 +103,13 @@ void run_curvature(std::string_view where, Rows<const Real> residual, PerRow alp
                    const LossCurvature<Real>& curvature) {
   detail::check_view(where, "residual", residual);
   detail::check_alpha(where, alpha, residual.rows);
-  detail::check_same_shape(where, "d_scores", curvature.d_scores, "residual", residual);
+  detail::check_same_shape(where, "direction", curvature.direction, "residual", residual);
   detail::check_same_shape(where, "product", curvature.product, "residual", residual);
   const auto check_numbers = [&](std::string_view name, std::size_t size) {
     if (size != 0) detail::check_count(where, name, static_cast<index_t>(size), residual.rows);
   };
-  check_numbers("d_alpha", curvature.d_alpha.size());
-  check_numbers("product_alpha", curvature.product_alpha.size());
+  check_numbers("alpha_direction", curvature.alpha_direction.size());
+  check_numbers("alpha_product", curvature.alpha_product.size());
   target.check(where, residual);
   const index_t cols = residual.cols;
   const int workers = workers_for(residual.rows, 100 * cols);
@@ -127,21 +126,23 @@ void run_curvature(std::string_view where, Rows<const Real> residual, PerRow alp
       if (target.ignored(i)) {
         std::fill_n(product, cols, Real(0));
       } else {
-        const double step = curvature.d_alpha.empty() || std::isinf(alpha[i]) ? 0.0 : curvature.d_alpha[at];
+        const double step =
+            curvature.alpha_direction.empty() || std::isinf(alpha[i]) ? 0.0 : curvature.alpha_direction[at];
         for (index_t j = 0; j < cols; ++j) p[j] = static_cast<Real>(residual.row(i)[j] + target.at(i, j));
-        const Real* direction = curvature.d_scores.row(i);
+        const Real* direction = curvature.direction.row(i);
         if (step != 0) {
           detail::shift_along_alpha(alpha[i], p, direction, step, cols, shifted);
           direction = shifted;
         }
         detail::jacobian_row(p, cols, alpha[i], direction, scratch, product);
-        if (!curvature.product_alpha.empty()) {
+        if (!curvature.alpha_product.empty()) {
           double second = target.negentropy_alpha_curvature(i, alpha[i] - 1);
-          for (index_t j = 0; j < cols; ++j) second -= tsallis_term_alpha_curvature(alpha[i] - 1, p[j]);
+          for (index_t j = 0; j < cols; ++j)
+            second -= detail::tsallis_term_alpha_curvature(alpha[i] - 1, p[j]);
           along = second * step - detail::along_alpha(alpha[i], p, product, cols);
         }
       }
-      if (!curvature.product_alpha.empty()) curvature.product_alpha[at] = along;
+      if (!curvature.alpha_product.empty()) curvature.alpha_product[at] = along;
     }
   });
 }
@@ -149,34 +150,34 @@ void run_curvature(std::string_view where, Rows<const Real> residual, PerRow alp
 }  // namespace
 
 template <class Real>
-void fenchel_young(Input<Real> scores, PerRow alpha, const ClassTargets& targets, Reduction reduction,
-                   const LossOutputs<Real>& outputs) {
-  run("fenchel_young", scores, alpha, OneClass<Real>(targets), reduction, outputs);
+void entmax_loss(Input<Real> scores, PerRow alpha, const ClassTargets& targets,
+                 const LossOutputs<Real>& outputs) {
+  run("entmax_loss", scores, alpha, OneClass<Real>(targets), outputs);
 }
 
 template <class Real>
-void fenchel_young(Input<Real> scores, PerRow alpha, const std::type_identity_t<SoftTargets<Real>>& targets,
-                   Reduction reduction, const LossOutputs<Real>& outputs) {
-  run("fenchel_young", scores, alpha, Soft<Real>(targets, Loss::fenchel_young), reduction, outputs);
+void entmax_loss(Input<Real> scores, PerRow alpha, const std::type_identity_t<SoftTargets<Real>>& targets,
+                 const LossOutputs<Real>& outputs) {
+  run("entmax_loss", scores, alpha, Soft<Real>(targets, Loss::fenchel_young), outputs);
 }
 
 template <class Real>
 void cross_omega(Input<Real> scores, PerRow alpha, const std::type_identity_t<SoftTargets<Real>>& targets,
-                 Reduction reduction, const LossOutputs<Real>& outputs) {
-  run("cross_omega", scores, alpha, Soft<Real>(targets, Loss::cross_omega), reduction, outputs);
+                 const LossOutputs<Real>& outputs) {
+  run("cross_omega", scores, alpha, Soft<Real>(targets, Loss::cross_omega), outputs);
 }
 
 template <class Real>
-void fenchel_young_curvature(Input<Real> residual, PerRow alpha, const ClassTargets& targets,
-                             const LossCurvature<Real>& curvature) {
-  run_curvature("fenchel_young_curvature", residual, alpha, OneClass<Real>(targets), curvature);
+void entmax_loss_curvature(Input<Real> residual, PerRow alpha, const ClassTargets& targets,
+                           const LossCurvature<Real>& curvature) {
+  run_curvature("entmax_loss_curvature", residual, alpha, OneClass<Real>(targets), curvature);
 }
 
 template <class Real>
-void fenchel_young_curvature(Input<Real> residual, PerRow alpha,
-                             const std::type_identity_t<SoftTargets<Real>>& targets,
-                             const LossCurvature<Real>& curvature) {
-  run_curvature("fenchel_young_curvature", residual, alpha, Soft<Real>(targets, Loss::fenchel_young),
+void entmax_loss_curvature(Input<Real> residual, PerRow alpha,
+                           const std::type_identity_t<SoftTargets<Real>>& targets,
+                           const LossCurvature<Real>& curvature) {
+  run_curvature("entmax_loss_curvature", residual, alpha, Soft<Real>(targets, Loss::fenchel_young),
                 curvature);
 }
 
@@ -188,9 +189,9 @@ void cross_omega_curvature(Input<Real> residual, PerRow alpha,
 }
 
 template <class Real>
-void fenchel_young_hessian_product(Input<Real> scores, PerRow alpha, Input<Real> direction,
-                                   Rows<Real> product) {
-  constexpr auto kWhere = "fenchel_young_hessian_product";
+void entmax_loss_hessian_product(Input<Real> scores, PerRow alpha, Input<Real> direction,
+                                 Rows<Real> product) {
+  constexpr auto kWhere = "entmax_loss_hessian_product";
   detail::check_view(kWhere, "scores", scores);
   detail::check_same_shape(kWhere, "direction", direction, "scores", scores);
   detail::check_same_shape(kWhere, "product", product, "scores", scores);
@@ -212,28 +213,22 @@ void fenchel_young_hessian_product(Input<Real> scores, PerRow alpha, Input<Real>
   });
 }
 
-template void fenchel_young(Input<float>, PerRow, const ClassTargets&, Reduction, const LossOutputs<float>&);
-template void fenchel_young(Input<double>, PerRow, const ClassTargets&, Reduction,
-                            const LossOutputs<double>&);
-template void fenchel_young(Input<float>, PerRow, const SoftTargets<float>&, Reduction,
-                            const LossOutputs<float>&);
-template void fenchel_young(Input<double>, PerRow, const SoftTargets<double>&, Reduction,
-                            const LossOutputs<double>&);
-template void cross_omega(Input<float>, PerRow, const SoftTargets<float>&, Reduction,
-                          const LossOutputs<float>&);
-template void cross_omega(Input<double>, PerRow, const SoftTargets<double>&, Reduction,
-                          const LossOutputs<double>&);
-template void fenchel_young_hessian_product(Input<float>, PerRow, Input<float>, Rows<float>);
-template void fenchel_young_hessian_product(Input<double>, PerRow, Input<double>, Rows<double>);
-template void fenchel_young_curvature(Input<float>, PerRow, const ClassTargets&, const LossCurvature<float>&);
-template void fenchel_young_curvature(Input<double>, PerRow, const ClassTargets&,
-                                      const LossCurvature<double>&);
-template void fenchel_young_curvature(Input<float>, PerRow, const SoftTargets<float>&,
-                                      const LossCurvature<float>&);
-template void fenchel_young_curvature(Input<double>, PerRow, const SoftTargets<double>&,
-                                      const LossCurvature<double>&);
+template void entmax_loss(Input<float>, PerRow, const ClassTargets&, const LossOutputs<float>&);
+template void entmax_loss(Input<float>, PerRow, const SoftTargets<float>&, const LossOutputs<float>&);
+template void cross_omega(Input<float>, PerRow, const SoftTargets<float>&, const LossOutputs<float>&);
+template void entmax_loss_hessian_product(Input<float>, PerRow, Input<float>, Rows<float>);
+template void entmax_loss_curvature(Input<float>, PerRow, const ClassTargets&, const LossCurvature<float>&);
+template void entmax_loss_curvature(Input<float>, PerRow, const SoftTargets<float>&,
+                                    const LossCurvature<float>&);
 template void cross_omega_curvature(Input<float>, PerRow, const SoftTargets<float>&,
                                     const LossCurvature<float>&);
+template void entmax_loss(Input<double>, PerRow, const ClassTargets&, const LossOutputs<double>&);
+template void entmax_loss(Input<double>, PerRow, const SoftTargets<double>&, const LossOutputs<double>&);
+template void cross_omega(Input<double>, PerRow, const SoftTargets<double>&, const LossOutputs<double>&);
+template void entmax_loss_hessian_product(Input<double>, PerRow, Input<double>, Rows<double>);
+template void entmax_loss_curvature(Input<double>, PerRow, const ClassTargets&, const LossCurvature<double>&);
+template void entmax_loss_curvature(Input<double>, PerRow, const SoftTargets<double>&,
+                                    const LossCurvature<double>&);
 template void cross_omega_curvature(Input<double>, PerRow, const SoftTargets<double>&,
                                     const LossCurvature<double>&);
 

@@ -4,7 +4,7 @@
 
 #include "backend/cpu/fusedmax/grid_checks.hpp"
 #include "backend/cpu/loss_rows.hpp"
-#include "fenchel/core/compensated_sum.hpp"
+#include "core/compensated_sum.hpp"
 #include "fenchel/core/parallel.hpp"
 
 namespace fenchel::cpu {
@@ -16,7 +16,7 @@ constexpr index_t work_of(index_t cols) noexcept { return 300 * cols; }
 /// sum |q_u - q_v| over neighbours, q given by a function of the pixel.
 template <class At>
 double total_variation(const detail::GridLayout& grid, const At& q) noexcept {
-  CompensatedSum sum;
+  detail::CompensatedSum sum;
   detail::for_edges(grid, [&](index_t u, index_t v) { sum.add(std::abs(q(u) - q(v))); });
   return sum.total();
 }
@@ -30,7 +30,7 @@ detail::RowLoss loss_of(const Real* scores, const detail::GridLayout& grid, doub
   const auto q_at = [&](index_t j) { return target.at(i, j); };
   const auto p_at = [&](index_t j) { return double{p[static_cast<std::size_t>(j)]}; };
   const double variation = total_variation(grid, q_at);
-  CompensatedSum distance, linear;
+  detail::CompensatedSum distance, linear;
   double worst = 0;
   for (index_t j = 0; j < static_cast<index_t>(p.size()); ++j) {
     const double q = q_at(j), difference = q - p_at(j);
@@ -47,12 +47,11 @@ detail::RowLoss loss_of(const Real* scores, const detail::GridLayout& grid, doub
 
 template <class Real, class Target>
 void run_loss(Rows<const Real> scores, index_t height, PerRow gamma, const Target& target,
-              Reduction reduction, const GammaLossOutputs<Real>& outputs) {
-  constexpr auto kWhere = "fusedmax_grid_fenchel_young";
+              const LossOutputs<Real>& outputs) {
+  constexpr auto kWhere = "fusedmax_grid_loss";
   const auto grid = detail::checked_grid(kWhere, "scores", scores, height, gamma);
-  const detail::LossRowOutputs<Real> all{outputs.loss, outputs.grad_scores, outputs.grad_gamma, "grad_gamma"};
   detail::run_loss_rows(
-      kWhere, scores, target, reduction, all, work_of(scores.cols), grid.scratch_size(),
+      kWhere, scores, target, outputs, work_of(scores.cols), grid.scratch_size(),
       [&](auto& part) { return grid.take_scratch(part); },
       [&](index_t i, const detail::GridScratch& scratch, std::span<Real> p) noexcept {
         const auto row = detail::fusedmax_grid_row(scores.row(i), grid, gamma[i], scratch, p.data());
@@ -81,28 +80,27 @@ void fusedmax_grid(Input<Real> scores, index_t height, PerRow gamma, Rows<Real> 
 }
 
 template <class Real>
-void fusedmax_grid_fenchel_young(Input<Real> scores, index_t height, PerRow gamma,
-                                 const ClassTargets& targets, Reduction reduction,
-                                 const GammaLossOutputs<Real>& outputs) {
-  run_loss(scores, height, gamma, detail::ClassRows<Real>(targets), reduction, outputs);
+void fusedmax_grid_loss(Input<Real> scores, index_t height, PerRow gamma, const ClassTargets& targets,
+                        const LossOutputs<Real>& outputs) {
+  run_loss(scores, height, gamma, detail::ClassRows<Real>(targets), outputs);
 }
 
 template <class Real>
-void fusedmax_grid_fenchel_young(Input<Real> scores, index_t height, PerRow gamma,
-                                 const std::type_identity_t<SoftTargets<Real>>& targets, Reduction reduction,
-                                 const GammaLossOutputs<Real>& outputs) {
-  run_loss(scores, height, gamma, detail::SoftRows<Real>(targets), reduction, outputs);
+void fusedmax_grid_loss(Input<Real> scores, index_t height, PerRow gamma,
+                        const std::type_identity_t<SoftTargets<Real>>& targets,
+                        const LossOutputs<Real>& outputs) {
+  run_loss(scores, height, gamma, detail::SoftRows<Real>(targets), outputs);
 }
 
 template void fusedmax_grid(Input<float>, index_t, PerRow, Rows<float>, double*);
 template void fusedmax_grid(Input<double>, index_t, PerRow, Rows<double>, double*);
-template void fusedmax_grid_fenchel_young(Input<float>, index_t, PerRow, const ClassTargets&, Reduction,
-                                          const GammaLossOutputs<float>&);
-template void fusedmax_grid_fenchel_young(Input<double>, index_t, PerRow, const ClassTargets&, Reduction,
-                                          const GammaLossOutputs<double>&);
-template void fusedmax_grid_fenchel_young(Input<float>, index_t, PerRow, const SoftTargets<float>&, Reduction,
-                                          const GammaLossOutputs<float>&);
-template void fusedmax_grid_fenchel_young(Input<double>, index_t, PerRow, const SoftTargets<double>&,
-                                          Reduction, const GammaLossOutputs<double>&);
+template void fusedmax_grid_loss(Input<float>, index_t, PerRow, const ClassTargets&,
+                                 const LossOutputs<float>&);
+template void fusedmax_grid_loss(Input<double>, index_t, PerRow, const ClassTargets&,
+                                 const LossOutputs<double>&);
+template void fusedmax_grid_loss(Input<float>, index_t, PerRow, const SoftTargets<float>&,
+                                 const LossOutputs<float>&);
+template void fusedmax_grid_loss(Input<double>, index_t, PerRow, const SoftTargets<double>&,
+                                 const LossOutputs<double>&);
 
 }  // namespace fenchel::cpu

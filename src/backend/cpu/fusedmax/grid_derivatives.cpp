@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "backend/cpu/fusedmax/grid_checks.hpp"
+#include "core/compensated_sum.hpp"
 #include "fenchel/backend/cpu/fusedmax_grid.hpp"
-#include "fenchel/core/compensated_sum.hpp"
 #include "fenchel/core/parallel.hpp"
 
 namespace fenchel::cpu {
@@ -44,7 +44,7 @@ class DerivativeRow {
 
   /// J (direction + step k), in m_.direction.
   void apply_jacobian(const Real* direction, double step) const noexcept {
-    CompensatedSum total;
+    detail::CompensatedSum total;
     index_t support = 0;
     for (index_t v = 0; v < size_; ++v) {
       const bool inside = p_[v] > 0;
@@ -61,7 +61,7 @@ class DerivativeRow {
   }
 
   [[nodiscard]] double along_gamma() const noexcept {
-    CompensatedSum sum;
+    detail::CompensatedSum sum;
     for (index_t v = 0; v < size_; ++v) sum.add(m_.direction[v] * m_.balance[v]);
     return sum.total();
   }
@@ -84,7 +84,7 @@ class DerivativeRow {
       try_visit(v + grid_.width < size_, v + grid_.width);
       try_visit(v >= grid_.width, v - grid_.width);
     }
-    CompensatedSum sum;
+    detail::CompensatedSum sum;
     for (index_t k = 0; k < count; ++k) sum.add(m_.direction[m_.plateau[k]]);
     const double average = sum.total() / static_cast<double>(count) - mean;
     for (index_t k = 0; k < count; ++k) m_.direction[m_.plateau[k]] = average;
@@ -126,38 +126,38 @@ void run(const detail::GridLayout& grid, Rows<const Real> p, PerRow gamma, Rows<
 }  // namespace
 
 template <class Real>
-void fusedmax_grid_jvp(Input<Real> p, index_t height, PerRow gamma, Input<Real> d_scores, Rows<Real> d_p,
-                       std::span<const double> d_gamma) {
+void fusedmax_grid_jvp(Input<Real> p, index_t height, PerRow gamma, Input<Real> direction,
+                       std::span<const double> gamma_direction, Rows<Real> tangent) {
   constexpr auto kWhere = "fusedmax_grid_jvp";
   const auto grid = detail::checked_grid(kWhere, "p", p, height, gamma);
-  detail::check_same_shape(kWhere, "d_scores", d_scores, "p", p);
-  detail::check_same_shape(kWhere, "d_p", d_p, "p", p);
-  if (!d_gamma.empty()) {
-    detail::check_count(kWhere, "d_gamma", static_cast<index_t>(d_gamma.size()), p.rows);
+  detail::check_same_shape(kWhere, "direction", direction, "p", p);
+  detail::check_same_shape(kWhere, "tangent", tangent, "p", p);
+  if (!gamma_direction.empty()) {
+    detail::check_count(kWhere, "gamma_direction", static_cast<index_t>(gamma_direction.size()), p.rows);
   }
-  run(grid, p, gamma, d_scores, d_gamma, d_p, [](index_t, const auto&) noexcept {});
+  run(grid, p, gamma, direction, gamma_direction, tangent, [](index_t, const auto&) noexcept {});
 }
 
 template <class Real>
-void fusedmax_grid_vjp(Input<Real> p, index_t height, PerRow gamma, Input<Real> grad_p,
-                       Rows<Real> grad_scores, std::span<double> grad_gamma) {
+void fusedmax_grid_vjp(Input<Real> p, index_t height, PerRow gamma, Input<Real> cotangent,
+                       Rows<Real> gradient, std::span<double> gamma_gradient) {
   constexpr auto kWhere = "fusedmax_grid_vjp";
   const auto grid = detail::checked_grid(kWhere, "p", p, height, gamma);
-  detail::check_same_shape(kWhere, "grad_p", grad_p, "p", p);
-  detail::check_same_shape(kWhere, "grad_scores", grad_scores, "p", p);
-  if (!grad_gamma.empty()) {
-    detail::check_count(kWhere, "grad_gamma", static_cast<index_t>(grad_gamma.size()), p.rows);
+  detail::check_same_shape(kWhere, "cotangent", cotangent, "p", p);
+  detail::check_same_shape(kWhere, "gradient", gradient, "p", p);
+  if (!gamma_gradient.empty()) {
+    detail::check_count(kWhere, "gamma_gradient", static_cast<index_t>(gamma_gradient.size()), p.rows);
   }
-  run(grid, p, gamma, grad_p, {}, grad_scores, [&](index_t i, const auto& row) noexcept {
-    if (!grad_gamma.empty()) grad_gamma[static_cast<std::size_t>(i)] = row.along_gamma();
+  run(grid, p, gamma, cotangent, {}, gradient, [&](index_t i, const auto& row) noexcept {
+    if (!gamma_gradient.empty()) gamma_gradient[static_cast<std::size_t>(i)] = row.along_gamma();
   });
 }
 
-template void fusedmax_grid_jvp(Input<float>, index_t, PerRow, Input<float>, Rows<float>,
-                                std::span<const double>);
-template void fusedmax_grid_jvp(Input<double>, index_t, PerRow, Input<double>, Rows<double>,
-                                std::span<const double>);
+template void fusedmax_grid_jvp(Input<float>, index_t, PerRow, Input<float>, std::span<const double>,
+                                Rows<float>);
 template void fusedmax_grid_vjp(Input<float>, index_t, PerRow, Input<float>, Rows<float>, std::span<double>);
+template void fusedmax_grid_jvp(Input<double>, index_t, PerRow, Input<double>, std::span<const double>,
+                                Rows<double>);
 template void fusedmax_grid_vjp(Input<double>, index_t, PerRow, Input<double>, Rows<double>,
                                 std::span<double>);
 

@@ -69,16 +69,15 @@ double variation(index_t n, const detail::EdgeGammas& gammas, const Value& value
 }
 
 template <class Real, class Target>
-void run(Rows<const Real> scores, PerRow gamma, const Target& target, Reduction reduction,
-         const GammaLossOutputs<Real>& outputs, const Chain& chain) {
-  constexpr auto kWhere = "fusedmax_fenchel_young";
+void run(Rows<const Real> scores, PerRow gamma, const Target& target, const LossOutputs<Real>& outputs,
+         const Chain& chain) {
+  constexpr auto kWhere = "fusedmax_loss";
   detail::check_view(kWhere, "scores", scores);
   detail::check_gamma(kWhere, gamma, scores.rows);
   detail::check_chain(kWhere, chain, scores.rows, scores.cols);
   const index_t cols = scores.cols;
-  const detail::LossRowOutputs<Real> all{outputs.loss, outputs.grad_scores, outputs.grad_gamma, "grad_gamma"};
   detail::run_loss_rows(
-      kWhere, scores, target, reduction, all, 20 * cols, detail::fused_scratch_bytes(cols),
+      kWhere, scores, target, outputs, 20 * cols, detail::fused_scratch_bytes(cols),
       [cols](auto& part) { return detail::take_fused_scratch(part, cols); },
       [&](index_t i, const auto& scratch, std::span<Real> p) noexcept -> detail::RowLoss {
         const index_t n = detail::chain_length(chain, i, cols);
@@ -91,7 +90,7 @@ void run(Rows<const Real> scores, PerRow gamma, const Target& target, Reduction 
         const auto q = [&](index_t j) { return target.at(i, j); };
         double value = row_loss(z, p.data(), scratch.x, n, row, gammas, q);
         for (index_t j = n; j < cols; ++j) value = q(j) > 0 ? kInf : value;
-        if (outputs.grad_gamma.empty()) return {value, 0};
+        if (outputs.slope.empty()) return {value, 0};
         return {value, variation(n, gammas, q) -
                            variation(n, gammas, [&](index_t j) { return double{p.data()[j]}; })};
       });
@@ -100,25 +99,24 @@ void run(Rows<const Real> scores, PerRow gamma, const Target& target, Reduction 
 }  // namespace
 
 template <class Real>
-void fusedmax_fenchel_young(Input<Real> scores, PerRow gamma, const ClassTargets& targets,
-                            Reduction reduction, const GammaLossOutputs<Real>& outputs, const Chain& chain) {
-  run(scores, gamma, detail::ClassRows<Real>(targets), reduction, outputs, chain);
+void fusedmax_loss(Input<Real> scores, PerRow gamma, const ClassTargets& targets,
+                   const LossOutputs<Real>& outputs, const Chain& chain) {
+  run(scores, gamma, detail::ClassRows<Real>(targets), outputs, chain);
 }
 
 template <class Real>
-void fusedmax_fenchel_young(Input<Real> scores, PerRow gamma,
-                            const std::type_identity_t<SoftTargets<Real>>& targets, Reduction reduction,
-                            const GammaLossOutputs<Real>& outputs, const Chain& chain) {
-  run(scores, gamma, detail::SoftRows<Real>(targets), reduction, outputs, chain);
+void fusedmax_loss(Input<Real> scores, PerRow gamma, const std::type_identity_t<SoftTargets<Real>>& targets,
+                   const LossOutputs<Real>& outputs, const Chain& chain) {
+  run(scores, gamma, detail::SoftRows<Real>(targets), outputs, chain);
 }
 
-template void fusedmax_fenchel_young(Input<float>, PerRow, const ClassTargets&, Reduction,
-                                     const GammaLossOutputs<float>&, const Chain&);
-template void fusedmax_fenchel_young(Input<double>, PerRow, const ClassTargets&, Reduction,
-                                     const GammaLossOutputs<double>&, const Chain&);
-template void fusedmax_fenchel_young(Input<float>, PerRow, const SoftTargets<float>&, Reduction,
-                                     const GammaLossOutputs<float>&, const Chain&);
-template void fusedmax_fenchel_young(Input<double>, PerRow, const SoftTargets<double>&, Reduction,
-                                     const GammaLossOutputs<double>&, const Chain&);
+template void fusedmax_loss(Input<float>, PerRow, const ClassTargets&, const LossOutputs<float>&,
+                            const Chain&);
+template void fusedmax_loss(Input<double>, PerRow, const ClassTargets&, const LossOutputs<double>&,
+                            const Chain&);
+template void fusedmax_loss(Input<float>, PerRow, const SoftTargets<float>&, const LossOutputs<float>&,
+                            const Chain&);
+template void fusedmax_loss(Input<double>, PerRow, const SoftTargets<double>&, const LossOutputs<double>&,
+                            const Chain&);
 
 }  // namespace fenchel::cpu

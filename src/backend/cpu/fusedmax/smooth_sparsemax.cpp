@@ -104,16 +104,15 @@ detail::RowLoss row_loss(index_t i, const Target& target, std::span<const Real> 
 }
 
 template <class Real, class Target>
-void run_loss(Rows<const Real> scores, PerRow gamma, const Target& target, Reduction reduction,
-              const GammaLossOutputs<Real>& outputs, const Chain& chain) {
-  constexpr auto kWhere = "smooth_sparsemax_fenchel_young";
+void run_loss(Rows<const Real> scores, PerRow gamma, const Target& target, const LossOutputs<Real>& outputs,
+              const Chain& chain) {
+  constexpr auto kWhere = "smooth_sparsemax_loss";
   detail::check_view(kWhere, "scores", scores);
   detail::check_gamma(kWhere, gamma, scores.rows);
   detail::check_chain(kWhere, chain, scores.rows, scores.cols);
-  const detail::LossRowOutputs<Real> all{outputs.loss, outputs.grad_scores, outputs.grad_gamma, "grad_gamma"};
   const index_t cols = scores.cols;
   detail::run_loss_rows(
-      kWhere, scores, target, reduction, all, kMapCost * cols, SobolevChain::bytes(cols),
+      kWhere, scores, target, outputs, kMapCost * cols, SobolevChain::bytes(cols),
       [cols](auto& part) { return SobolevChain(part, cols); },
       [&](index_t i, SobolevChain row, std::span<Real> p) noexcept {
         const EdgeGammas edges(gamma[i], chain, i);
@@ -143,17 +142,17 @@ void smooth_sparsemax(Input<Real> scores, PerRow gamma, Rows<Real> p, const Chai
 }
 
 template <class Real>
-void smooth_sparsemax_jvp(Input<Real> p, PerRow gamma, Input<Real> d_scores, Rows<Real> d_p,
-                          const Chain& chain, std::span<const double> d_gamma) {
-  detail::check_chain_product<Real>("smooth_sparsemax_jvp", p, gamma, {"d_scores", d_scores}, {"d_p", d_p},
-                                    chain, {"d_gamma", d_gamma.size()});
+void smooth_sparsemax_jvp(Input<Real> p, PerRow gamma, Input<Real> direction,
+                          std::span<const double> gamma_direction, Rows<Real> tangent, const Chain& chain) {
+  detail::check_chain_product<Real>("smooth_sparsemax_jvp", p, gamma, {"direction", direction},
+                                    {"tangent", tangent}, chain, {"gamma_direction", gamma_direction.size()});
   run_derivative(
-      p, gamma, chain, d_p,
+      p, gamma, chain, tangent,
       [&](index_t i, SobolevChain& row, const EdgeGammas& edges) noexcept {
-        const Real *at = p.row(i), *direction = d_scores.row(i);
-        std::copy(direction, direction + row.size(), row.values());
-        if (!d_gamma.empty()) {
-          const double step = d_gamma[static_cast<std::size_t>(i)];
+        const Real *at = p.row(i), *along = direction.row(i);
+        std::copy(along, along + row.size(), row.values());
+        if (!gamma_direction.empty()) {
+          const double step = gamma_direction[static_cast<std::size_t>(i)];
           for (index_t k = 0; k + 1 < row.size(); ++k) {
             const double flow = step * edges.weight(k) * (double{at[k + 1]} - double{at[k]});
             row.values()[k] += flow;
@@ -166,59 +165,57 @@ void smooth_sparsemax_jvp(Input<Real> p, PerRow gamma, Input<Real> d_scores, Row
 }
 
 template <class Real>
-void smooth_sparsemax_vjp(Input<Real> p, PerRow gamma, Input<Real> grad_p, Rows<Real> grad_scores,
-                          const Chain& chain, std::span<double> grad_gamma) {
-  detail::check_chain_product<Real>("smooth_sparsemax_vjp", p, gamma, {"grad_p", grad_p},
-                                    {"grad_scores", grad_scores}, chain, {"grad_gamma", grad_gamma.size()});
+void smooth_sparsemax_vjp(Input<Real> p, PerRow gamma, Input<Real> cotangent, Rows<Real> gradient,
+                          std::span<double> gamma_gradient, const Chain& chain) {
+  detail::check_chain_product<Real>("smooth_sparsemax_vjp", p, gamma, {"cotangent", cotangent},
+                                    {"gradient", gradient}, chain, {"gamma_gradient", gamma_gradient.size()});
   run_derivative(
-      p, gamma, chain, grad_scores,
+      p, gamma, chain, gradient,
       [&](index_t i, SobolevChain& row, const EdgeGammas& edges) noexcept {
-        const Real *at = p.row(i), *gradient = grad_p.row(i);
-        std::copy(gradient, gradient + row.size(), row.values());
+        const Real *at = p.row(i), *given = cotangent.row(i);
+        std::copy(given, given + row.size(), row.values());
         row.differentiate(at);
-        if (grad_gamma.empty()) return;
-        grad_gamma[static_cast<std::size_t>(i)] =
+        if (gamma_gradient.empty()) return;
+        gamma_gradient[static_cast<std::size_t>(i)] =
             0.0 - along_edges(
                       row.size(), edges, [&](index_t j) { return row.result()[j]; },
                       [&](index_t j) { return double{at[j]}; });
       },
       [&](index_t i) {
-        if (!grad_gamma.empty()) grad_gamma[static_cast<std::size_t>(i)] = kNaN;
+        if (!gamma_gradient.empty()) gamma_gradient[static_cast<std::size_t>(i)] = kNaN;
       });
 }
 
 template <class Real>
-void smooth_sparsemax_fenchel_young(Input<Real> scores, PerRow gamma, const ClassTargets& targets,
-                                    Reduction reduction, const GammaLossOutputs<Real>& outputs,
-                                    const Chain& chain) {
-  run_loss(scores, gamma, detail::ClassRows<Real>(targets), reduction, outputs, chain);
+void smooth_sparsemax_loss(Input<Real> scores, PerRow gamma, const ClassTargets& targets,
+                           const LossOutputs<Real>& outputs, const Chain& chain) {
+  run_loss(scores, gamma, detail::ClassRows<Real>(targets), outputs, chain);
 }
 
 template <class Real>
-void smooth_sparsemax_fenchel_young(Input<Real> scores, PerRow gamma,
-                                    const std::type_identity_t<SoftTargets<Real>>& targets,
-                                    Reduction reduction, const GammaLossOutputs<Real>& outputs,
-                                    const Chain& chain) {
-  run_loss(scores, gamma, detail::SoftRows<Real>(targets), reduction, outputs, chain);
+void smooth_sparsemax_loss(Input<Real> scores, PerRow gamma,
+                           const std::type_identity_t<SoftTargets<Real>>& targets,
+                           const LossOutputs<Real>& outputs, const Chain& chain) {
+  run_loss(scores, gamma, detail::SoftRows<Real>(targets), outputs, chain);
 }
 
 template void smooth_sparsemax(Input<float>, PerRow, Rows<float>, const Chain&, double*);
+template void smooth_sparsemax_jvp(Input<float>, PerRow, Input<float>, std::span<const double>, Rows<float>,
+                                   const Chain&);
+template void smooth_sparsemax_vjp(Input<float>, PerRow, Input<float>, Rows<float>, std::span<double>,
+                                   const Chain&);
+template void smooth_sparsemax_loss(Input<float>, PerRow, const ClassTargets&, const LossOutputs<float>&,
+                                    const Chain&);
+template void smooth_sparsemax_loss(Input<float>, PerRow, const SoftTargets<float>&,
+                                    const LossOutputs<float>&, const Chain&);
 template void smooth_sparsemax(Input<double>, PerRow, Rows<double>, const Chain&, double*);
-template void smooth_sparsemax_jvp(Input<float>, PerRow, Input<float>, Rows<float>, const Chain&,
-                                   std::span<const double>);
-template void smooth_sparsemax_jvp(Input<double>, PerRow, Input<double>, Rows<double>, const Chain&,
-                                   std::span<const double>);
-template void smooth_sparsemax_vjp(Input<float>, PerRow, Input<float>, Rows<float>, const Chain&,
-                                   std::span<double>);
-template void smooth_sparsemax_vjp(Input<double>, PerRow, Input<double>, Rows<double>, const Chain&,
-                                   std::span<double>);
-template void smooth_sparsemax_fenchel_young(Input<float>, PerRow, const ClassTargets&, Reduction,
-                                             const GammaLossOutputs<float>&, const Chain&);
-template void smooth_sparsemax_fenchel_young(Input<double>, PerRow, const ClassTargets&, Reduction,
-                                             const GammaLossOutputs<double>&, const Chain&);
-template void smooth_sparsemax_fenchel_young(Input<float>, PerRow, const SoftTargets<float>&, Reduction,
-                                             const GammaLossOutputs<float>&, const Chain&);
-template void smooth_sparsemax_fenchel_young(Input<double>, PerRow, const SoftTargets<double>&, Reduction,
-                                             const GammaLossOutputs<double>&, const Chain&);
+template void smooth_sparsemax_jvp(Input<double>, PerRow, Input<double>, std::span<const double>,
+                                   Rows<double>, const Chain&);
+template void smooth_sparsemax_vjp(Input<double>, PerRow, Input<double>, Rows<double>, std::span<double>,
+                                   const Chain&);
+template void smooth_sparsemax_loss(Input<double>, PerRow, const ClassTargets&, const LossOutputs<double>&,
+                                    const Chain&);
+template void smooth_sparsemax_loss(Input<double>, PerRow, const SoftTargets<double>&,
+                                    const LossOutputs<double>&, const Chain&);
 
 }  // namespace fenchel::cpu

@@ -1,4 +1,4 @@
-#include "fenchel/core/beta_gaussian_conjugate.hpp"
+#include "core/beta_gaussian/conjugate.hpp"
 
 #include <limits>
 
@@ -6,7 +6,7 @@
 #include "fenchel/core/infinity.hpp"
 #include "fenchel/core/quadrature.hpp"
 
-namespace fenchel {
+namespace fenchel::detail {
 
 double conjugate_alpha_derivative(const BetaGaussianConstants& c) {
   if (std::isinf(c.am1)) return 0;
@@ -14,7 +14,7 @@ double conjugate_alpha_derivative(const BetaGaussianConstants& c) {
   const BetaGaussianAlphaDerivatives d = alpha_derivatives(c);
   // v = 2 e^z / (2 + (n + 2) am1).
   const double v_slope = c.variance_factor * (d.log_peak_power - (n + 2) / (2 + (n + 2) * c.am1));
-  return (d.normalizer - n * (c.variance_factor + c.am1 * v_slope) / 2 - conjugate(c)) / alpha;
+  return (d.normalizer - n * (c.variance_factor + c.am1 * v_slope) / 2 - beta_gaussian_conjugate(c)) / alpha;
 }
 
 double tsallis_negentropy_order_derivative(const BetaGaussianConstants& c, double order) {
@@ -42,4 +42,4 @@ double tsallis_negentropy_order_derivative(const BetaGaussianConstants& c, doubl
          mean([](double fall) { return std::exp(fall); });
 }
 
-}  // namespace fenchel
+}  // namespace fenchel::detail

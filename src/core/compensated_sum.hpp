@@ -1,6 +1,6 @@
 #pragma once
 
-namespace fenchel {
+namespace fenchel::detail {
 
 /// Kahan's sum: a long plain sum would lose an ulp for every few entries.
 class CompensatedSum {
@@ -16,4 +16,4 @@ class CompensatedSum {
   double total_ = 0, lost_ = 0;
 };
 
-}  // namespace fenchel
+}  // namespace fenchel::detail

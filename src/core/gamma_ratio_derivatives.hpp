@@ -6,7 +6,7 @@
 #include "fenchel/core/gamma_ratio.hpp"
 #include "fenchel/core/index.hpp"
 
-namespace fenchel {
+namespace fenchel::detail {
 
 /// The first three derivatives in am1 of log_gamma_ratio(n, am1), each to kGammaRatioDerivativeError of
 /// itself; 0 at am1 = infinity.
@@ -14,8 +14,6 @@ struct GammaRatioDerivatives {
   double first, second, third;
 };
 inline constexpr double kGammaRatioDerivativeError = 1e-12;
-
-namespace detail {
 
 /// sum += sign times the derivatives of log1p(c am1).
 FENCHEL_HD inline void add_log1p(GammaRatioDerivatives& sum, double sign, double c, double am1) noexcept {
@@ -55,16 +53,12 @@ FENCHEL_HD inline GammaRatioDerivatives log_gamma_ratio_derivatives_1(double am1
   return sum;
 }
 
-}  // namespace detail
-
 [[nodiscard]] FENCHEL_HD inline GammaRatioDerivatives log_gamma_ratio_derivatives(index_t n,
                                                                                   double am1) noexcept {
   if (std::isinf(am1)) return {};
-  GammaRatioDerivatives sum =
-      n % 2 == 1 ? detail::log_gamma_ratio_derivatives_1(am1) : GammaRatioDerivatives{};
-  for (double k = n % 2 == 1 ? 1.5 : 1; 2 * k <= static_cast<double>(n); ++k)
-    detail::add_log1p(sum, 1, k, am1);
+  GammaRatioDerivatives sum = n % 2 == 1 ? log_gamma_ratio_derivatives_1(am1) : GammaRatioDerivatives{};
+  for (double k = n % 2 == 1 ? 1.5 : 1; 2 * k <= static_cast<double>(n); ++k) add_log1p(sum, 1, k, am1);
   return sum;
 }
 
-}  // namespace fenchel
+}  // namespace fenchel::detail

@@ -8,11 +8,11 @@
 #include "fenchel/core/index.hpp"
 
 /// What the losses of quadratic scores need of beta-Gaussians.
-namespace fenchel {
+namespace fenchel::detail {
 
 /// Omega*_alpha(f) = (A - am1 n v / 2) / alpha of f = -q/2, v the variance factor (docs/math.md 5.2); -n v /
 /// 2 for infinite alpha.
-FENCHEL_HD inline double conjugate(const BetaGaussianConstants& c) noexcept {
+FENCHEL_HD inline double beta_gaussian_conjugate(const BetaGaussianConstants& c) noexcept {
   const double half_trace = static_cast<double>(c.dimension) * c.variance_factor / 2;
   if (std::isinf(c.am1)) return -half_trace;
   return (c.normalizer - c.am1 * half_trace) / (1 + c.am1);
@@ -20,12 +20,11 @@ FENCHEL_HD inline double conjugate(const BetaGaussianConstants& c) noexcept {
 
 /// Its derivative with respect to alpha at fixed f, which is also less that of Omega_alpha at the prediction
 /// (the envelope).
-[[nodiscard]] FENCHEL_EXPORT double conjugate_alpha_derivative(const BetaGaussianConstants& c);
+[[nodiscard]] double conjugate_alpha_derivative(const BetaGaussianConstants& c);
 
 /// The derivative of Omega_order(p) with respect to the order, by quadrature in the radius, to about 1e-12; 0
 /// for an infinite order, NaN where Omega is infinite.
-[[nodiscard]] FENCHEL_EXPORT double tsallis_negentropy_order_derivative(const BetaGaussianConstants& c,
-                                                                        double order);
+[[nodiscard]] double tsallis_negentropy_order_derivative(const BetaGaussianConstants& c, double order);
 
 /// e^y - 1 - y.
 FENCHEL_HD inline double expm1_less_linear(double y) noexcept {
@@ -48,4 +47,4 @@ FENCHEL_HD inline double scale_divergence(index_t n, double am1, double s) noexc
   return std::exp(s) * (delta * expm1_less_linear(-s) - expm1_less_linear(-delta * s)) / gamma;
 }
 
-}  // namespace fenchel
+}  // namespace fenchel::detail

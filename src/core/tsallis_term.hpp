@@ -6,7 +6,7 @@
 #include "fenchel/core/deformed.hpp"
 #include "fenchel/core/deformed_derivatives.hpp"
 
-namespace fenchel {
+namespace fenchel::detail {
 
 /// phi(p) = p log_{2-alpha}(p) / alpha, whose sum over a distribution is Omega_alpha; 0 at p = 0 and at
 /// infinite alpha.
@@ -31,4 +31,4 @@ FENCHEL_HD inline double tsallis_term_alpha_curvature(double am1, double p) noex
   return p * (deformed_log_alpha_derivative<2>(am1, l) - 2 * first / alpha) / alpha;
 }
 
-}  // namespace fenchel
+}  // namespace fenchel::detail

@@ -7,7 +7,7 @@
 
 /// How the radius r = sqrt(q) of a beta-Gaussian moves with its parameters, at a fixed probability of the
 /// ball.
-namespace fenchel {
+namespace fenchel::detail {
 
 /// d log r / dalpha at r^2 = q, by quadrature; NaN off the support, 0 for infinite alpha.
 [[nodiscard]] FENCHEL_EXPORT double log_radius_alpha_slope(const BetaGaussianConstants& c, double q);
@@ -18,4 +18,4 @@ namespace fenchel {
   return std::isinf(c.am1) ? 1 / n : c.am1 / (2 + n * c.am1);
 }
 
-}  // namespace fenchel
+}  // namespace fenchel::detail

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/tsallis_term.hpp"
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/deformed.hpp"
-#include "fenchel/core/tsallis_term.hpp"
 
 /// The losses of a target q against the score f whose prediction is p = exp_{2-alpha}(u), u = f - A, as sums
 /// over coordinates. With phi(q) = q log_{2-alpha}(q) / alpha the sum of phi is Omega_alpha, and q, p both
 /// having mass one, Omega*(f) + Omega(q) - <f, q> is the sum of phi(q) + p^alpha / alpha - q (u + 1/alpha).
 /// docs/math.md 2.
-namespace fenchel {
+namespace fenchel::detail {
 
 /// p^alpha / alpha - q (u + 1/alpha): what a coordinate adds to the cross-Omega loss. 0 for q = 0, u = -inf.
 FENCHEL_HD inline double cross_omega_term(double am1, double q, double p, double u) noexcept {
@@ -35,4 +35,4 @@ FENCHEL_HD inline double fenchel_young_term(double am1, double q, double p, doub
   return std::max(0.0, tsallis_term(am1, q) + cross_omega_term(am1, q, p, u));
 }
 
-}  // namespace fenchel
+}  // namespace fenchel::detail
