@@ -1,5 +1,7 @@
 #pragma once
 
+/// Every header of the library `fenchel::fenchel` at once.
+
 #include "fenchel/attention/attend.hpp"
 #include "fenchel/attention/attend_derivatives.hpp"
 #include "fenchel/attention/basis.hpp"

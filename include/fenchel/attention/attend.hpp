@@ -1,5 +1,7 @@
 #pragma once
 
+/// `attend`: the expectations E_p[psi] of a basis under a distribution on the line or the integers.
+
 #include <Eigen/Core>
 
 #include "fenchel/attention/basis.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `compose`: from scores and observations to a discrete, a continuous or a summed context, with gradients.
+
 #include <Eigen/Core>
 #include <concepts>
 #include <optional>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `GaussianBasis`: Gaussian functions on the line.
+
 #include <Eigen/Core>
 #include <initializer_list>
 #include <span>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// Expectations of basis functions by quadrature, where there is no closed form.
+
 #include <span>
 #include <vector>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `MultivariateGaussianBasis`: Gaussian functions on R^D.
+
 #include <Eigen/Core>
 #include <vector>
 

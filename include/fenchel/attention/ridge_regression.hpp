@@ -1,5 +1,7 @@
 #pragma once
 
+/// `RidgeRegression` and `RidgeCache`: value functions from observations, with gradients.
+
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <map>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// What continuous attention over rows reads and writes, in the memory of the CPU or of a GPU.
+
 #include <span>
 
 #include "fenchel/core/index.hpp"

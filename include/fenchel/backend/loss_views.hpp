@@ -1,5 +1,7 @@
 #pragma once
 
+/// Targets and outputs of the losses over rows, in the memory of the CPU or of a GPU.
+
 #include <span>
 
 #include "fenchel/core/index.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// Functions of a beta-Gaussian on R^n with their first and second derivatives.
+
 #include <array>
 #include <cstdint>
 #include <span>

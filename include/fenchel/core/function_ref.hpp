@@ -1,5 +1,7 @@
 #pragma once
 
+/// `FunctionRef`: a reference to a callable, for the length of a call.
+
 #include <memory>
 #include <type_traits>
 #include <utility>

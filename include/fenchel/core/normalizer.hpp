@@ -1,5 +1,7 @@
 #pragma once
 
+/// The normaliser of one score on a finite measure, by which all maps with alpha are computed.
+
 #include <cmath>
 #include <span>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `parallel_rows`, `set_num_threads` and `ThreadPool`: loops over rows on several threads.
+
 #include <memory>
 #include <type_traits>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `Rows`, a view of a batch at any stride, and `PerRow`, one number for all rows or one for each.
+
 #include <span>
 #include <type_traits>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `RowsSource`: rows in memory, read without a copy.
+
 #include <string>
 #include <vector>
 

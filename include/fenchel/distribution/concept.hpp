@@ -1,5 +1,7 @@
 #pragma once
 
+/// The concepts `Distribution`, `DiscreteDistribution`, `NumericDistribution` and `LineDistribution`.
+
 #include <concepts>
 
 #include "fenchel/core/index.hpp"

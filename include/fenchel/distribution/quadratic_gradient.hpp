@@ -1,5 +1,7 @@
 #pragma once
 
+/// `QuadraticGradient`: derivatives in mu, sigma2 and alpha.
+
 #include <Eigen/Core>
 
 namespace fenchel {

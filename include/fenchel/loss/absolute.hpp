@@ -1,5 +1,7 @@
 #pragma once
 
+/// The losses of absolute scores on the line, with gradients and Hessian.
+
 #include <cmath>
 
 #include "fenchel/core/config.hpp"

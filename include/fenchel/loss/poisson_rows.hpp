@@ -1,5 +1,7 @@
 #pragma once
 
+/// `sparse_poisson_rows`: many sparse Poissons with their moments, entropies, losses and derivatives.
+
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/rows.hpp"
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `Sobolev`: the regularizer on the squared derivative, whose predictions are smooth.
+
 #include "fenchel/core/check.hpp"
 
 namespace fenchel {

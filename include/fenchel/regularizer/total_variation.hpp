@@ -1,5 +1,7 @@
 #pragma once
 
+/// `TotalVariation`: the regularizer on the absolute derivative, whose predictions have plateaus.
+
 #include "fenchel/core/check.hpp"
 
 namespace fenchel {

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `LocationScaleScore`: -g'(|t - mu| / sigma) / sigma for a convex g.
+
 #include <cmath>
 #include <functional>
 #include <utility>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `MultivariateQuadraticScore`: -(t - mu)^T Sigma^-1 (t - mu) / 2 on R^N.
+
 #include <Eigen/Core>
 
 #include "fenchel/core/config.hpp"

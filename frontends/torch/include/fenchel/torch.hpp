@@ -1,5 +1,7 @@
 #pragma once
 
+/// `entmax`, `fusedmax`, `entmax_loss` and `continuous_attention` for tensors of libtorch, with derivatives.
+
 #include <ATen/ATen.h>
 #include <ATen/ExpandUtils.h>
 #include <ATen/autocast_mode.h>

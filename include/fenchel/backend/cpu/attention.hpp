@@ -1,5 +1,7 @@
 #pragma once
 
+/// Continuous attention over the rows of a batch, with contexts and derivatives up to second order.
+
 #include <type_traits>
 
 #include "fenchel/backend/attention_views.hpp"

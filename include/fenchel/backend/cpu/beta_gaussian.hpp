@@ -1,5 +1,7 @@
 #pragma once
 
+/// Densities, distribution functions, quantiles and draws of one beta-Gaussian at many points.
+
 #include <cstdint>
 #include <limits>
 #include <span>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `Chain`: the length of each row and the weight of each edge, for maps that compare neighbouring columns.
+
 #include <span>
 
 #include "fenchel/core/rows.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `entmax`, `softmax` and `sparsemax` over the rows of a batch, with normaliser, threshold and support size.
+
 #include <cmath>
 #include <type_traits>
 

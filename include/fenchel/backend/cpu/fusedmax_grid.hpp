@@ -1,5 +1,7 @@
 #pragma once
 
+/// `fusedmax_grid`: fusedmax of images, its derivatives and its loss.
+
 #include <span>
 
 #include "fenchel/backend/cpu/chain.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `match_weights` and its derivatives over the rows of a batch.
+
 #include <optional>
 #include <span>
 #include <type_traits>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `smooth_sparsemax` over the rows of a batch, its derivatives and its loss.
+
 #include <span>
 
 #include "fenchel/backend/cpu/chain.hpp"

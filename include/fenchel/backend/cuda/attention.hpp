@@ -1,5 +1,7 @@
 #pragma once
 
+/// Continuous attention on a GPU, with contexts and derivatives up to second order.
+
 #include "fenchel/backend/cuda/views.hpp"
 #include "fenchel/core/config.hpp"
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// Functions of many beta-Gaussians, each with parameters of its own, with derivatives, on a GPU.
+
 #include "fenchel/backend/cuda/views.hpp"
 #include "fenchel/core/beta_gaussian_jet.hpp"
 #include "fenchel/core/config.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `entmax` on a GPU, for every alpha > 0.
+
 #include "fenchel/backend/cuda/views.hpp"
 #include "fenchel/core/config.hpp"
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `entmax_vjp`, `entmax_jvp` and `entmax_vjp_vjp` on a GPU.
+
 #include "fenchel/backend/cuda/views.hpp"
 #include "fenchel/core/config.hpp"
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// Fenchel-Young and cross-Omega losses of each row on a GPU, with gradients and Hessian products.
+
 #include <cstdint>
 
 #include "fenchel/backend/cuda/views.hpp"

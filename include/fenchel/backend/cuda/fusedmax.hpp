@@ -1,5 +1,7 @@
 #pragma once
 
+/// `fusedmax` and its derivatives on a GPU.
+
 #include <cstddef>
 
 #include "fenchel/backend/cuda/views.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `DeviceRows`, `PerRow`, `Half`, `BFloat16` and `Stream`: what the functions on a GPU take.
+
 #include <cstdint>
 #include <type_traits>
 

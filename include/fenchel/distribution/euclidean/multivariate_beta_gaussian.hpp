@@ -1,5 +1,7 @@
 #pragma once
 
+/// `MultivariateBetaGaussian` on R^N, with full, diagonal or singular Sigma.
+
 #include <Eigen/Core>
 #include <cstdint>
 #include <random>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `IntegerTable`: probabilities of integers, with all accessors of a distribution on the integers.
+
 #include <cmath>
 #include <concepts>
 #include <functional>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `SparseIntegerGaussian`: the prediction for a quadratic score on the integers.
+
 #include <array>
 
 #include "fenchel/core/config.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `SparsePoisson`: Poisson at alpha = 1, and on finitely many counts for alpha > 1.
+
 #include "fenchel/core/config.hpp"
 #include "fenchel/distribution/integers/integer_prediction.hpp"
 #include "fenchel/distribution/integers/integer_table.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `BetaGaussian`: Student, Gaussian, biweight, truncated parabola and uniform, by alpha.
+
 #include <array>
 #include <random>
 

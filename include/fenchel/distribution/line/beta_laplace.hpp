@@ -1,5 +1,7 @@
 #pragma once
 
+/// `BetaLaplace`: Laplace at alpha = 1, triangular at alpha = 2.
+
 #include <random>
 
 #include "fenchel/core/config.hpp"

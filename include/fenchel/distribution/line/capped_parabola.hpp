@@ -1,5 +1,7 @@
 #pragma once
 
+/// `CappedParabola`: a truncated parabola with a flat top.
+
 #include <array>
 #include <concepts>
 #include <span>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `CappedTriangular`: a triangular density with a flat top.
+
 #include <concepts>
 #include <span>
 

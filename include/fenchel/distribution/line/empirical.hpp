@@ -1,5 +1,7 @@
 #pragma once
 
+/// `Empirical`: a sample on the line as the target of a loss.
+
 #include <concepts>
 #include <span>
 

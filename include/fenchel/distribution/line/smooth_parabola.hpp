@@ -1,5 +1,7 @@
 #pragma once
 
+/// `SmoothParabola`: a truncated parabola whose ends are smooth.
+
 #include <array>
 #include <concepts>
 #include <span>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `SmoothTriangular`: a triangular density whose top and ends are smooth.
+
 #include <concepts>
 #include <span>
 

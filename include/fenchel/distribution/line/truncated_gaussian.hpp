@@ -1,5 +1,7 @@
 #pragma once
 
+/// `TruncatedGaussian`: a scaled Gaussian density less a constant, where that is positive.
+
 #include <random>
 
 #include "fenchel/core/config.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `fit_linear`: the density of a linear score with any statistics.
+
 #include <vector>
 
 #include "fenchel/core/config.hpp"

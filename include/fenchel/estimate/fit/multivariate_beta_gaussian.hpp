@@ -1,5 +1,7 @@
 #pragma once
 
+/// `fit_multivariate_beta_gaussian`: by mean and covariance.
+
 #include "fenchel/core/config.hpp"
 #include "fenchel/distribution/euclidean/multivariate_beta_gaussian.hpp"
 #include "fenchel/estimate/fit/fit.hpp"

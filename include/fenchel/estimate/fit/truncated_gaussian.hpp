@@ -1,5 +1,7 @@
 #pragma once
 
+/// `fit_truncated_gaussian`: by minimising the loss.
+
 #include "fenchel/core/config.hpp"
 #include "fenchel/distribution/line/truncated_gaussian.hpp"
 #include "fenchel/estimate/fit/fit.hpp"

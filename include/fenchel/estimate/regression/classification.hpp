@@ -1,5 +1,7 @@
 #pragma once
 
+/// `fit_classification`: linear classification with the entmax loss.
+
 #include <span>
 #include <string>
 #include <vector>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `fit_count_regression`: regression of counts with the sparse Poisson.
+
 #include <span>
 #include <string>
 #include <vector>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `fit_regression`: a linear mean and a scale that depends on the features, with beta-Gaussian noise.
+
 #include <cstdint>
 #include <span>
 #include <string>
