@@ -12,8 +12,8 @@ from ._library import ops, register_rows
 from ._rows import Parameter, computed_dtype, parameter
 
 
-def _expectations(mu: torch.Tensor, means: torch.Tensor) -> torch.Tensor:
-    return mu.new_empty((*mu.shape[:-1], means.shape[0]))
+def _expectations(mu: torch.Tensor, centres: torch.Tensor) -> torch.Tensor:
+    return mu.new_empty((*mu.shape[:-1], centres.shape[0]))
 
 
 def _gradient(x: Tensors, learned: bool) -> Tensors:
