@@ -5,10 +5,10 @@
 #include "fenchel/backend/cuda/views.hpp"
 #include "fenchel/core/config.hpp"
 
-/// Continuous attention (backend/cpu/attention.hpp) on a GPU, for Real = float and double, which it is
-/// computed in. All of it is for densities and functions in the memory of the GPU, which are not checked: one
-/// that does not exist has a row or a column of NaN, and so has an integral that does not converge (a
-/// ConvergenceError on the CPU). D is at most 8, for second derivatives 4.
+/// Continuous attention (backend/cpu/attention.hpp) on a GPU, for Real = float and double. Densities and
+/// functions are in the memory of the GPU and are not checked: one that does not exist gives a row or a
+/// column of NaN, and so does an integral that does not converge (a ConvergenceError on the CPU). D is at
+/// most 8, and at most 4 for second derivatives.
 ///
 /// On the line, in double a value and a derivative err by at most twice what they do on the CPU. In float a
 /// value errs by kAttendFloatError of itself where it is above 1e-6 of the function's peak, and of that
@@ -33,8 +33,8 @@ struct Densities {
   PerRow alpha = 1.0;
 };
 
-/// A number for each parameter of each density: a gradient, or with a const Real a direction. A null alpha is
-/// not wanted, or is 0.
+/// A number for each parameter of each density: a gradient, or with a const Real a direction. A null alpha
+/// means a direction of 0, or a gradient that is not computed.
 template <class Real>
 struct DensityTangents {
   Real* mu = nullptr;
@@ -42,7 +42,8 @@ struct DensityTangents {
   Real* alpha = nullptr;
 };
 
-/// A number for each parameter of each function. Null is not wanted, or is 0.
+/// A number for each parameter of each function. A null direction means 0, and a null gradient is not
+/// computed.
 template <class Real>
 struct BasisTangents {
   Real* mean = nullptr;

@@ -6,8 +6,9 @@
 #include "fenchel/core/config.hpp"
 
 /// The derivatives of backend/cpu/entmax_derivatives.hpp on a GPU, for T = double, float, Half and BFloat16.
-/// Numbers a row are double, in the memory of the GPU; a null pointer is not wanted, or is 0. Outputs may be
-/// one of the inputs other than p. Errors as in cuda/entmax.hpp.
+/// Arrays with one number for each row are of double, in the memory of the GPU. A null input array means 0,
+/// and a null output is not computed. Outputs may be one of the inputs other than p. Errors are those of
+/// cuda/entmax.hpp.
 namespace fenchel::cuda {
 
 template <class T>

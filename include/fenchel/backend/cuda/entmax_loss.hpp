@@ -7,9 +7,9 @@
 #include "fenchel/backend/cuda/views.hpp"
 #include "fenchel/core/config.hpp"
 
-/// The losses of backend/cpu/entmax_loss.hpp on a GPU, a row each without reduction, for T = double, float,
-/// Half and BFloat16; of the half types in float. p is never written. What is not checked on a GPU gives NaN
-/// in its row: a class outside of [0, cols) that is not the ignored one, a target that is negative or NaN.
+/// The loss of each row (backend/cpu/entmax_loss.hpp) on a GPU, without reduction, for T = double, float,
+/// Half and BFloat16; half types are computed in float. p is not stored. Targets are not checked: a class
+/// outside of [0, cols) that is not the ignored one, or a negative or NaN target, gives NaN in its row.
 namespace fenchel::cuda {
 
 /// A class for each row in the memory of the GPU, or a distribution for each row; `cross` leaves out
@@ -34,8 +34,8 @@ template <class T>
 FENCHEL_EXPORT void entmax_loss(DeviceRows<const T> scores, PerRow alpha, const Targets<T>& targets,
                                 const LossOutputs<T>& outputs, Stream stream);
 
-/// The Hessian of each row's loss in scores and alpha times (d_scores, d_alpha), from the residual p - q;
-/// null numbers a row are 0, or not wanted.
+/// The Hessian of each row's loss in scores and alpha times (d_scores, d_alpha), from the residual p - q. A
+/// null input array means 0, and a null output is not computed.
 template <class T>
 FENCHEL_EXPORT void entmax_loss_curvature(DeviceRows<const Computed<T>> residual, PerRow alpha,
                                           const Targets<T>& targets, DeviceRows<const Computed<T>> d_scores,

@@ -14,8 +14,8 @@
 /// contiguous.
 namespace fenchel::cuda {
 
-/// As on the CPU: L x D points or none (the line), a length a row or none. D is at most 64; 1, 2 and 3 are
-/// fast.
+/// As on the CPU: L x D points, or none for the line; a length for each row, or none. D is at most 64; 1, 2
+/// and 3 are fast.
 struct WeightPositions {
   const double* points = nullptr;
   index_t dimension = 1;

@@ -10,11 +10,10 @@
 
 struct CUstream_st;
 
-/// What the operations on a GPU take: views of its memory, numbers, and the stream to work on. They are
-/// ordered after what that stream was given before and return at once, allocate nothing, and never wait for
-/// the GPU, so that they can be captured in a graph; the device of the stream must be the current one. Shapes
-/// and numbers of the host are checked as on the CPU, but what lies in the GPU's memory is not: a bad number
-/// there makes its row NaN. A launch that the GPU refuses is a CudaError.
+/// What functions on a GPU take: views of its memory, numbers, and a stream, whose device must be the current
+/// one. A function puts its work on the stream and returns at once. It allocates nothing and never waits, so
+/// calls can be captured in a graph. Shapes and numbers of the host are checked as on the CPU. Numbers in the
+/// memory of the GPU are not: a bad one makes its row NaN. A launch that the GPU refuses is a CudaError.
 namespace fenchel::cuda {
 
 /// cudaStream_t.
@@ -78,7 +77,7 @@ struct DeviceRows {
 template <class T>
 using Input = std::type_identity_t<DeviceRows<const T>>;
 
-/// A number for each row of a batch: the same one for all, or one a row in the memory of the GPU.
+/// One number for all rows of a batch, or one for each row in the memory of the GPU.
 struct PerRow {
   const double* values = nullptr;
   double shared = 0;
