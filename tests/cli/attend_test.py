@@ -94,7 +94,8 @@ class Contexts(Attend):
     def test_a_constant_signal_is_its_own_context(self):
         for frames, delta in [(10, 2e-2), (50, 1e-3), (500, 1e-4)]:
             for alpha in [1, 1.5, 2]:
-                got = self.json("attend", "-", "--mu", .5, "--sigma2", .001, "--alpha", alpha, stdin="x\n" + "7\n" * frames)
+                got = self.json("attend", "-", "--mu", .5, "--sigma2", .001, "--alpha", alpha, "--ridge", .01,
+                                stdin="x\n" + "7\n" * frames)
                 self.assertAlmostEqual(got["context"]["x"], 7, delta=delta)
 
     def test_a_straight_line_gives_the_middle_of_the_density(self):
@@ -106,7 +107,7 @@ class Contexts(Attend):
         a, steps = (1.5 * .002) ** (1 / 3), 2000
         points = [.3 - a + 2 * a * (k + .5) / steps for k in range(steps)]
         want = 2 * a / steps * sum(math.sin(6 * t) * parabola(.3, .002, t) for t in points)
-        done = self.json("attend", "signal.csv", "--mu", .3, "--sigma2", .002)
+        done = self.json("attend", "signal.csv", "--mu", .3, "--sigma2", .002, "--ridge", .01)
         self.assertAlmostEqual(done["context"]["left"], want, delta=1e-5)
 
 

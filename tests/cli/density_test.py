@@ -176,12 +176,6 @@ class Density(CommandLine):
         for score, family in ((triangle, ["smooth-triangular", "--b", "2"]), (bowl, ["smooth-parabola", "--sigma2", "4"])):
             any_score = self.json("density", "score", "--score", score, "--regularizer", "sobolev")
             self.near(any_score["variance"], self.json("density", *family)["variance"], 1e-6)
-        self.complains("score with --regularizer sobolev does not take --alpha; it takes --regularizer, --gamma, --score, "
-                       "--interval", "density", "score", "--score", "t", "--regularizer", "sobolev", "--alpha", "2")
-        self.complains("--regularizer: expected one of tsallis, total-variation, sobolev, got 'shannon'",
-                       "density", "score", "--score", "t", "--regularizer", "shannon")
-        self.complains("parabola does not take --regularizer; it takes --mu, --sigma2",
-                       "density", "parabola", "--regularizer", "tsallis")
 
     def test_the_same_distribution_by_other_names(self):
         same = [
@@ -336,6 +330,14 @@ class DensityErrors(CommandLine):
         self.complains("unknown family 'triangle'; did you mean triangular?", "density", "triangle")
         self.complains("unknown family 'Gaussian'; did you mean gaussian?", "density", "Gaussian")
         self.complains("FAMILY is required; see fenchel density --help", "density")
+
+    def test_regularizers(self):
+        self.complains("score with --regularizer sobolev does not take --alpha; it takes --regularizer, --gamma, --score, "
+                       "--interval", "density", "score", "--score", "t", "--regularizer", "sobolev", "--alpha", "2")
+        self.complains("--regularizer: expected one of tsallis, total-variation, sobolev, got 'shannon'",
+                       "density", "score", "--score", "t", "--regularizer", "shannon")
+        self.complains("parabola does not take --regularizer; it takes --mu, --sigma2",
+                       "density", "parabola", "--regularizer", "tsallis")
 
     def test_parameters_that_do_not_belong(self):
         self.complains("gaussian has alpha 1, got --alpha 2; beta-gaussian takes any", "density", "gaussian", "--alpha", "2")

@@ -105,7 +105,9 @@ TEST(ZeroLoss, IsAtThePredictionAlone) {  // [SCD22, Section 3.1]
 
 /// Every prediction knows the order of its regularizer.
 TEST(FamilyLaws, EntropyIsOfItsOwnOrder) {
-  const auto own = [](const auto& p, double order) { EXPECT_EQ(tsallis_entropy(p), tsallis_entropy(p, order)); };
+  const auto own = [](const auto& p, double order) {
+    EXPECT_EQ(tsallis_entropy(p), tsallis_entropy(p, order));
+  };
   own(BetaGaussian(1.5), 1.5);
   own(BetaLaplace(1.25), 1.25);
   own(SparsePoisson(1.5), 1.5);

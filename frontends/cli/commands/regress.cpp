@@ -77,7 +77,7 @@ double test_loss(const Holdout& holdout, const RegressionFit& fit) {
 Record describe(const RegressionFit& fit, index_t rows, const std::string& link) {
   Record starts = Record::array();
   for (const RegressionStart& start : fit.starts)
-    starts.push_back({{"loss", number(start.objective)}, {"status", to_string(start.status)}});
+    starts.push_back({{"objective", number(start.objective)}, {"status", to_string(start.status)}});
   Record scale = {{"link", link}};
   scale.update(line(fit.names, fit.scale_intercept, fit.scale_coefficients));
   return {
@@ -175,8 +175,9 @@ Command add_regress(CLI::App& program, Session& session) {
   add_common_options(*app, session);
   app->footer(
       "r2 is 1 - SSE / variation of y, r2_swapped 1 - SSE / variation of the prediction. The loss may have\n"
-      "several minima and none that is the least: starts tells how each search ended, and the result is the\n"
-      "best that converged.\n"
+      "several minima and none that is the least: starts tells how each search ended, its objective being "
+      "the\n"
+      "loss with the penalty, and the result is the best that converged.\n"
       "\n"
       "Examples:\n"
       "  fenchel regress cancer.csv --x population --y cancer --alpha 2 --test-top 30\n"
