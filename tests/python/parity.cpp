@@ -58,7 +58,7 @@ void print_maps(const std::vector<double>& scores, const char* map, const char* 
     print(map, alpha, p);
     cpu::entmax_vjp<Real>({p.data(), kRows, kCols}, alpha, rows, {gradient.data(), kRows, kCols});
     print(vjp, alpha, gradient);
-    cpu::fenchel_young<Real>(rows, alpha, cpu::ClassTargets{classes}, cpu::Reduction::none, {.loss = losses});
+    cpu::entmax_loss<Real>(rows, alpha, cpu::ClassTargets{classes}, {.loss = losses});
     print(loss, alpha, losses);
   }
   for (const double gamma : {0.0, 0.1, 1.0}) {
