@@ -1,5 +1,5 @@
 # The commands of this repository; the work itself is in CMakePresets.json and scripts/.
-.PHONY: help bootstrap run test test-gpu build bench asan fuzz tidy format clean
+.PHONY: help bootstrap run unit test test-gpu build bench asan fuzz tidy format clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -7,10 +7,13 @@ help: ## list these commands
 bootstrap:
 	@scripts/bootstrap
 
-run: bootstrap ## build the command, and compute the paper: every table and figure beside its check, in build/report/index.html
+run: bootstrap ## build the command, and compute the tables and figures of the paper that need no outside data, in build/report/index.html
 	cmake --preset release
 	cmake --build --preset release --target fenchel_command
 	build/release/frontends/cli/fenchel report --out build/report
+
+unit: bootstrap ## build and run the tests of one folder of src: make unit T=core
+	@scripts/test unit --folder "$(T)"
 
 test: bootstrap ## build and run every test and check; the last line counts them
 	@scripts/test dev

@@ -141,7 +141,7 @@ class LineProblem : private Batch<Real> {
     for (index_t i = 0; i < rows_; ++i) {
       const double mu = mu_[size(i)], a = std::cbrt(1.5 * scale_[size(i)]);
       for (index_t j = 0; j < basis_.size(); ++j) {
-        const double w = basis_.widths()[size(j)], d = basis_.means()[size(j)] - mu;
+        const double w = basis_.sigma()[size(j)], d = basis_.mu()[size(j)] - mu;
         const double u = (-a - d) / w, v = (a - d) / w;
         const double mass = 0.5 * (std::erf(v / std::numbers::sqrt2) - std::erf(u / std::numbers::sqrt2));
         const double at_u = std::exp(-u * u / 2) / std::sqrt(2 * std::numbers::pi);
@@ -156,7 +156,7 @@ class LineProblem : private Batch<Real> {
     double worst = 0;
     for (index_t i = 0; i < kChecked; ++i) {
       for (index_t j = 0; j < basis_.size(); ++j) {
-        const double mean = basis_.means()[size(j)], width = basis_.widths()[size(j)];
+        const double mean = basis_.mu()[size(j)], width = basis_.sigma()[size(j)];
         const double exact =
             quadrature(mu_[size(i)], scale_[size(i)], alpha, mean, width, [](double) { return 1; });
         if (exact < 1e-30) continue;
@@ -170,7 +170,7 @@ class LineProblem : private Batch<Real> {
     for (index_t i = 0; i < kChecked; ++i) {
       double slope = 0, scale = 0;
       for (index_t j = 0; j < basis_.size(); ++j) {
-        const double mean = basis_.means()[size(j)], width = basis_.widths()[size(j)];
+        const double mean = basis_.mu()[size(j)], width = basis_.sigma()[size(j)];
         const double exact = quadrature(mu_[size(i)], scale_[size(i)], alpha, mean, width,
                                         [&](double t) { return (mean - t) / (width * width); });
         slope += exact;
@@ -228,7 +228,7 @@ class PlaneProblem : private Batch<Real> {
     double worst = 0;
     for (const index_t rank : {0, 2, 8}) {
       const index_t j = order[size(rank)];
-      const Eigen::VectorXd mean = basis_.mean(j);
+      const Eigen::VectorXd mean = basis_.mu(j);
       const double from = std::max(mu_[0] - reach * std::sqrt(xx), mean[0] - 9 * width);
       const double to = std::min(mu_[0] + reach * std::sqrt(xx), mean[0] + 9 * width);
       if (from >= to) continue;

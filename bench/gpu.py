@@ -158,7 +158,7 @@ def attention(limit: Limit, densities: int, count: int, dtype: torch.dtype = tor
     mu = torch.rand(densities, 1, device="cuda", dtype=dtype)
     sigma2 = 10 ** (-4 * torch.rand(densities, 1, 1, device="cuda", dtype=dtype))
     grad = torch.randn(densities, count, device="cuda", dtype=dtype)
-    functions = basis.mean.double(), basis.covariance.double()
+    functions = basis.functions()
     few = [x[:ROWS_CHECKED].double().cpu() for x in (mu, sigma2)]
     on_cpu = [x.cpu() for x in functions]
     few_grad = grad[:ROWS_CHECKED].double().cpu()
@@ -169,7 +169,7 @@ def attention(limit: Limit, densities: int, count: int, dtype: torch.dtype = tor
         run = lambda alpha=alpha: ops.attend(mu, sigma2, None, *functions, alpha)
         table.add(f"fenchel, alpha {alpha:.4g}", run, difference(r, ops.attend(*few, None, *on_cpu, alpha)))
     for alpha in (1.0, 2.0):
-        run = lambda alpha=alpha: plain_attention(mu[:, 0], sigma2[:, 0, 0], basis, alpha)
+        run = lambda alpha=alpha: plain_attention(alpha, mu[:, 0], sigma2[:, 0, 0], basis)
         exact = ops.attend(*few, None, *on_cpu, alpha)
         table.add(f"plain torch, erf, alpha {alpha:.4g}", run, difference(run(), exact))
     title = f"attention on the line, {densities} x {count}, {kind}, forward + VJP"

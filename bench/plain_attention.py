@@ -9,15 +9,15 @@ import torch
 import fenchel.torch as ft
 
 
-def plain_attention(mu: torch.Tensor, sigma2: torch.Tensor, basis: ft.GaussianBasis, alpha: float) -> torch.Tensor:
+def plain_attention(alpha: float, mu: torch.Tensor, sigma2: torch.Tensor, basis: ft.GaussianBasis) -> torch.Tensor:
     """E_p[psi] in closed form: a product of Gaussians for alpha = 1; for alpha = 2 the moments of psi under
     p(t) = (a^2 - (t - mu)^2) / (2 sigma2) on |t - mu| < a = (3 sigma2 / 2)^{1/3}."""
-    mean, variance = basis.mean[:, 0].to(mu), basis.covariance[:, 0, 0].to(mu)
-    delta, sigma2 = mu[:, None] - mean, sigma2[:, None]
+    centre, sd = basis.mu.to(mu), basis.sigma.to(mu)
+    variance, delta, sigma2 = sd.square(), mu[:, None] - centre, sigma2[:, None]
     if alpha == 1:
         total = sigma2 + variance
         return torch.exp(-(delta**2) / (2 * total)) / torch.sqrt(2 * math.pi * total)
-    width, sd = (1.5 * sigma2) ** (1 / 3), variance.sqrt()
+    width = (1.5 * sigma2) ** (1 / 3)
     u, v = (delta - width) / sd, (delta + width) / sd
     phi_u, phi_v = (torch.exp(-(w**2) / 2) / math.sqrt(2 * math.pi) for w in (u, v))
     mass = (torch.erf(v / math.sqrt(2)) - torch.erf(u / math.sqrt(2))) / 2

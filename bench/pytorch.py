@@ -145,10 +145,10 @@ def attention(densities: int, count: int) -> None:
     for alpha in (1.0, 2.0):
 
         def ours(z: torch.Tensor, alpha: float = alpha) -> torch.Tensor:
-            return ft.continuous_attention(z[:, 0], z[:, 1], basis, alpha)
+            return ft.continuous_attention(alpha, z[:, 0], z[:, 1], basis)
 
         def plain(z: torch.Tensor, alpha: float = alpha) -> torch.Tensor:
-            return plain_attention(z[:, 0], z[:, 1], basis, alpha)
+            return plain_attention(alpha, z[:, 0], z[:, 1], basis)
 
         title = f"attention, {densities} densities x {count} functions, alpha = {alpha:g}"
         contests(title, x, grad, [("fenchel", ours, ours), ("plain torch, erf", plain, ours)], "ms")

@@ -16,6 +16,14 @@ function(fenchel_compile_options target)
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${options}>")
 endfunction()
 
+# fenchel_precompiled(target headers...): a target for others to reuse its precompiled headers, if they are compiled as it is.
+function(fenchel_precompiled target)
+  file(CONFIGURE OUTPUT ${target}.cpp CONTENT "")
+  add_library(${target} OBJECT EXCLUDE_FROM_ALL ${CMAKE_CURRENT_BINARY_DIR}/${target}.cpp)
+  fenchel_compile_options(${target})
+  target_precompile_headers(${target} PRIVATE ${ARGN})
+endfunction()
+
 # target_clones needs ifunc (glibc) and a compiler that knows the x86-64 levels; sanitizers run before ifuncs are ready.
 set(FENCHEL_HAS_TARGET_CLONES OFF)
 if(FENCHEL_TARGET_CLONES AND NOT FENCHEL_SANITIZE)

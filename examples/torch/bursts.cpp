@@ -54,7 +54,7 @@ class Classifier : public torch::nn::Module {
   [[nodiscard]] Tensor forward(const Tensor& energy) {
     const Attention attention = attend(energy);
     return classes_->forward(
-        fenchel::libtorch::continuous_attention(attention.mu, attention.sigma2, means_, covariances_, 2));
+        fenchel::libtorch::continuous_attention(2, attention.mu, attention.sigma2, basis_));
   }
 
  private:
@@ -62,7 +62,7 @@ class Classifier : public torch::nn::Module {
                                 torch::nn::ReLU(),
                                 torch::nn::Conv1d(torch::nn::Conv1dOptions(8, 1, 5).padding(2))};
   torch::nn::Linear classes_{kFunctions, kClasses};
-  Tensor means_ = torch::linspace(0, 1, kFunctions), covariances_ = torch::full({kFunctions}, 0.05 * 0.05);
+  fenchel::libtorch::GaussianBasis basis_{torch::linspace(0, 1, kFunctions), torch::full({kFunctions}, 0.05)};
 };
 
 double share(const Tensor& x) { return x.to(torch::kDouble).mean().item<double>(); }

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
-from fenchel.torch import GaussianBasis
+from fenchel.torch import MultivariateGaussianBasis
 from fenchel.torch.nn import Attended, ContinuousAttention
 
 SIDE, COLOURS, CHANNELS = 14, 2, 4
@@ -59,7 +59,8 @@ class Model(nn.Module):
     def __init__(self, kind: str) -> None:
         super().__init__()
         self.score = nn.Sequential(nn.Conv2d(CHANNELS, 8, 5, padding=2), nn.Tanh(), nn.Conv2d(8, 1, 1))
-        self.attention = ContinuousAttention(GaussianBasis.unit_square(6, 6, 0.02 * torch.eye(2)), kind, ridge=0.01)
+        basis = MultivariateGaussianBasis.unit_square(6, 6, 0.02 * torch.eye(2))
+        self.attention = ContinuousAttention(basis, kind, ridge=0.01)
 
     def forward(self, pixels: torch.Tensor) -> tuple[torch.Tensor, Attended]:
         colours, noise = pixels.split([COLOURS, CHANNELS], -1)

@@ -1,5 +1,7 @@
 #pragma once
 
+/// Every header of the library `fenchel::fenchel` at once.
+
 #include "fenchel/attention/attend.hpp"
 #include "fenchel/attention/attend_derivatives.hpp"
 #include "fenchel/attention/basis.hpp"
@@ -36,19 +38,14 @@
 #include "fenchel/backend/cpu/smooth_sparsemax.hpp"
 #include "fenchel/backend/loss_views.hpp"
 #include "fenchel/core/beta_gaussian.hpp"
-#include "fenchel/core/beta_gaussian_conjugate.hpp"
 #include "fenchel/core/beta_gaussian_jet.hpp"
-#include "fenchel/core/beta_gaussian_radius.hpp"
-#include "fenchel/core/beta_gaussian_tail.hpp"
 #include "fenchel/core/check.hpp"
-#include "fenchel/core/compensated_sum.hpp"
 #include "fenchel/core/deformed.hpp"
 #include "fenchel/core/deformed_derivatives.hpp"
 #include "fenchel/core/double_double.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/function_ref.hpp"
 #include "fenchel/core/gamma_ratio.hpp"
-#include "fenchel/core/gamma_ratio_derivatives.hpp"
 #include "fenchel/core/normalizer.hpp"
 #include "fenchel/core/parallel.hpp"
 #include "fenchel/core/philox.hpp"
@@ -129,7 +126,6 @@
 #include "fenchel/estimate/regression/objective.hpp"
 #include "fenchel/estimate/regression/regression.hpp"
 #include "fenchel/estimate/statistics/absolute_moments.hpp"
-#include "fenchel/estimate/statistics/byte_format.hpp"
 #include "fenchel/estimate/statistics/collect.hpp"
 #include "fenchel/estimate/statistics/count_histogram.hpp"
 #include "fenchel/estimate/statistics/line_moments.hpp"

@@ -77,10 +77,10 @@ CompositionGradient compose_vjp(const Composition& composition, const GaussianRe
                                .observations = cotangent * made.total.transpose(),
                                .weights_alpha = 0,
                                .alpha = 0,
-                               .lambda = 0};
+                               .ridge = 0};
   if (composition.kind != AttentionKind::discrete) {
     const RidgeGradient of_ridge = ridge.system.vjp(of_total.transpose(), made.mean_basis.transpose());
-    gradient.lambda = of_ridge.lambda;
+    gradient.ridge = of_ridge.ridge;
     const Eigen::VectorXd of_basis = ridge.system.matrix().transpose() * of_total;
     Eigen::VectorXd of_mu(made.mu.size()), of_scale(made.scale.size());
     cpu::attend_vjp(made.density(composition.alpha), ridge.functions, row_of(of_basis),

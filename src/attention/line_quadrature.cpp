@@ -30,7 +30,7 @@ double argmax(FunctionRef<double(double)> g, double a, double b) {
   return a + (b - a) / 2;
 }
 
-double panel_expectation(const LineDensity& p, const LineFunction& f, std::vector<double> at,
+double panel_expectation(const LineDensityView& p, const LineFunction& f, std::vector<double> at,
                          FunctionRef<double(double)> log_weight) {
   constexpr double kAsked = 1e-12;
   at.insert(at.end(), p.knots.begin(), p.knots.end());
@@ -58,11 +58,11 @@ double panel_expectation(const LineDensity& p, const LineFunction& f, std::vecto
 
 }  // namespace
 
-double line_expectation(const LineDensity& p, const LineFunction& f) {
+double line_expectation(const LineDensityView& p, const LineFunction& f) {
   return panel_expectation(p, f, {}, p.log_pdf);
 }
 
-double gaussian_expectation(const LineDensity& p, const LineFunction& f, double mean, double width) {
+double gaussian_expectation(const LineDensityView& p, const LineFunction& f, double mean, double width) {
   const auto log_product = [&](double t) {
     const double z = (t - mean) / width;
     return p.log_pdf(t) - z * z / 2;

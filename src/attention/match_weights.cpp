@@ -15,17 +15,17 @@ BetaGaussian match_weights(double alpha, const Eigen::VectorXd& weights, std::op
   double mu = 0, sigma2 = 0;
   cpu::match_weights<double>(alpha, row_of(weights), {}, floor,
                              {.mu = {&mu, 1, 1}, .Sigma = {&sigma2, 1, 1}});
-  return {alpha, mu, sigma2};
+  return BetaGaussian(alpha, mu, sigma2);
 }
 
 MultivariateBetaGaussian match_weights(double alpha, const Eigen::VectorXd& weights,
                                        const Eigen::MatrixXd& positions, std::optional<double> floor) {
   const index_t d = positions.rows();
   Eigen::VectorXd mu(d);
-  Eigen::MatrixXd scale(d, d);
+  Eigen::MatrixXd Sigma(d, d);
   cpu::match_weights<double>(alpha, row_of(weights), points_of(positions), floor,
-                             {.mu = row_of(mu), .Sigma = {scale.data(), 1, d * d}});
-  return {alpha, std::move(mu), std::move(scale)};
+                             {.mu = row_of(mu), .Sigma = {Sigma.data(), 1, d * d}});
+  return {alpha, std::move(mu), std::move(Sigma)};
 }
 
 WeightsGradient match_weights_vjp(double alpha, const Eigen::VectorXd& weights,
@@ -44,11 +44,11 @@ WeightsGradient match_weights_vjp(double alpha, const Eigen::VectorXd& weights,
                                   std::optional<double> floor) {
   const index_t d = positions.rows();
   detail::check_shape("match_weights_vjp", "cotangent.mu", cotangent.mu, d, 1);
-  detail::check_shape("match_weights_vjp", "cotangent.scale", cotangent.scale, d, d);
+  detail::check_shape("match_weights_vjp", "cotangent.Sigma", cotangent.Sigma, d, d);
   WeightsGradient gradient{Eigen::VectorXd(weights.size()), 0};
   cpu::match_weights_vjp<double>(
       alpha, row_of(weights), points_of(positions), floor,
-      {std::span(&cotangent.alpha, 1), {cotangent.mu.data(), 1, d}, {cotangent.scale.data(), 1, d * d}},
+      {std::span(&cotangent.alpha, 1), {cotangent.mu.data(), 1, d}, {cotangent.Sigma.data(), 1, d * d}},
       row_of(gradient.weights), std::span(&gradient.alpha, 1));
   return gradient;
 }

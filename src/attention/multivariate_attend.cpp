@@ -22,10 +22,10 @@ Eigen::MatrixXd row(std::string_view where, const MultivariateBetaGaussian& p,
                        static_cast<double>(p.rank()));
   }
   const Eigen::VectorXd& mu = p.mu();
-  const Eigen::MatrixXd& scale = p.scale();
+  const Eigen::MatrixXd& Sigma = p.Sigma();
   std::vector<double> scratch(static_cast<std::size_t>(detail::space_scratch(d)));
   Eigen::MatrixXd out(psi.size(), detail::block_count(d, wanted));
-  const detail::DensityRow density{p.constants(), mu.data(), scale.data()};
+  const detail::DensityRow density{p.constants(), mu.data(), Sigma.data()};
   if (!detail::attend_space_row(density, psi.functions(), wanted, detail::Accuracy::kDouble, scratch.data(),
                                 {out.data(), psi.size()})) {
     throw ConvergenceError(
@@ -70,13 +70,13 @@ Eigen::VectorXd attend_jvp(const MultivariateBetaGaussian& p, const Multivariate
                            const MultivariateQuadraticGradient& direction) {
   const index_t d = p.dimension();
   detail::check_shape("attend_jvp", "direction.mu", direction.mu, d, 1);
-  detail::check_shape("attend_jvp", "direction.scale", direction.scale, d, d);
+  detail::check_shape("attend_jvp", "direction.Sigma", direction.Sigma, d, d);
   const Eigen::MatrixXd rows = row("attend_jvp", p, psi, Wanted::kAlphaToo);
   Eigen::VectorXd weights(rows.cols());
   weights[0] = 0;
   weights.segment(1, d) = direction.mu;
   detail::for_each_entry(d, [&](index_t a, index_t b, index_t block) {
-    weights[block] = a == b ? direction.scale(a, a) : direction.scale(a, b) + direction.scale(b, a);
+    weights[block] = a == b ? direction.Sigma(a, a) : direction.Sigma(a, b) + direction.Sigma(b, a);
   });
   weights[weights.size() - 1] = direction.alpha;
   return rows * weights;

@@ -84,8 +84,8 @@ std::vector<const RidgeSystem*> checked_groups(std::string_view where, RidgeSyst
 
 }  // namespace
 
-RidgeSystem::RidgeSystem(const Eigen::MatrixXd& design, double lambda) {
-  checked_nonnegative(kWhere, "lambda", lambda);
+RidgeSystem::RidgeSystem(const Eigen::MatrixXd& design, double ridge) {
+  checked_nonnegative(kWhere, "ridge", ridge);
   const index_t functions = design.rows(), length = design.cols();
   if (length < 1) throw_invalid_argument(kWhere, "positions", "must not be empty", index_t{0});
   for (index_t l = 0; l < length; ++l) {
@@ -95,12 +95,12 @@ RidgeSystem::RidgeSystem(const Eigen::MatrixXd& design, double lambda) {
   const bool small = length < functions;
   Eigen::MatrixXd system =
       small ? Eigen::MatrixXd(design.transpose() * design) : Eigen::MatrixXd(design * design.transpose());
-  system.diagonal().array() += lambda;
+  system.diagonal().array() += ridge;
   system_.compute(system);
   // Below n epsilon the factor is one of rounding errors.
   const double least = static_cast<double>(system.rows()) * std::numeric_limits<double>::epsilon();
   if (system_.info() != Eigen::Success || !(system_.rcond() > least)) {
-    throw_domain_error(kWhere, "lambda", "must be larger, since F and lambda make a singular system", lambda);
+    throw_domain_error(kWhere, "ridge", "must be larger, since F and ridge make a singular system", ridge);
   }
   matrix_ = small ? Eigen::MatrixXd(system_.solve(design.transpose()))
                   : Eigen::MatrixXd(system_.solve(design).transpose());
@@ -111,16 +111,16 @@ Eigen::MatrixXd RidgeSystem::fit(const Eigen::MatrixXd& observations) const {
   return observations * matrix_;
 }
 
-/// dG / dlambda = -(F^T F + lambda)^-1 G = -G (F F^T + lambda)^-1.
+/// dG / d ridge = -(F^T F + ridge)^-1 G = -G (F F^T + ridge)^-1.
 RidgeGradient RidgeSystem::vjp(const Eigen::MatrixXd& observations, const Eigen::MatrixXd& cotangent) const {
   check_shape(kWhere, "observations", observations, observations.rows(), matrix_.rows());
   check_shape(kWhere, "cotangent", cotangent, observations.rows(), matrix_.cols());
   const bool small = matrix_.rows() < matrix_.cols();
   const Eigen::MatrixXd gradient = cotangent * matrix_.transpose();
-  const double lambda =
+  const double ridge =
       small ? gradient.cwiseProduct(system_.solve(observations.transpose()).transpose()).sum()
             : (observations * matrix_).cwiseProduct(system_.solve(cotangent.transpose()).transpose()).sum();
-  return {gradient, -lambda};
+  return {gradient, -ridge};
 }
 
 template <class Real>

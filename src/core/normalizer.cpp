@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "fenchel/core/compensated_sum.hpp"
+#include "core/compensated_sum.hpp"
+#include "core/smallest_density.hpp"
 #include "fenchel/core/infinity.hpp"
 
 namespace fenchel {
@@ -25,7 +26,7 @@ struct Row {
 
   /// Divides by the mass, which rounding has left a few ulp from one.
   void rescale() const noexcept {
-    CompensatedSum mass;
+    detail::CompensatedSum mass;
     for (std::size_t i = 0; i < size(); ++i) mass.add(weight(i) * values[i]);
     for (double& value : values) value /= mass.total();
   }
@@ -38,7 +39,7 @@ struct Sums {
 /// sum w E and sum w E^{1 - am1}, E = exp_{2-alpha}(c d), c = exp(-am1 log P).
 Sums deformed_sums(double am1, double log_peak, const Row& row) noexcept {
   const double slope = am1 * std::exp(-am1 * log_peak);
-  CompensatedSum mass, escort;
+  detail::CompensatedSum mass, escort;
   for (std::size_t i = 0; i < row.size(); ++i) {
     const double base = 1 + slope * row.values[i];
     const double e = am1 == 0 ? std::exp(row.values[i])
@@ -47,6 +48,15 @@ Sums deformed_sums(double am1, double log_peak, const Row& row) noexcept {
     escort.add(e > 0 ? row.weight(i) * e / base : 0.0);
   }
   return {mass.total(), escort.total()};
+}
+
+/// One Newton step for log P, alpha <= 2, from S = sum E and R = sum E^{1 - am1}, E = exp_{2-alpha}(c d). It
+/// is Newton's step in A for log_{2-alpha}(P S), which is convex in A (Minkowski, in both directions of the
+/// exponent 1/am1), so from P too large it never overshoots; it is exact for equal scores and for alpha = 1.
+/// docs/math.md 2.
+double next_log_peak(double am1, double log_peak, double sum, double escort_sum) noexcept {
+  const double log_mass = log_peak + std::log(sum);
+  return log_peak + log_deformed_exp(am1, sum / escort_sum * -deformed_log_of_exp(-am1, log_mass));
 }
 
 Normalization normalize_from_peak(double am1, const Row& row) noexcept {
@@ -111,36 +121,32 @@ Normalization normalize_from_smallest(double am1, const Row& row) noexcept {
     if (row.values[i] >= smallest) support_weight += row.weight(i);
     if (row.values[i] == smallest) smallest_weight += row.weight(i);
   }
-  // p^am1 = q^am1 + am1 (d - smallest), q the smallest density; dp/dq = (q/p)^{am1 - 1} lies in [0, 1].
-  double q = 1 / support_weight;
+  detail::SmallestDensity p{am1, 1 / support_weight};
   constexpr int kMostSteps = 200;
-  for (int step = 0; step < kMostSteps; ++step) {
-    const double log_q = std::log(q);
-    CompensatedSum excess;  // the mass less one
+  constexpr double kRounding = 1e-16;
+  bool done = false;
+  for (int step = 0; step < kMostSteps && !done; ++step) {
+    detail::CompensatedSum excess;  // the mass less one
     excess.add(-1);
-    excess.add(smallest_weight * q);
+    excess.add(smallest_weight * p.q);
     double slope = smallest_weight;
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (row.values[i] <= smallest) continue;
-      const double log_p = log_power_sum(am1, log_q, am1 * (row.values[i] - smallest));
+      const double log_p = p.log_density(row.values[i] - smallest);
       excess.add(row.weight(i) * std::exp(log_p));
-      slope += row.weight(i) * std::exp((am1 - 1) * (log_q - log_p));
+      slope += row.weight(i) * p.slope(log_p);
     }
-    const double next = std::max(0.0, q - excess.total() / slope);
-    const bool done = std::abs(next - q) <= 1e-16 * q || next == 0;
-    q = next;
-    if (done) break;
+    done = p.advance(excess.total(), slope, kRounding);
   }
-  const double log_q = std::log(q);
   for (double& value : row.values) {
     if (value < smallest) {
       value = 0;
     } else {
-      value = value == smallest ? q : std::exp(log_power_sum(am1, log_q, am1 * (value - smallest)));
+      value = value == smallest ? p.q : std::exp(p.log_density(value - smallest));
     }
   }
   row.rescale();
-  const double threshold = smallest - std::exp(am1 * log_q) / am1;
+  const double threshold = smallest - std::exp(am1 * p.log_q) / am1;
   return {threshold + 1 / am1, threshold};
 }
 

@@ -1,6 +1,6 @@
 #include "core/sobolev_chain.hpp"
 
-#include "fenchel/core/compensated_sum.hpp"
+#include "core/compensated_sum.hpp"
 
 namespace fenchel::detail {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "fenchel/core/beta_gaussian_radius.hpp"
+#include "core/beta_gaussian/radius.hpp"
 #include "fenchel/core/error.hpp"
 #include "score/semidefinite_factor.hpp"
 
@@ -15,9 +15,9 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 }  // namespace
 
 SampleDerivatives sample_derivatives(const BetaGaussian& p, double t) {
-  const double x = t - p.mu(), slope = log_radius_alpha_slope(p.constants(), x * (x / p.sigma2()));
+  const double x = t - p.mu(), slope = detail::log_radius_alpha_slope(p.constants(), x * (x / p.sigma2()));
   if (std::isnan(slope)) return {kNaN, kNaN, kNaN};
-  return {1, x * (1 - determinant_exponent(p.constants())) / (2 * p.sigma2()), x * slope};
+  return {1, x * (1 - detail::determinant_exponent(p.constants())) / (2 * p.sigma2()), x * slope};
 }
 
 SampleGradient sample_gradient(const MultivariateBetaGaussian& p, const Eigen::VectorXd& t,
@@ -28,7 +28,7 @@ SampleGradient sample_gradient(const MultivariateBetaGaussian& p, const Eigen::V
     throw_invalid_argument("sample_gradient", "cotangent.size()", "must be the dimension " + shortest(n),
                            index_t{cotangent.size()});
   detail::check_regular("sample_gradient", "p.rank()", p.rank(), n);
-  const double slope = log_radius_alpha_slope(p.constants(), p.score().mahalanobis2(t));
+  const double slope = detail::log_radius_alpha_slope(p.constants(), p.score().mahalanobis2(t));
   if (std::isnan(slope)) return {VectorXd::Constant(n, kNaN), MatrixXd::Constant(n, n, kNaN), kNaN};
   const MatrixXd &factor = p.score().factor(), &white = p.score().whitening();
   const VectorXd x = t - p.mu();
@@ -38,7 +38,7 @@ SampleGradient sample_gradient(const MultivariateBetaGaussian& p, const Eigen::V
   inner.diagonal() /= 2;
   inner = (inner + inner.transpose().eval()) / 2;
   const double along = cotangent.dot(x);
-  inner.diagonal().array() -= determinant_exponent(p.constants()) * along / 2;
+  inner.diagonal().array() -= detail::determinant_exponent(p.constants()) * along / 2;
   return {cotangent, white.transpose() * inner * white, along * slope};
 }
 

@@ -1,11 +1,10 @@
 #include "fenchel/distribution/wasserstein.hpp"
 
-#include <Eigen/Eigenvalues>
-
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/infinity.hpp"
 #include "fenchel/distribution/euclidean/multivariate_geometry.hpp"
+#include "score/factorizations.hpp"
 #include "score/semidefinite_factor.hpp"
 
 namespace fenchel {
@@ -33,7 +32,7 @@ MatrixXd optimal_matrix(const MultivariateBetaGaussian& p, const MultivariateBet
   check_pair(p, q, n);
   detail::check_regular("wasserstein", "p.rank()", p.rank(), n);
   const MatrixXd &factor = p.score().factor(), &white = p.score().whitening();
-  const MatrixXd square = factor.transpose() * q.scale() * factor;
+  const MatrixXd square = factor.transpose() * q.Sigma() * factor;
   const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(square);
   const MatrixXd root = eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal() *
                         eigen.eigenvectors().transpose();

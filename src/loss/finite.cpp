@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "core/fenchel_young_term.hpp"
 #include "fenchel/core/error.hpp"
-#include "fenchel/core/fenchel_young_term.hpp"
 #include "fenchel/core/infinity.hpp"
 #include "fenchel/distribution/escort.hpp"
 
@@ -40,7 +40,7 @@ LossAndGradient sum_of_terms(const char* where, const Tsallis& omega, const Vect
 
 LossAndGradient fenchel_young(const Tsallis& omega, const VectorScore& f, const Finite& domain,
                               const SparseCategorical& q) {
-  return sum_of_terms("fenchel_young", omega, f, domain, q, fenchel_young_term);
+  return sum_of_terms("fenchel_young", omega, f, domain, q, detail::fenchel_young_term);
 }
 
 LossAndGradient fenchel_young(const Tsallis& omega, const VectorScore& f, const Finite& domain,
@@ -56,7 +56,7 @@ LossAndGradient fenchel_young(const Tsallis& omega, const VectorScore& f, const 
 
 LossAndGradient cross_omega(const Tsallis& omega, const VectorScore& f, const Finite& domain,
                             const SparseCategorical& q) {
-  return sum_of_terms("cross_omega", omega, f, domain, q, cross_omega_term);
+  return sum_of_terms("cross_omega", omega, f, domain, q, detail::cross_omega_term);
 }
 
 void fenchel_young_hessian(const Tsallis& omega, const VectorScore& f, const Finite& domain,

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fenchel/core/compensated_sum.hpp"
+#include "core/compensated_sum.hpp"
+#include "core/fenchel_young_term.hpp"
+#include "core/tsallis_term.hpp"
 #include "fenchel/core/error.hpp"
-#include "fenchel/core/fenchel_young_term.hpp"
-#include "fenchel/core/tsallis_term.hpp"
 #include "fenchel/distribution/escort.hpp"
 
 namespace fenchel {
@@ -38,7 +38,7 @@ enum class Kind { fenchel_young, cross_omega };
 
 /// The loss at temperature one, and sums of (p - q) x and (p - q) x^2 with x = t - centre.
 struct Sums {
-  CompensatedSum value, first, second, alpha;
+  detail::CompensatedSum value, first, second, alpha;
 };
 
 Sums sum_terms(Kind kind, const detail::IntegerPrediction& p, const IntegerTarget& q, double centre) {
@@ -48,12 +48,12 @@ Sums sum_terms(Kind kind, const detail::IntegerPrediction& p, const IntegerTarge
     const double difference = probability - target;
     sums.first.add(difference * x);
     sums.second.add(difference * x * x);
-    sums.alpha.add(-tsallis_term_alpha_derivative(p.am1, probability));
+    sums.alpha.add(-detail::tsallis_term_alpha_derivative(p.am1, probability));
     if (kind == Kind::fenchel_young) {
-      sums.value.add(fenchel_young_term(p.am1, target, probability, excess));
-      sums.alpha.add(tsallis_term_alpha_derivative(p.am1, target));
+      sums.value.add(detail::fenchel_young_term(p.am1, target, probability, excess));
+      sums.alpha.add(detail::tsallis_term_alpha_derivative(p.am1, target));
     } else {
-      sums.value.add(cross_omega_term(p.am1, target, probability, excess));
+      sums.value.add(detail::cross_omega_term(p.am1, target, probability, excess));
     }
   };
   auto atom = q.atoms().begin();

@@ -1,12 +1,12 @@
 #include "fenchel/loss/multivariate_quadratic.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/SVD>
 #include <cmath>
 
-#include "fenchel/core/beta_gaussian_conjugate.hpp"
+#include "core/beta_gaussian/conjugate.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/infinity.hpp"
+#include "score/factorizations.hpp"
 #include "score/semidefinite_factor.hpp"
 
 namespace fenchel {
@@ -33,7 +33,7 @@ Loss<MultivariateQuadraticGradient> at_temperature(double temperature,
                                                    Loss<MultivariateQuadraticGradient> loss) {
   loss.value *= temperature;
   loss.gradient.mu *= temperature;
-  loss.gradient.scale *= temperature * temperature;
+  loss.gradient.Sigma *= temperature * temperature;
   loss.gradient.alpha *= temperature;
   return loss;
 }
@@ -65,7 +65,7 @@ MatrixXd fenchel_young_hessian(const Tsallis& omega, const MultivariateQuadratic
   // int p^{2-alpha} times the escort's moments of x = t - mu: Sigma, and v (three pairings) less the product
   // of means.
   const double mean_part = std::isinf(am1) ? 2 / size : 2 * am1 / (2 + size * am1);
-  const MatrixXd& s = p.scale();
+  const MatrixXd& s = p.Sigma();
   const VectorXd& mu = p.mu();
   MatrixXd h(n + n * n, n + n * n);
   h.topLeftCorner(n, n) = s;
@@ -98,18 +98,18 @@ Loss<MultivariateQuadraticGradient> fenchel_young(const Tsallis& omega, const Mu
   const double n = static_cast<double>(p.dimension()), am1 = p.constants().am1,
                v = q.constants().variance_factor;
   const MatrixXd& white = p.score().whitening();
-  const MatrixXd gap = white * (q.scale() - p.scale()) * white.transpose();
+  const MatrixXd gap = white * (q.Sigma() - p.Sigma()) * white.transpose();
   const VectorXd s = log_ratios(p, q, gap), d = q.mu() - p.mu(), pull = white.transpose() * (white * d);
   const double sum = s.sum(), mean_s = sum / n;
   // A Bregman divergence to their mean, and that of the mean: no term is negative.
-  double divergence = n * scale_divergence(p.dimension(), am1, mean_s);
-  for (const double x : s) divergence += std::exp(mean_s) * expm1_less_linear(x - mean_s);
+  double divergence = n * detail::scale_divergence(p.dimension(), am1, mean_s);
+  for (const double x : s) divergence += std::exp(mean_s) * detail::expm1_less_linear(x - mean_s);
   const double c = std::isinf(am1) ? 1 / n : am1 / (2 + n * am1);  // v_p = v_q e^{c sum}
   const MatrixXd scale_gap = v * (std::expm1(c * sum) * precision(p) - white.transpose() * gap * white);
   return at_temperature(omega.temperature(), {(d.dot(pull) + v * divergence) / 2,
                                               {-pull, (scale_gap - pull * pull.transpose()) / 2,
-                                               conjugate_alpha_derivative(p.constants()) -
-                                                   conjugate_alpha_derivative(q.constants())}});
+                                               detail::conjugate_alpha_derivative(p.constants()) -
+                                                   detail::conjugate_alpha_derivative(q.constants())}});
 }
 
 Loss<MultivariateQuadraticGradient> detail::quadratic_loss(const Tsallis& omega,
@@ -125,11 +125,11 @@ Loss<MultivariateQuadraticGradient> detail::quadratic_loss(const Tsallis& omega,
   const double square = covariance.allFinite() ? inverse.cwiseProduct(covariance).sum() + d.dot(pull) : kInf;
   return at_temperature(
       omega.temperature(),
-      {std::isinf(square) ? kInf : conjugate(p.constants()) + target.value + square / 2,
+      {std::isinf(square) ? kInf : detail::beta_gaussian_conjugate(p.constants()) + target.value + square / 2,
        {-pull,
         (p.constants().variance_factor * inverse - inverse * covariance * inverse - pull * pull.transpose()) /
             2,
-        conjugate_alpha_derivative(p.constants()) + target.alpha_derivative}});
+        detail::conjugate_alpha_derivative(p.constants()) + target.alpha_derivative}});
 }
 
 }  // namespace fenchel

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "backend/cpu/checks.hpp"
+#include "core/compensated_sum.hpp"
+#include "core/fenchel_young_term.hpp"
 #include "fenchel/backend/cpu/entmax_derivatives.hpp"
-#include "fenchel/core/compensated_sum.hpp"
-#include "fenchel/core/fenchel_young_term.hpp"
 #include "fenchel/core/infinity.hpp"
 #include "fenchel/core/parallel.hpp"
 #include "fenchel/distribution/integers/sparse_poisson.hpp"
@@ -44,7 +44,7 @@ class Distribution {
   /// weight(i).
   template <class Weight>
   [[nodiscard]] Slopes along(double value, const Weight& weight) const {
-    CompensatedSum log_mu, alpha;
+    detail::CompensatedSum log_mu, alpha;
     for (std::size_t i = 0; i < by_log_mu_.size(); ++i) {
       const double w = weight(i);
       log_mu.add(w * by_log_mu_[i]);
@@ -116,12 +116,12 @@ class Distribution {
   /// In log mu its slope is the mean less the count, and its second derivative the slope of the mean.
   [[nodiscard]] Slopes loss(index_t t) const {
     const double am1 = p_.prediction().am1;
-    CompensatedSum value, alpha;
-    value.add(cross_omega_term(am1, 1, 0, p_.prediction().excess(t)));
+    detail::CompensatedSum value, alpha;
+    value.add(detail::cross_omega_term(am1, 1, 0, p_.prediction().excess(t)));
     index_t at = p_.table().first();
     for (const double p : p_.table().probabilities()) {
-      value.add(cross_omega_term(am1, 0, p, p_.prediction().excess(at++)));
-      alpha.add(-tsallis_term_alpha_derivative(am1, p));
+      value.add(detail::cross_omega_term(am1, 0, p, p_.prediction().excess(at++)));
+      alpha.add(-detail::tsallis_term_alpha_derivative(am1, p));
     }
     const double distance = static_cast<double>(mode(p_) - t) + p_.table().mean_offset();
     return {std::max(0.0, value.total()), distance, alpha.total(), mean().log_mu};
@@ -187,7 +187,7 @@ void fill_row(PoissonStatistic statistic, double mu, double alpha, index_t i, Ro
 
 }  // namespace
 
-void sparse_poisson_rows(PoissonStatistic statistic, PerRow mu, PerRow alpha, Rows<const double> at,
+void sparse_poisson_rows(PoissonStatistic statistic, PerRow alpha, PerRow mu, Rows<const double> at,
                          const PoissonRows& out, double order) {
   constexpr auto kWhere = "sparse_poisson_rows";
   detail::check_view(kWhere, "at", at);

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "fenchel/core/beta_gaussian_conjugate.hpp"
+#include "core/beta_gaussian/conjugate.hpp"
 #include "fenchel/core/infinity.hpp"
 
 namespace fenchel {
@@ -48,11 +48,11 @@ Loss<QuadraticGradient> fenchel_young(const Tsallis& omega, const QuadraticScore
   const double s = log_ratio(q.sigma2(), p.sigma2());
   const double c = std::isinf(am1) ? 1 : am1 / (2 + am1);  // v_p = v_q e^{c s}
   const double distance2 = d * (d / p.sigma2()), scale_gap = std::expm1(c * s) - std::expm1(s);
-  return at_temperature(
-      omega.temperature(),
-      {(distance2 + v * scale_divergence(1, am1, s)) / 2,
-       {-d / p.sigma2(), (v * scale_gap - distance2) / (2 * p.sigma2()),
-        conjugate_alpha_derivative(p.constants()) - conjugate_alpha_derivative(q.constants())}});
+  return at_temperature(omega.temperature(),
+                        {(distance2 + v * detail::scale_divergence(1, am1, s)) / 2,
+                         {-d / p.sigma2(), (v * scale_gap - distance2) / (2 * p.sigma2()),
+                          detail::conjugate_alpha_derivative(p.constants()) -
+                              detail::conjugate_alpha_derivative(q.constants())}});
 }
 
 namespace detail {
@@ -61,10 +61,11 @@ Loss<QuadraticGradient> quadratic_loss(const Tsallis& omega, const QuadraticScor
                                        double variance, TargetNegentropy target) {
   const BetaGaussian p = predict(omega, f, Line());
   const double d = mean - p.mu(), sigma2 = p.sigma2(), square = variance / sigma2 + d * (d / sigma2);
-  return at_temperature(omega.temperature(),
-                        {std::isinf(square) ? kInf : conjugate(p.constants()) + target.value + square / 2,
-                         {-d / sigma2, (p.constants().variance_factor - square) / (2 * sigma2),
-                          conjugate_alpha_derivative(p.constants()) + target.alpha_derivative}});
+  return at_temperature(
+      omega.temperature(),
+      {std::isinf(square) ? kInf : detail::beta_gaussian_conjugate(p.constants()) + target.value + square / 2,
+       {-d / sigma2, (p.constants().variance_factor - square) / (2 * sigma2),
+        detail::conjugate_alpha_derivative(p.constants()) + target.alpha_derivative}});
 }
 
 }  // namespace detail

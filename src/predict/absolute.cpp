@@ -11,7 +11,7 @@ BetaLaplace predict(const Tsallis& omega, const AbsoluteScore& f, Line) {
   if (!(omega.alpha() > 0.5))
     throw_domain_error("predict", "alpha", "must be above 1/2 for an AbsoluteScore on the line",
                        omega.alpha());
-  return {omega.alpha(), f.mu(), f.b() * omega.temperature()};
+  return BetaLaplace(omega.alpha(), f.mu(), f.b() * omega.temperature());
 }
 
 double conjugate(const Tsallis& omega, const AbsoluteScore& f, Line domain) {

@@ -17,6 +17,16 @@
 namespace fenchel::detail {
 namespace {
 
+constexpr double kPanelShare = 0.01;
+constexpr double kFarthest = 600, kLargest = 700;
+constexpr double kNear = 0.5;
+constexpr double kGoodEnough = 1e-2;
+constexpr double kFirstStep = 0.5;
+constexpr int kMostIterations = 200;
+constexpr double kSmallPeak = 1e-3;
+constexpr double kJump = 1e3;
+constexpr double kGrains = 64;
+
 /// The density exp_{2-alpha}(g - a) of a profile g by the logarithm of its peak, l = log exp_{2-alpha}(-a):
 /// log p = l + log exp_{2-alpha}(c g) with c = e^{-am1 l}, exact where a and the threshold overflow.
 struct Peaked {
@@ -58,60 +68,84 @@ double least_alpha(const Profile& profile, const Interval& domain) {
                      "must be 1 for some A: no distribution exists where f does not fall enough", got);
 }
 
-/// `accuracy` is that of the panels, a hundredth of what was asked for.
+/// `accuracy` is that of the panels.
 [[noreturn]] void throw_not_converged(double accuracy, double got) {
   throw ConvergenceError(error_message("predict", "the estimated relative error of the mass",
-                                       "must reach " + shortest(100 * accuracy), got));
+                                       "must reach " + shortest(accuracy / kPanelShare), got));
 }
 
-/// The log peak with mass one: the mass grows with it.
-double solve(const Profile& profile, const Tsallis& omega, double accuracy) {
-  constexpr double kFarthest = 600, kLargest = 700;
-  const double am1 = omega.alpha() - 1;
-  // The rounding of f moves g by this much, and log p by up to the steepness times that.
-  const double rounding =
-      std::numeric_limits<double>::epsilon() * std::abs(profile.top()) / profile.temperature();
-  const auto log_mass = [&](double log_peak) {
-    const Peaked shape{am1, log_peak};
-    const double reachable = std::max(accuracy, rounding * shape.steepness());
-    const PanelSum sum = relative_mass(profile, shape, 1, std::min(reachable, 1.0));
+/// The logarithm of the mass by that of the peak, with which it grows.
+class LogMass {
+ public:
+  LogMass(const Profile& profile, const Tsallis& omega, double accuracy)
+      : profile_(profile),
+        am1_(omega.alpha() - 1),
+        accuracy_(accuracy),
+        rounding_(std::numeric_limits<double>::epsilon() * std::abs(profile.top()) / profile.temperature()) {}
+
+  /// 0 where it is as good as that, and kLargest where the integral does not exist.
+  double operator()(double log_peak) const {
+    const Peaked shape{am1_, log_peak};
+    const double reachable = std::max(accuracy_, rounding_ * shape.steepness());
+    const PanelSum sum = relative_mass(profile_, shape, 1, std::min(reachable, 1.0));
     if (!sum.finite) return kLargest;
     const double found = log_peak + std::log(sum.value), error = sum.error / sum.scale;
-    if (std::abs(found) < 0.5 && !(error <= 100 * accuracy)) throw_not_converged(accuracy, error);
-    return std::abs(found) < 1e-2 * accuracy ? 0 : std::clamp(found, -kLargest, kLargest);
-  };
+    if (std::abs(found) < kNear && !(error <= accuracy_ / kPanelShare)) throw_not_converged(accuracy_, error);
+    return std::abs(found) < kGoodEnough * accuracy_ ? 0 : std::clamp(found, -kLargest, kLargest);
+  }
+
+ private:
+  const Profile& profile_;
+  double am1_, accuracy_;
+  double rounding_;  // of f: g moves by this much, and log p by up to the steepness times that
+};
+
+/// Log peaks about mass one, with their log masses.
+struct Bracket {
+  double lower, upper, at_lower, at_upper;
+};
+Bracket find_bracket(const LogMass& log_mass, const Profile& profile, const Tsallis& omega) {
   const auto unit = [&](double t) { return profile(t); };
   const Centre around = make_centre(unit, profile.argmax(), profile.range());
   // For large alpha the mass depends on am1 * log_peak, the logarithm of the height above the threshold.
-  const double unit_step = 0.5 / std::max(1.0, am1);
-  double lower = am1 > 1 ? 0 : -std::log(around.left + around.right), upper = lower;
-  double at_lower = log_mass(lower), at_upper = at_lower;
-  for (double step = unit_step; at_lower > 0; step *= 2) {
-    if (lower < -kFarthest) throw_no_distribution(omega, kInfinity);
-    upper = lower;
-    at_upper = at_lower;
-    at_lower = log_mass(lower -= step);
+  const double am1 = omega.alpha() - 1, first_step = kFirstStep / std::max(1.0, am1);
+  const double start = am1 > 1 ? 0 : -std::log(around.left + around.right), at_start = log_mass(start);
+  Bracket found{start, start, at_start, at_start};
+  for (double step = first_step; found.at_lower > 0; step *= 2) {
+    if (found.lower < -kFarthest) throw_no_distribution(omega, kInfinity);
+    found.upper = found.lower;
+    found.at_upper = found.at_lower;
+    found.at_lower = log_mass(found.lower -= step);
   }
-  for (double step = unit_step; at_upper < 0; step *= 2) {
-    if (upper > kFarthest) throw_no_distribution(omega, std::exp(at_upper));
-    lower = upper;
-    at_lower = at_upper;
-    at_upper = log_mass(upper += step);
+  for (double step = first_step; found.at_upper < 0; step *= 2) {
+    if (found.upper > kFarthest) throw_no_distribution(omega, std::exp(found.at_upper));
+    found.lower = found.upper;
+    found.at_lower = found.at_upper;
+    found.at_upper = log_mass(found.upper += step);
   }
-  if (at_lower == 0) return lower;
-  if (at_upper == 0) return upper;
-  std::uintmax_t iterations = 200;
+  return found;
+}
+
+/// The log peak with mass one.
+double solve(const Profile& profile, const Tsallis& omega, double accuracy) {
+  const LogMass log_mass(profile, omega, accuracy);
+  const Bracket start = find_bracket(log_mass, profile, omega);
+  if (start.at_lower == 0) return start.lower;
+  if (start.at_upper == 0) return start.upper;
+  std::uintmax_t iterations = kMostIterations;
   const auto close = [](double a, double b) {
-    return std::abs(b - a) <= 2 * std::numeric_limits<double>::epsilon() * std::max(1e-3, std::abs(a));
+    return std::abs(b - a) <= 2 * std::numeric_limits<double>::epsilon() * std::max(kSmallPeak, std::abs(a));
   };
-  const auto [a, b] =
-      boost::math::tools::toms748_solve(log_mass, lower, upper, at_lower, at_upper, close, iterations);
+  const auto [a, b] = boost::math::tools::toms748_solve(log_mass, start.lower, start.upper, start.at_lower,
+                                                        start.at_upper, close, iterations);
   const double at_a = log_mass(a), at_b = log_mass(b);
   const double nearest = std::abs(at_a) < std::abs(at_b) ? at_a : at_b;
-  if (at_b == kLargest && std::abs(nearest) > 1e3 * accuracy) throw_no_distribution(omega, std::exp(nearest));
+  if (at_b == kLargest && std::abs(nearest) > kJump * accuracy)
+    throw_no_distribution(omega, std::exp(nearest));
   // The mass is no smoother than the doubles about the mode.
   const double grain = std::numeric_limits<double>::epsilon() * std::abs(profile.argmax()) * std::exp(a);
-  if (!(std::abs(nearest) <= 100 * accuracy + 64 * grain)) throw_not_converged(accuracy, std::abs(nearest));
+  if (!(std::abs(nearest) <= accuracy / kPanelShare + kGrains * grain))
+    throw_not_converged(accuracy, std::abs(nearest));
   return nearest == at_a ? a : b;
 }
 
@@ -127,7 +161,7 @@ NumericPrediction predict_numeric(const Tsallis& omega, std::function<double(dou
                        domain.upper());
   checked_positive("predict", "accuracy", accuracy);
   constexpr int kLooks = 4;
-  const double panel_accuracy = std::max(0.01 * accuracy, 1e-14);
+  const double panel_accuracy = std::max(kPanelShare * accuracy, 1e-14);
   const auto profile = std::make_shared<Profile>(std::move(f), domain, omega.temperature());
   for (int look = 0;; ++look) {
     const Peaked shape{omega.alpha() - 1, solve(*profile, omega, panel_accuracy)};

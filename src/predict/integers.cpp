@@ -14,11 +14,11 @@ double checked_alpha(const Tsallis& omega) {
 }  // namespace
 
 SparsePoisson predict(const Tsallis& omega, const PoissonScore& f, Naturals) {
-  return {checked_alpha(omega), f.mu(), omega.temperature()};
+  return SparsePoisson(checked_alpha(omega), f.mu(), omega.temperature());
 }
 
 SparseIntegerGaussian predict(const Tsallis& omega, const QuadraticScore& f, Integers) {
-  return {checked_alpha(omega), f.mu(), f.sigma2() * omega.temperature()};
+  return SparseIntegerGaussian(checked_alpha(omega), f.mu(), f.sigma2() * omega.temperature());
 }
 
 }  // namespace fenchel

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "fenchel/core/beta_gaussian_conjugate.hpp"
+#include "core/beta_gaussian/conjugate.hpp"
 #include "fenchel/core/error.hpp"
 
 namespace fenchel {
@@ -19,11 +19,11 @@ MultivariateBetaGaussian predict(const Tsallis& omega, const MultivariateQuadrat
                        "must be greater than " + shortest(rank) + "/" + shortest(rank + 2) +
                            " for a score of rank " + shortest(rank),
                        omega.alpha());
-  return {omega.alpha(), f.mu(), omega.temperature() * f.scale()};
+  return {omega.alpha(), f.mu(), omega.temperature() * f.Sigma()};
 }
 
 double conjugate(const Tsallis& omega, const MultivariateQuadraticScore& f, const Euclidean& domain) {
-  return omega.temperature() * conjugate(predict(omega, f, domain).constants());
+  return omega.temperature() * detail::beta_gaussian_conjugate(predict(omega, f, domain).constants());
 }
 
 double normalizer(const Tsallis& omega, const MultivariateQuadraticScore& f, const Euclidean& domain) {
@@ -34,7 +34,7 @@ CanonicalParameters normalizer_gradient(const Tsallis& omega, const Multivariate
                                         const Euclidean& domain) {
   const MultivariateBetaGaussian p = predict(omega, f, domain);
   const double factor = escort_moments(p.constants()).q_mean / static_cast<double>(p.rank());
-  return {p.mu(), p.mu() * p.mu().transpose() + factor * p.scale()};
+  return {p.mu(), p.mu() * p.mu().transpose() + factor * p.Sigma()};
 }
 
 }  // namespace fenchel

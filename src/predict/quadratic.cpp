@@ -1,6 +1,6 @@
 #include "fenchel/predict/quadratic.hpp"
 
-#include "fenchel/core/beta_gaussian_conjugate.hpp"
+#include "core/beta_gaussian/conjugate.hpp"
 #include "fenchel/core/error.hpp"
 
 namespace fenchel {
@@ -9,11 +9,11 @@ BetaGaussian predict(const Tsallis& omega, const QuadraticScore& f, Line) {
   if (!(omega.alpha() > 1. / 3))
     throw_domain_error("predict", "alpha", "must be above 1/3 for a quadratic score on the line",
                        omega.alpha());
-  return {omega.alpha(), f.mu(), omega.temperature() * f.sigma2()};
+  return BetaGaussian(omega.alpha(), f.mu(), omega.temperature() * f.sigma2());
 }
 
 double conjugate(const Tsallis& omega, const QuadraticScore& f, Line) {
-  return omega.temperature() * conjugate(predict(omega, f, Line()).constants());
+  return omega.temperature() * detail::beta_gaussian_conjugate(predict(omega, f, Line()).constants());
 }
 
 double normalizer(const Tsallis& omega, const QuadraticScore& f, Line) {

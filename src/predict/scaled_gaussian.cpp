@@ -10,7 +10,7 @@ TruncatedGaussian predict(const Tsallis& omega, const ScaledGaussianScore& f, Li
                        "must be 2 for a ScaledGaussianScore (a FunctionScore takes others)", omega.alpha());
   const double kappa = f.kappa() / omega.temperature();
   if (!(kappa > 1)) throw_domain_error("predict", "kappa / temperature", "must be > 1", kappa);
-  return {kappa, f.mu(), f.sigma2()};
+  return TruncatedGaussian(kappa, f.mu(), f.sigma2());
 }
 
 double conjugate(const Tsallis& omega, const ScaledGaussianScore& f, Line domain) {

@@ -3,10 +3,10 @@
 namespace fenchel {
 
 SmoothParabola predict(const Sobolev& omega, const QuadraticScore& f, Line) {
-  return {omega.gamma(), f.mu(), f.sigma2() * omega.temperature()};
+  return SmoothParabola(omega.gamma(), f.mu(), f.sigma2() * omega.temperature());
 }
 SmoothTriangular predict(const Sobolev& omega, const AbsoluteScore& f, Line) {
-  return {omega.gamma(), f.mu(), f.b() * omega.temperature()};
+  return SmoothTriangular(omega.gamma(), f.mu(), f.b() * omega.temperature());
 }
 
 double conjugate(const Sobolev& omega, const QuadraticScore& f, Line domain) {

@@ -36,81 +36,113 @@ RunEnd end_of(bool at_stretch, bool masked) {
   return !at_stretch ? RunEnd::free : masked ? RunEnd::mask : RunEnd::domain;
 }
 
-/// Ends and tau by Newton's iteration: no force at free ends, and mass one. None if it does not converge.
-std::optional<Smooth> polish(const ScorePanels& panels, const std::shared_ptr<const SmoothScore>& score,
-                             double beta, const GridObstacle& grid) {
-  constexpr int kMostSteps = 100;
-  constexpr double kStill = 1e-15, kConverged = 1e-10;
-  Smooth found{grid.tau, {}};
-  std::vector<Eigen::Index> row_below, row_above;
-  Eigen::Index unknowns = 1;
-  for (const GridRun& run : grid.runs) {
-    const Stretch& stretch = panels.stretches()[run.stretch];
-    const RunEnd below = end_of(run.at_start, stretch.masked_below),
-                 above = end_of(run.at_end, stretch.masked_above);
-    found.runs.emplace_back(score, beta, grid.tau, run.lower, run.upper, below, above);
-    row_below.push_back(below == RunEnd::free ? unknowns++ : 0);
-    row_above.push_back(above == RunEnd::free ? unknowns++ : 0);
-  }
-  double last = kInfinity, damping = 1;
-  for (int step = 0; step < kMostSteps; ++step) {
-    Eigen::MatrixXd jacobian = Eigen::MatrixXd::Zero(unknowns, unknowns);
-    Eigen::VectorXd residual = Eigen::VectorXd::Zero(unknowns);
-    residual[0] = -1;
-    for (std::size_t k = 0; k < found.runs.size(); ++k) {
-      const SobolevRun& run = found.runs[k];
-      const SobolevRun::Forces f = run.forces();
-      const double width = run.upper() - run.lower();
-      const Stretch& stretch = panels.stretches()[grid.runs[k].stretch];
-      residual[0] +=
-          panels.integral(stretch, run.lower(), run.upper()) - found.tau * width - f.below - f.above;
-      jacobian(0, 0) -= width + f.below_by_tau + f.above_by_tau;
-      const Eigen::Index below = row_below[k], above = row_above[k];
-      if (below > 0) {
-        residual[below] = f.below;
-        jacobian(below, 0) = f.below_by_tau;
-        jacobian(below, below) = f.below_by_lower;
-        if (above > 0) jacobian(below, above) = f.below_by_upper;
-        jacobian(0, below) = -(score->f(run.lower()) - found.tau) - f.below_by_lower - f.above_by_lower;
-      }
-      if (above > 0) {
-        residual[above] = f.above;
-        jacobian(above, 0) = f.above_by_tau;
-        jacobian(above, above) = f.above_by_upper;
-        if (below > 0) jacobian(above, below) = f.above_by_lower;
-        jacobian(0, above) = score->f(run.upper()) - found.tau - f.below_by_upper - f.above_by_upper;
-      }
+/// Newton's iteration for tau and the free ends of runs: no force at free ends, and mass one.
+class Polish {
+ public:
+  Polish(const ScorePanels& panels, const std::shared_ptr<const SmoothScore>& score, double beta,
+         const GridObstacle& grid)
+      : panels_(panels), score_(score), beta_(beta), grid_(grid), found_{grid.tau, {}} {
+    for (const GridRun& run : grid.runs) {
+      const Stretch& stretch = panels.stretches()[run.stretch];
+      const RunEnd below = end_of(run.at_start, stretch.masked_below),
+                   above = end_of(run.at_end, stretch.masked_above);
+      found_.runs.emplace_back(score, beta, grid.tau, run.lower, run.upper, below, above);
+      row_below_.push_back(below == RunEnd::free ? unknowns_++ : 0);
+      row_above_.push_back(above == RunEnd::free ? unknowns_++ : 0);
     }
-    const Eigen::VectorXd change = jacobian.partialPivLu().solve(-residual);
+  }
+
+  /// None if it does not converge.
+  [[nodiscard]] std::optional<Smooth> solve() {
+    constexpr int kMostSteps = 100;
+    constexpr double kStill = 1e-15, kConverged = 1e-10, kLongest = 0.25;
+    double last = kInfinity, damping = 1;
+    for (int step = 0; step < kMostSteps; ++step) {
+      const Eigen::VectorXd change = newton_step();
+      const double size = relative_size(change);
+      if (!std::isfinite(size)) return std::nullopt;
+      damping = size < last ? std::min(1.0, 2 * damping) : damping / 2;  // jumps of f are kinks of the forces
+      if (!move(damping * std::min(1.0, kLongest / size) * change)) return std::nullopt;
+      if (size <= kStill || (size <= kConverged && size >= last)) return std::move(found_);
+      last = size;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] const Stretch& stretch_of(std::size_t run) const {
+    return panels_.stretches()[grid_.runs[run].stretch];
+  }
+
+  [[nodiscard]] Eigen::VectorXd newton_step() const {
+    Eigen::MatrixXd jacobian = Eigen::MatrixXd::Zero(unknowns_, unknowns_);
+    Eigen::VectorXd residual = Eigen::VectorXd::Zero(unknowns_);
+    residual[0] = -1;
+    for (std::size_t k = 0; k < found_.runs.size(); ++k) add_run(k, jacobian, residual);
+    return jacobian.partialPivLu().solve(-residual);
+  }
+
+  /// The mass of a run, the forces at its free ends, and their derivatives.
+  void add_run(std::size_t k, Eigen::MatrixXd& jacobian, Eigen::VectorXd& residual) const {
+    const SobolevRun& run = found_.runs[k];
+    const SobolevRun::Forces f = run.forces();
+    const double width = run.upper() - run.lower();
+    residual[0] +=
+        panels_.integral(stretch_of(k), run.lower(), run.upper()) - found_.tau * width - f.below - f.above;
+    jacobian(0, 0) -= width + f.below_by_tau + f.above_by_tau;
+    const Eigen::Index below = row_below_[k], above = row_above_[k];
+    if (below > 0) {
+      residual[below] = f.below;
+      jacobian(below, 0) = f.below_by_tau;
+      jacobian(below, below) = f.below_by_lower;
+      if (above > 0) jacobian(below, above) = f.below_by_upper;
+      jacobian(0, below) = -(score_->f(run.lower()) - found_.tau) - f.below_by_lower - f.above_by_lower;
+    }
+    if (above > 0) {
+      residual[above] = f.above;
+      jacobian(above, 0) = f.above_by_tau;
+      jacobian(above, above) = f.above_by_upper;
+      if (below > 0) jacobian(above, below) = f.above_by_lower;
+      jacobian(0, above) = score_->f(run.upper()) - found_.tau - f.below_by_upper - f.above_by_upper;
+    }
+  }
+
+  /// The largest change, of ends relative to their run and of tau to its size or that of a density.
+  [[nodiscard]] double relative_size(const Eigen::VectorXd& change) const {
     double size = 0;
-    for (std::size_t k = 0; k < found.runs.size(); ++k) {
-      const SobolevRun& run = found.runs[k];
-      const double width = run.upper() - run.lower();
-      for (const Eigen::Index row : {row_below[k], row_above[k]}) {
+    for (std::size_t k = 0; k < found_.runs.size(); ++k) {
+      const double width = found_.runs[k].upper() - found_.runs[k].lower();
+      for (const Eigen::Index row : {row_below_[k], row_above_[k]}) {
         if (row == 0) continue;
         size = std::max(size, std::abs(change[row]) / width);
       }
     }
-    size = std::max(size, std::abs(change[0]) / (std::abs(found.tau) + 1 / panels.window().width()));
-    if (!std::isfinite(size)) return std::nullopt;
-    damping = size < last ? std::min(1.0, 2 * damping) : damping / 2;  // jumps of f are kinks of the forces
-    const double share = damping * std::min(1.0, 0.25 / size);
-    found.tau += share * change[0];
-    for (std::size_t k = 0; k < found.runs.size(); ++k) {
-      const SobolevRun& run = found.runs[k];
-      const Stretch& stretch = panels.stretches()[grid.runs[k].stretch];
-      const double lower = row_below[k] > 0 ? run.lower() + share * change[row_below[k]] : run.lower();
-      const double upper = row_above[k] > 0 ? run.upper() + share * change[row_above[k]] : run.upper();
-      if (!(lower < upper) || lower < stretch.edges.front() || upper > stretch.edges.back())
-        return std::nullopt;
-      if (k > 0 && lower < found.runs[k - 1].upper()) return std::nullopt;
-      found.runs[k] = SobolevRun(score, beta, found.tau, lower, upper, run.below(), run.above());
-    }
-    if (size <= kStill || (size <= kConverged && size >= last)) return found;
-    last = size;
+    return std::max(size, std::abs(change[0]) / (std::abs(found_.tau) + 1 / panels_.window().width()));
   }
-  return std::nullopt;
-}
+
+  /// False where ends would leave their stretch, or runs overlap.
+  [[nodiscard]] bool move(const Eigen::VectorXd& change) {
+    found_.tau += change[0];
+    for (std::size_t k = 0; k < found_.runs.size(); ++k) {
+      const SobolevRun& run = found_.runs[k];
+      const Stretch& stretch = stretch_of(k);
+      const double lower = row_below_[k] > 0 ? run.lower() + change[row_below_[k]] : run.lower();
+      const double upper = row_above_[k] > 0 ? run.upper() + change[row_above_[k]] : run.upper();
+      if (!(lower < upper) || lower < stretch.edges.front() || upper > stretch.edges.back()) return false;
+      if (k > 0 && lower < found_.runs[k - 1].upper()) return false;
+      found_.runs[k] = SobolevRun(score_, beta_, found_.tau, lower, upper, run.below(), run.above());
+    }
+    return true;
+  }
+
+  const ScorePanels& panels_;
+  std::shared_ptr<const SmoothScore> score_;
+  double beta_;
+  const GridObstacle& grid_;
+  Smooth found_;
+  Eigen::Index unknowns_ = 1;                        // tau first
+  std::vector<Eigen::Index> row_below_, row_above_;  // of a run's ends, 0 where they stand still
+};
 
 /// The largest difference of two predictions on a window, over the peak.
 double disagreement(const Smooth& p, const Smooth& q, const Interval& window) {
@@ -262,7 +294,7 @@ SobolevPrediction predict_numeric(const Sobolev& omega, const std::function<doub
     score->edges.insert(score->edges.end(), stretch.edges.begin(), stretch.edges.end());
   std::shared_ptr<const Smooth> p;
   for (double off = 1;;) {
-    std::optional<Smooth> finer = polish(*panels, score, beta, grid);
+    std::optional<Smooth> finer = Polish(*panels, score, beta, grid).solve();
     if (finer && p) off = disagreement(*p, *finer, panels->window());
     p = finer ? std::make_shared<const Smooth>(*std::move(finer)) : nullptr;
     if (p && off <= accuracy) break;

@@ -11,10 +11,10 @@ double conjugate_of(const P& p, double temperature) {
 }  // namespace
 
 CappedTriangular predict(const TotalVariation& omega, const AbsoluteScore& f, Line) {
-  return {omega.gamma(), f.mu(), f.b() * omega.temperature()};
+  return CappedTriangular(omega.gamma(), f.mu(), f.b() * omega.temperature());
 }
 CappedParabola predict(const TotalVariation& omega, const QuadraticScore& f, Line) {
-  return {omega.gamma(), f.mu(), f.sigma2() * omega.temperature()};
+  return CappedParabola(omega.gamma(), f.mu(), f.sigma2() * omega.temperature());
 }
 
 double conjugate(const TotalVariation& omega, const AbsoluteScore& f, Line domain) {

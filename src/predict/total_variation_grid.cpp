@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "core/compensated_sum.hpp"
 #include "fenchel/backend/cpu/fusedmax_grid.hpp"
-#include "fenchel/core/compensated_sum.hpp"
 #include "fenchel/core/error.hpp"
 
 namespace fenchel {
@@ -42,7 +42,7 @@ SparseCategorical predict(const TotalVariation& omega, const VectorScore& f, con
 double conjugate(const TotalVariation& omega, const VectorScore& f, const Grid& domain) {
   auto [p, top] = detail::grid_scores(omega, f, domain);
   const double threshold = map_in_place(omega, domain, p);
-  CompensatedSum squares;
+  detail::CompensatedSum squares;
   for (const double x : p) squares.add(x * x);
   return top + omega.temperature() * (0.5 + threshold + squares.total() / 2);
 }

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <string>
 
+#include "core/tsallis_term.hpp"
 #include "fenchel/core/error.hpp"
-#include "fenchel/core/tsallis_term.hpp"
 
 namespace fenchel {
 namespace {
@@ -43,14 +43,15 @@ Tsallis::Tsallis(double alpha, double temperature)
 
 double tsallis_negentropy(double alpha, std::span<const double> p, std::span<const double> weights) {
   const double am1 = checked_alpha("tsallis_negentropy", alpha) - 1;
-  return weighted_sum("tsallis_negentropy", p, weights, [am1](double x) { return tsallis_term(am1, x); });
+  return weighted_sum("tsallis_negentropy", p, weights,
+                      [am1](double x) { return detail::tsallis_term(am1, x); });
 }
 
 double tsallis_negentropy_alpha_gradient(double alpha, std::span<const double> p,
                                          std::span<const double> weights) {
   const double am1 = checked_alpha("tsallis_negentropy_alpha_gradient", alpha) - 1;
   return weighted_sum("tsallis_negentropy_alpha_gradient", p, weights,
-                      [am1](double x) { return tsallis_term_alpha_derivative(am1, x); });
+                      [am1](double x) { return detail::tsallis_term_alpha_derivative(am1, x); });
 }
 
 }  // namespace fenchel

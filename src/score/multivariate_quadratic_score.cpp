@@ -20,7 +20,7 @@ bool is_off_image(const Eigen::VectorXd& offset, const Eigen::VectorXd& residual
                   const Eigen::Ref<const Eigen::VectorXd>& t, const MultivariateQuadraticScore& f) {
   double off = 0, distance = 0, rounding = 0;
   for (index_t i = 0; i < t.size(); ++i) {
-    const double unit = std::sqrt(f.scale()(i, i)),
+    const double unit = std::sqrt(f.Sigma()(i, i)),
                  rounds = kRounding * (std::abs(t[i]) + std::abs(f.mu()[i]));
     if (unit == 0 && std::abs(offset[i]) > rounds) return true;
     if (unit == 0) continue;
@@ -33,14 +33,14 @@ bool is_off_image(const Eigen::VectorXd& offset, const Eigen::VectorXd& residual
 
 }  // namespace
 
-MultivariateQuadraticScore::MultivariateQuadraticScore(Eigen::VectorXd mu, Eigen::MatrixXd scale)
+MultivariateQuadraticScore::MultivariateQuadraticScore(Eigen::VectorXd mu, Eigen::MatrixXd Sigma)
     : mu_(std::move(mu)) {
   constexpr const char* kWhere = "multivariate_quadratic_score";
   if (mu_.size() < 1) throw_invalid_argument(kWhere, "mu.size()", "must be positive", index_t{mu_.size()});
   detail::check_finite(kWhere, "mu", mu_);
   detail::SemidefiniteFactor found =
-      detail::semidefinite_factor(kWhere, "scale", std::move(scale), mu_.size());
-  scale_ = std::move(found.matrix);
+      detail::semidefinite_factor(kWhere, "Sigma", std::move(Sigma), mu_.size());
+  Sigma_ = std::move(found.matrix);
   factor_ = std::move(found.factor);
   whitening_ = std::move(found.whitening);
   log_det_ = found.log_det;

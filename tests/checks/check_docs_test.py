@@ -56,6 +56,10 @@ class Docs(CheckTest):
         self.assert_false("\n" + block("console", "$ echo 1\n1\n$ echo 2\n3\n"), "docs/a.md:5: prints something else")
         self.assert_false(block("console", "$ no-such-command\n"), "+bash: line 1: no-such-command: command not found")
 
+    def test_accepts_the_name_of_a_file_that_a_page_makes(self):
+        self.assert_true("`src/core/new.cpp`:\n\n" + block("", "int x;\n"))
+        self.assert_false("See `src/core/new.cpp`:\n", "docs/a.md:1: no src/core/new.cpp")
+
     def test_accepts_paths_tests_and_links_that_are_there(self):
         self.assert_true("`src/core/a.cpp` `core/a.hpp` `fenchel/core/a.hpp` `cli/a.hpp` `tests/` `Laws.Hold`\n"
                          "[itself](a.md) [a part](a.md#part) [the web](https://example.org)\n"

@@ -66,11 +66,48 @@ class Includes(CheckTest):
         self.assert_clean({"bench/a.cpp": 500 * "\n"})
         self.assert_fault({"bench/a.cpp": 501 * "\n"}, "bench/a.cpp:501: 501 lines, more than 500")
 
+    def defining(self, first, second):
+        """A public and a private header with these definitions in namespace fenchel."""
+        return {path: f"#pragma once\nnamespace fenchel {{\n{text}\n}}\n"
+                for path, text in [("include/fenchel/core/a.hpp", first), ("src/core/b.cuh", second)]}
+
+    def test_finds_a_name_that_two_headers_define(self):
+        for first, second in [
+            ("struct A { int x; };", "class FENCHEL_EXPORT A final : public B {};"),
+            ("enum class A { x };", "template <class T>\nstruct alignas(16) A {};"),
+            ("using A = int;", "struct A {};"),
+            ("inline constexpr double A = 1;", "inline constexpr int z = 1, A = 2;"),
+            ("constexpr int A[] = {1, 2};", "template <class T> inline constexpr T A{1};"),
+        ]:
+            for text in (second, "/// A brace, {\n" + second):
+                line = 3 + text.count("\n")
+                self.assert_fault(self.defining(first, text),
+                                  f"src/core/b.cuh:{line}: fenchel::A is defined in include/fenchel/core/a.hpp, too")
+
+    def test_a_name_may_stand_in_two_headers_that_do_not_define_it_twice(self):
+        for first, second in [
+            ("struct A {};", "struct A;"),
+            ("template <class T> struct A {};", "template <>\nstruct A<int> {};"),
+            ("struct A {};", "namespace detail {\nstruct A {};\n}"),
+            ("struct A {};", "struct B {\n  struct A {};\n};\ninline A f(A a = A{}) { return a; }"),
+            ("constexpr int f(int x) { return x; }", "constexpr long f(long x) { return x; }"),
+            ("struct A {};", "using detail::A;  // struct A {};"),
+        ]:
+            self.assert_clean(self.defining(first, second))
+        self.assert_clean({path: "#pragma once\nstruct A {};\n" for path in ("tests/a.hpp", "bench/a.hpp")})
+
     def test_the_documented_table_is_the_one_enforced(self):
         text = (SCRIPTS.parent / "docs" / "design.md").read_text(encoding="ascii")
-        table = text.split("| folder |")[1].split("\n\n")[0]
+        table = text.split("| folder | may include")[1].split("\n\n")[0]
         rows = (re.findall(r"`(\w+)`", line) for line in table.splitlines()[2:])
         self.assertEqual({folder: set(seen) for folder, *seen in rows}, load_script("check_includes").SEES)
+
+    def test_the_libraries_of_the_folders_follow_the_table(self):
+        text = (SCRIPTS.parent / "src" / "CMakeLists.txt").read_text(encoding="ascii")
+        found = re.findall(r"^fenchel_folder\((\w+)(?: EIGEN)?(?: SEES ([\w ]+?))? SOURCES$", text, re.MULTILINE)
+        sees = load_script("check_includes").SEES
+        self.assertEqual({folder: set(seen.split()) for folder, seen in found},
+                         {folder: seen for folder, seen in sees.items() if folder != "mpi"})
 
 
 if __name__ == "__main__":

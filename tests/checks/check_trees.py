@@ -20,7 +20,8 @@ def load_script(name):
 
 
 class CheckTest(unittest.TestCase):
-    """A test of the script SCRIPTS / self.check."""
+    """A test of the script SCRIPTS / self.check, called with self.arguments."""
+    arguments = ()
 
     def run_on(self, files):
         """Runs the check on a tree of {path: text}; gives its exit status and all that it printed."""
@@ -30,7 +31,7 @@ class CheckTest(unittest.TestCase):
                 file = pathlib.Path(root, path)
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(text, encoding="utf-8")
-            done = subprocess.run([sys.executable, SCRIPTS / self.check, root],
+            done = subprocess.run([sys.executable, SCRIPTS / self.check, *self.arguments, root],
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         return done.returncode, done.stdout
 

@@ -72,14 +72,14 @@ class Contexts(Attend):
     def test_the_context_is_the_integral_of_the_regression(self):
         for functions, width, ridge in [(6, .2, .01), (9, 1 / 9, .5)]:
             done = self.json("attend", "signal.csv", "--mu", .3, "--sigma2", .002, "--basis", functions,
-                             "--width", repr(width), "--ridge", ridge)
+                             "--basis-sigma", repr(width), "--ridge", ridge)
             self.assertEqual(done["basis"], functions)
             for name, signal in [("left", self.wave), ("right", self.t)]:
                 self.assertAlmostEqual(done["context"][name], context(signal, .3, .002, functions, width, ridge), delta=1e-7)
 
     def test_the_width_is_one_share_of_the_interval_and_the_ridge_small(self):
         arguments = ["attend", "signal.csv", "--mu", .3, "--sigma2", .002, "--basis", 10]
-        self.assertEqual(self.json(*arguments), self.json(*arguments, "--width", "1/10", "--ridge", ".01", "--alpha", 2))
+        self.assertEqual(self.json(*arguments), self.json(*arguments, "--basis-sigma", "1/10", "--ridge", ".1", "--alpha", 2))
 
     def test_the_support_is_the_closed_form(self):
         for sigma2 in [1e-6, .002, .03]:
@@ -94,7 +94,8 @@ class Contexts(Attend):
     def test_a_constant_signal_is_its_own_context(self):
         for frames, delta in [(10, 2e-2), (50, 1e-3), (500, 1e-4)]:
             for alpha in [1, 1.5, 2]:
-                got = self.json("attend", "-", "--mu", .5, "--sigma2", .001, "--alpha", alpha, stdin="x\n" + "7\n" * frames)
+                got = self.json("attend", "-", "--mu", .5, "--sigma2", .001, "--alpha", alpha, "--ridge", .01,
+                                stdin="x\n" + "7\n" * frames)
                 self.assertAlmostEqual(got["context"]["x"], 7, delta=delta)
 
     def test_a_straight_line_gives_the_middle_of_the_density(self):
@@ -106,7 +107,7 @@ class Contexts(Attend):
         a, steps = (1.5 * .002) ** (1 / 3), 2000
         points = [.3 - a + 2 * a * (k + .5) / steps for k in range(steps)]
         want = 2 * a / steps * sum(math.sin(6 * t) * parabola(.3, .002, t) for t in points)
-        done = self.json("attend", "signal.csv", "--mu", .3, "--sigma2", .002)
+        done = self.json("attend", "signal.csv", "--mu", .3, "--sigma2", .002, "--ridge", .01)
         self.assertAlmostEqual(done["context"]["left"], want, delta=1e-5)
 
 
@@ -189,10 +190,10 @@ class Refusals(Attend):
                 (["--sigma2", ".1", "--mu", "inf"], "mu must be finite, got inf"),
                 (["--sigma2", ".1", "--alpha", 0], "alpha must be positive on the line, got 0"),
                 (["--sigma2", ".1", "--alpha", "two"], "--alpha: expected a number such as 1.5, 4/3 or inf, got 'two'"),
-                (["--sigma2", ".1", "--width", 0], "--width must be positive and finite, got 0"),
+                (["--sigma2", ".1", "--basis-sigma", 0], "--basis-sigma must be positive and finite, got 0"),
                 (["--sigma2", ".1", "--ridge", "-1"], "--ridge must be finite and not negative, got -1"),
-                (["--sigma2", ".1", "--ridge", "0", "--width", 1],
-                 "lambda must be larger, since F and lambda make a singular system, got 0"),
+                (["--sigma2", ".1", "--ridge", "0", "--basis-sigma", 1],
+                 "ridge must be larger, since F and ridge make a singular system, got 0"),
                 (["--sigma2", ".1", "--basis", 0], "--basis: expected a whole number from 1 to 4096, got '0'"),
                 (["--sigma2", ".1", "-o", "c.npy"],
                  "--output: a result with names has no .npy form; use .json or .csv")]:

@@ -162,7 +162,7 @@ class Basics(CommandLine):
 
     def test_draws_are_fitted_back(self):
         for family, parameters in [("biweight", {"mu": 0.5, "sigma2": 2}), ("triangular", {"mu": -1, "b": 3}),
-                                   ("sparse-poisson", {"mu": 4}), ("capped-parabola", {"sigma": 1, "gamma": 0.1})]:
+                                   ("sparse-poisson", {"mu": 4}), ("capped-parabola", {"gamma": 0.1, "sigma2": 2})]:
             options = [word for name, value in parameters.items() for word in (f"--{name}", str(value))]
             self.succeed("sample", family, *options, "-n", "20000", "--seed", "5", "-o", "draws.csv")
             known = ["--gamma", "0.1"] if "gamma" in parameters else []

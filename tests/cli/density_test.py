@@ -13,8 +13,8 @@ DISTRIBUTIONS = [  # with bounded support
     ["beta-gaussian", "--alpha", "5"], ["beta-laplace", "--alpha", "1.3"],
     ["truncated-gaussian", "--kappa", "3", "--sigma2", "2"],
     ["location-scale", "--score", "cosh(t)", "--sigma", "2", "--mu", "1"],
-    ["capped-triangular", "--sigma", "2", "--gamma", "0.5"], ["capped-parabola", "--sigma", "2", "--gamma", "0.5"],
-    ["smooth-triangular", "--sigma", "2", "--gamma", "0.5"], ["smooth-parabola", "--sigma", "2", "--gamma", "0.5"],
+    ["capped-triangular", "--b", "2", "--gamma", "0.5"], ["capped-parabola", "--sigma2", "4", "--gamma", "0.5"],
+    ["smooth-triangular", "--b", "2", "--gamma", "0.5"], ["smooth-parabola", "--sigma2", "4", "--gamma", "0.5"],
     ["score", "--score", "3*cos(3*t)-t^2/40", "--interval", "-3,3"],
     ["score", "--score", "abs(t)", "--alpha", "1.5", "--interval", "-1,2"],
 ]
@@ -150,21 +150,32 @@ class Density(CommandLine):
     def test_closed_forms_of_capped_densities(self):
         sigma, gamma = 2, 0.5
         a, b = math.sqrt(2 * sigma * gamma), math.sqrt(sigma * (1 + 2 * gamma))
-        record = self.json("density", "capped-triangular", "--sigma", sigma, "--gamma", gamma, "--mu", 1)
+        record = self.json("density", "capped-triangular", "--b", sigma, "--gamma", gamma, "--mu", 1)
         self.near(record["support"][1], 1 + b)
         self.near(record["variance"], sigma * (1 + 4 * gamma) / 6)
-        table = self.table("density", "capped-triangular", "--sigma", sigma, "--gamma", gamma, "--at", "0,1")
+        table = self.table("density", "capped-triangular", "--b", sigma, "--gamma", gamma, "--at", "0,1")
         self.near(table["pdf"][0], (b - a) / sigma)
         self.assertEqual(table["pdf"][0], table["pdf"][1])
         a, b = (3 * sigma ** 2 * gamma) ** (1 / 3), (1.5 * sigma ** 2 * (1 + 2 * gamma)) ** (1 / 3)
-        record = self.json("density", "capped-parabola", "--sigma", sigma, "--gamma", gamma)
+        record = self.json("density", "capped-parabola", "--sigma2", repr(float(sigma)**2), "--gamma", gamma)
         self.near(record["support"][1], b)
         self.near(record["variance"], 2 * (b ** 5 - a ** 5) / (15 * sigma ** 2))
-        uncapped = self.json("density", "capped-parabola", "--sigma", "3", "--gamma", "0")
+        uncapped = self.json("density", "capped-parabola", "--sigma2", "9", "--gamma", "0")
         parabola = self.json("density", "parabola", "--sigma2", "9")
         self.near(uncapped["variance"], parabola["variance"])
-        smooth = self.json("density", "smooth-parabola", "--sigma", "3", "--gamma", "0")
+        smooth = self.json("density", "smooth-parabola", "--sigma2", "9", "--gamma", "0")
         self.near(smooth["variance"], parabola["variance"])
+
+    def test_a_score_with_any_regularizer(self):
+        triangle, bowl = "-abs(t)/2", "-t^2/8"
+        for score, family in ((triangle, ["capped-triangular", "--b", "2"]), (bowl, ["capped-parabola", "--sigma2", "4"])):
+            any_score = self.json("density", "score", "--score", score, "--regularizer", "total-variation", "--gamma", "0.5")
+            closed = self.json("density", *family, "--gamma", "0.5")
+            self.near(any_score["variance"], closed["variance"], 1e-6)
+            self.assertEqual(list(any_score["parameters"]), ["regularizer", "gamma", "score", "interval"])
+        for score, family in ((triangle, ["smooth-triangular", "--b", "2"]), (bowl, ["smooth-parabola", "--sigma2", "4"])):
+            any_score = self.json("density", "score", "--score", score, "--regularizer", "sobolev")
+            self.near(any_score["variance"], self.json("density", *family)["variance"], 1e-6)
 
     def test_the_same_distribution_by_other_names(self):
         same = [
@@ -172,7 +183,7 @@ class Density(CommandLine):
             (["parabola"], ["score", "--score", "-t^2/2"]),
             (["triangular", "--b", "4"], ["location-scale", "--score", "t^2/2", "--sigma", "2"]),
             (["triangular", "--b", "4"], ["score", "--score", "-abs(t)/4"]),
-            (["triangular", "--b", "2"], ["capped-triangular", "--sigma", "2", "--gamma", "0"]),
+            (["triangular", "--b", "2"], ["capped-triangular", "--b", "2", "--gamma", "0"]),
             (["gaussian"], ["score", "--alpha", "1", "--score=-t*t/2"]),
             (["biweight"], ["beta-gaussian", "--alpha", "1.5"]),
             (["triweight"], ["beta-gaussian", "--alpha", "4/3"]),
@@ -238,11 +249,11 @@ class Density(CommandLine):
         self.near(poisson["variance"], 2.5)
 
     def test_several_dimensions(self):
-        arguments = ["multivariate-beta-gaussian", "--alpha", "1.5", "--mu", "1,-1", "--sigma2", "1,0.5,0.5,2"]
+        arguments = ["multivariate-beta-gaussian", "--alpha", "1.5", "--mu", "1,-1", "--Sigma", "1,0.5,0.5,2"]
         record = self.json("density", *arguments)
         self.assertEqual(list(record), ["family", "parameters", "dimension", "support", "mean", "covariance", "kurtosis",
                                         "mode", "entropy", "tsallis_entropy"])
-        self.assertEqual(record["parameters"], {"alpha": 1.5, "mu": [1, -1], "sigma2": [[1, 0.5], [0.5, 2]]})
+        self.assertEqual(record["parameters"], {"alpha": 1.5, "mu": [1, -1], "Sigma": [[1, 0.5], [0.5, 2]]})
         self.assertEqual((record["mean"], record["mode"]), ([1, -1], [1, -1]))
         # Brute force on a grid over a box about the support.
         count, half = 61, 4.0
@@ -263,9 +274,9 @@ class Density(CommandLine):
             x, y = x - 1, y + 1
             distance = (d * x * x - 2 * b * x * y + a * y * y) / (a * d - b * b)
             self.assertEqual(p > 0, distance < support["radius2"])
-        variances = self.json("density", "multivariate-beta-gaussian", "--sigma2", "1,2,3")
+        variances = self.json("density", "multivariate-beta-gaussian", "--Sigma", "1,2,3")
         self.assertEqual(variances["parameters"],
-                         {"alpha": 2, "mu": [0, 0, 0], "sigma2": [[1, 0, 0], [0, 2, 0], [0, 0, 3]]})
+                         {"alpha": 2, "mu": [0, 0, 0], "Sigma": [[1, 0, 0], [0, 2, 0], [0, 0, 3]]})
         self.assertEqual(self.json("density", "multivariate-beta-gaussian", "--mu", "5")["dimension"], 1)
 
     def test_formulas(self):
@@ -320,6 +331,14 @@ class DensityErrors(CommandLine):
         self.complains("unknown family 'Gaussian'; did you mean gaussian?", "density", "Gaussian")
         self.complains("FAMILY is required; see fenchel density --help", "density")
 
+    def test_regularizers(self):
+        self.complains("score with --regularizer sobolev does not take --alpha; it takes --regularizer, --gamma, --score, "
+                       "--interval", "density", "score", "--score", "t", "--regularizer", "sobolev", "--alpha", "2")
+        self.complains("--regularizer: expected one of tsallis, total-variation, sobolev, got 'shannon'",
+                       "density", "score", "--score", "t", "--regularizer", "shannon")
+        self.complains("parabola does not take --regularizer; it takes --mu, --sigma2",
+                       "density", "parabola", "--regularizer", "tsallis")
+
     def test_parameters_that_do_not_belong(self):
         self.complains("gaussian has alpha 1, got --alpha 2; beta-gaussian takes any", "density", "gaussian", "--alpha", "2")
         self.complains("triweight has alpha 4/3, got --alpha 1.5; beta-gaussian takes any",
@@ -331,7 +350,7 @@ class DensityErrors(CommandLine):
         self.complains("triangular does not take --sigma2; it takes --mu, --b", "density", "triangular", "--sigma2", "1")
         self.complains("truncated-gaussian does not take --alpha; it takes --kappa, --mu, --sigma2",
                        "density", "truncated-gaussian", "--alpha", "2")
-        self.complains("score does not take --mu; it takes --alpha, --score, --interval",
+        self.complains("score with --regularizer tsallis does not take --mu; it takes --regularizer, --alpha, --score, --interval",
                        "density", "score", "--score", "t", "--mu", "1")
         self.complains("location-scale needs --score, a formula in t", "density", "location-scale")
         self.complains("score needs --score, a formula in t", "density", "score")
@@ -339,12 +358,12 @@ class DensityErrors(CommandLine):
 
     def test_numbers(self):
         self.complains("--mu: parabola takes one number, got 2", "density", "parabola", "--mu", "1,2")
-        self.complains("--sigma2: parabola takes one number, got 3", "density", "parabola", "--sigma2", "1,2,3")
-        self.complains("--sigma2: for 2 coordinates expected 2 variances or 4 numbers by rows, got 3",
-                       "density", "multivariate-beta-gaussian", "--mu", "0,0", "--sigma2", "1,2,3")
+        self.complains("--mu: parabola takes one number, got 3", "density", "parabola", "--mu", "1,2,3")
+        self.complains("--Sigma: for 2 coordinates expected 2 numbers of a diagonal or 4 by rows, got 3",
+                       "density", "multivariate-beta-gaussian", "--mu", "0,0", "--Sigma", "1,2,3")
         self.complains("--interval: expected two ends such as -1,1, got 3 numbers",
                        "density", "score", "--score", "t", "--interval", "1,2,3")
-        self.complains("--sigma must be positive, got -1", "density", "capped-parabola", "--sigma", "-1")
+        self.complains("sigma2 must be positive and finite, got -1", "density", "capped-parabola", "--sigma2", "-1")
         self.complains("--quantiles must be in [0, 1], got 1.5", "density", "parabola", "--quantiles", "0.5,1.5")
         self.complains("multivariate-beta-gaussian has no quantiles; leave --quantiles out",
                        "density", "multivariate-beta-gaussian", "--quantiles", "0.5")

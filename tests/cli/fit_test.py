@@ -142,46 +142,47 @@ class Fit(CommandLine):
             factor = 1 + 2 * float(gamma)
             for family in ["capped-parabola", "smooth-parabola"]:
                 done = self.fit(values, "--family", family, "--gamma", gamma)
-                self.assertEqual(list(done["parameters"]), ["gamma", "mu", "sigma"])
-                self.assertEqual(list(done["standard_errors"]), ["mu", "sigma"])
+                self.assertEqual(list(done["parameters"]), ["gamma", "mu", "sigma2"])
+                self.assertEqual(list(done["standard_errors"]), ["mu", "sigma2"])
                 self.close(done["mean"], statistics.fmean(values))
                 self.close(done["variance"], statistics.pvariance(values), 1e-10)
                 if family == "capped-parabola":
-                    half = (1.5 * done["parameters"]["sigma"]**2 * factor)**(1 / 3)
+                    half = (1.5 * done["parameters"]["sigma2"] * factor)**(1 / 3)
                     self.close(done["support"][1] - done["mean"], half)
             capped = self.fit(values, "--family", "capped-triangular", "--gamma", gamma)
             self.close(capped["parameters"]["mu"], statistics.median(values))
-            self.close((capped["support"][1] - capped["mean"])**2, capped["parameters"]["sigma"] * factor)
+            self.close((capped["support"][1] - capped["mean"])**2, capped["parameters"]["b"] * factor)
             smooth = self.fit(values, "--family", "smooth-triangular", "--gamma", gamma)
             self.close(smooth["parameters"]["mu"], statistics.median(values))
             if gamma == "0":
                 for done in [capped, smooth]:
                     expected = self.fit(values, "--family", "triangular")
-                    self.close(done["parameters"]["sigma"], expected["parameters"]["b"], 1e-9)
-                    self.close(done["standard_errors"]["sigma"], expected["standard_errors"]["b"], 1e-9)
+                    self.close(done["parameters"]["b"], expected["parameters"]["b"], 1e-9)
+                    self.close(done["standard_errors"]["b"], expected["standard_errors"]["b"], 1e-9)
         parabola = self.fit(values, "--family", "parabola")
         capped = self.fit(values, "--family", "capped-parabola", "--gamma", "0")
-        sigma = math.sqrt(parabola["parameters"]["sigma2"])
-        self.close(capped["parameters"]["sigma"], sigma)
-        self.close(capped["standard_errors"]["sigma"], parabola["standard_errors"]["sigma2"] / (2 * sigma))
+        for part in ["parameters", "standard_errors"]:
+            self.close(capped[part]["sigma2"], parabola[part]["sigma2"])
 
     def test_truncated_gaussian_is_found_again(self):
         values, kappa = truncated_gaussian_quantiles(2, 1000)
-        once = self.fit(values, "--family", "truncated-gaussian")
+        once = self.fit(values, "--family", "truncated-gaussian", "--kappa", "auto")
         self.assertEqual(list(once["parameters"]), ["kappa", "mu", "sigma2"])
         self.assertEqual(list(once["standard_errors"]), ["kappa", "mu", "sigma2"])
         self.close(once["parameters"]["kappa"], kappa, 0.02)
         self.close(once["parameters"]["sigma2"], 1, 0.02)
         self.close(once["parameters"]["mu"], 0, 1e-6)
         self.close(once["support"][1], 2, 0.02)
-        tenfold = self.fit([10 * t + 7 for t in values], "--family", "truncated-gaussian")
+        tenfold = self.fit([10 * t + 7 for t in values], "--family", "truncated-gaussian", "--kappa", "auto")
         self.close(tenfold["parameters"]["kappa"], once["parameters"]["kappa"], 1e-5)
         self.close(tenfold["parameters"]["sigma2"], 100 * once["parameters"]["sigma2"], 1e-5)
         self.close(tenfold["mean"], 7, 1e-5)
+        self.assertEqual(self.fit(values, "--family", "truncated-gaussian")["parameters"]["kappa"], 2)
         fixed = self.fit(values, "--family", "truncated-gaussian", "--kappa", repr(once["parameters"]["kappa"]))
         self.close(fixed["loss"], once["loss"], 1e-9)
         self.assertEqual(list(fixed["standard_errors"]), ["mu", "sigma2"])
-        flat = self.run_fenchel("fit", self.file("flat.csv", column("t", GRID)), "--family", "truncated-gaussian")
+        flat = self.run_fenchel("fit", self.file("flat.csv", column("t", GRID)), "--family", "truncated-gaussian",
+                                "--kappa", "auto")
         self.assertEqual((flat.returncode, flat.stdout), (1, ""))
         self.assertRegex(flat.stderr, r"\Afenchel fit: \S+flat\.csv: column 't': kappa must be bounded: the data is flatter than a truncated "
                                       r"parabola, got [0-9.e+]+\n\Z")
@@ -224,17 +225,17 @@ class Fit(CommandLine):
             self.close(done["standard_errors"]["mu"][i], math.sqrt(covariance[i][i] / 500))
             for j in range(2):
                 self.close(done["covariance"][i][j], covariance[i][j], 1e-11)
-                self.close(done["parameters"]["sigma2"][i][j], kappa * covariance[i][j], 1e-11)
+                self.close(done["parameters"]["Sigma"][i][j], kappa * covariance[i][j], 1e-11)
         self.assertEqual(done["mean"], done["parameters"]["mu"])
-        self.assertEqual(done["standard_errors"]["sigma2"][0][1], done["standard_errors"]["sigma2"][1][0])
+        self.assertEqual(done["standard_errors"]["Sigma"][0][1], done["standard_errors"]["Sigma"][1][0])
         self.assertEqual(list(done["support"]), ["centre", "shape", "radius2"])
         gaussian = self.json("fit", "data.csv", "--alpha", "1")
         for i, j in [(0, 0), (0, 1), (1, 1)]:  # of a Gaussian: (C_ii C_jj + C_ij^2) / n
-            self.close(gaussian["standard_errors"]["sigma2"][i][j],
+            self.close(gaussian["standard_errors"]["Sigma"][i][j],
                        math.sqrt((covariance[i][i] * covariance[j][j] + covariance[i][j]**2) / 500), 1e-11)
         self.assertEqual(gaussian["support"]["radius2"], "inf")
         auto = self.json("fit", "data.csv", "--alpha", "auto")
-        self.assertEqual(list(auto["standard_errors"]), ["alpha", "mu", "sigma2"])
+        self.assertEqual(list(auto["standard_errors"]), ["alpha", "mu", "Sigma"])
         self.close(auto["parameters"]["alpha"], 1, 0.2)
         one = self.json("fit", "data.csv", "--columns", "b")
         self.close(one["mean"], means[1])
@@ -287,7 +288,7 @@ class Fit(CommandLine):
             (["--family", "parabola", "--gamma", "2"], "--gamma: the family parabola takes none"),
             (["--kappa", "2"], "--kappa: the family beta-gaussian takes --alpha"),
             (["--family", "smooth-parabola", "--gamma", "-1"], "--gamma must be finite and not negative, got -1"),
-            (["--family", "truncated-gaussian", "--kappa", "1"], "--kappa must be > 1 and finite, got 1"),
+            (["--family", "truncated-gaussian", "--kappa", "1"], "--kappa must be finite and above 1, got 1"),
             (["--columns", "a,,b"], "--columns: a name is empty in 'a,,b'"),
             (["-o", "x.npy"], "--output: a result with names has no .npy form; use .json or .csv"),
             (["--json", "-o", "x.csv"], "--json and --output x.csv ask for two forms; leave one out"),

@@ -83,7 +83,7 @@ class Mpi(CommandLine):
                 self.assertEqual(said, [f"fenchel {arguments[0]}: {message}"])
 
     def test_what_did_not_converge_is_written_once(self):
-        done = self.mpirun(2, "regress", CANCER, "--x", "population", "--y", "cancer", "--alpha", 5,
+        done = self.mpirun(2, "regress", CANCER, "--x", "population", "--y", "cancer", "--alpha", 5, "--link", "linear", "--penalty", 0,
                            "--starts", 1, "-o", "out.json")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertEqual(json.loads((self.folder / "out.json").read_text())["status"], "stalled")

@@ -33,7 +33,8 @@ class Regress(CommandLine):
                                                      ("4/3", 0.808, 0.684, 0.00347440087, 0.68406578),
                                                      ("3/2", 0.811, 0.694, 0.00350357440, 0.56656317),
                                                      ("2", 0.815, 0.721, 0.00362391753, 0.12458360)]:
-            done = self.json("regress", CANCER, "--x", "population", "--y", "cancer", "--alpha", alpha, "--test-top", 30)
+            done = self.json("regress", CANCER, "--x", "population", "--y", "cancer", "--alpha", alpha, "--link", "linear",
+                             "--penalty", 0, "--test-top", 30)
             self.assertEqual(list(done), KEYS + ["test", "least_squares"])
             self.assertEqual((done["rows"], done["weight"], done["status"]), (271, 271, "converged"))
             self.assertEqual(list(done["test"]), ["rows", "r2", "r2_swapped", "loss"])
@@ -51,7 +52,8 @@ class Regress(CommandLine):
 
     def test_what_a_result_holds(self):
         self.file("data.csv", csv_text("yxz", noisy(300)))
-        done = self.json("regress", "data.csv", "--x", "x,z", "--y", "y", "--starts", 3)
+        done = self.json("regress", "data.csv", "--x", "x,z", "--y", "y", "--link", "linear", "--penalty", 0,
+                         "--starts", 3)
         self.assertEqual(list(done), KEYS + ["least_squares"])
         self.assertEqual((done["alpha"], done["rows"], done["status"]), (2, 300, "converged"))
         self.assertEqual(list(done["scale"]), ["link"] + LINE)
@@ -64,14 +66,14 @@ class Regress(CommandLine):
             self.assertLess(abs(done["mean"]["coefficients"][name] - truth),
                             5 * done["standard_errors"]["mean"]["coefficients"][name])
             self.assertLess(abs(done["least_squares"]["coefficients"][name] - truth), 0.1)
-        self.assertEqual([list(start) for start in done["starts"]], [["loss", "status"]] * 3)
-        self.assertIn(done["loss"], [start["loss"] for start in done["starts"]])
+        self.assertEqual([list(start) for start in done["starts"]], [["objective", "status"]] * 3)
+        self.assertIn(done["loss"], [start["objective"] for start in done["starts"]])
         self.assertEqual(list(done["least_squares"]), LINE)
 
     def test_logarithmic_sigma(self):
         self.file("data.csv", csv_text("yxz", noisy(300)))
         both = ["regress", "data.csv", "--x", "x", "--y", "y", "--alpha", "1"]
-        done = self.json(*both, "--sigma", "log")
+        done = self.json(*both, "--link", "log", "--penalty", 0)
         self.assertEqual((done["scale"]["link"], done["status"]), ("log", "converged"))
         # At alpha = 1 the loss is the mean of log sigma + log(2 pi)/2 + residual^2 / (2 sigma^2).
         sum_ = 0
@@ -164,30 +166,33 @@ class Regress(CommandLine):
         self.assertIn(f"mean.coefficients.population,{expected['mean']['coefficients']['population']!r}", lines)
 
     def test_starts_are_drawn_by_the_seed(self):
-        arguments = ["regress", CANCER, "--x", "population", "--y", "cancer", "--alpha", "2.5", "--starts", 6]
+        arguments = ["regress", CANCER, "--x", "population", "--y", "cancer", "--alpha", "2.5", "--link", "linear",
+                     "--penalty", 0, "--starts", 6]
         self.assertEqual(self.run_fenchel(*arguments, "--seed", 3).stdout, self.run_fenchel(*arguments, "--seed", 3).stdout)
         self.assertNotEqual(self.run_fenchel(*arguments, "--seed", 3).stdout,
                             self.run_fenchel(*arguments, "--seed", 4).stdout)
 
     def test_what_was_reached_is_printed_when_nothing_converged(self):
-        done = self.run_fenchel("regress", CANCER, "--x", "population", "--y", "cancer", "--alpha", 5, "--json")
+        done = self.run_fenchel("regress", CANCER, "--x", "population", "--y", "cancer", "--alpha", 5,
+                                "--link", "linear", "--penalty", 0, "--json")
         self.assertEqual((done.returncode, done.stderr),
                          (1, "fenchel regress: no start converged (the first: stalled); what it reached is printed. A "
-                             "smaller --alpha, more --starts or --sigma log may help\n"))
+                             "smaller --alpha, more --starts or --link log may help\n"))
         self.assertEqual(json.loads(done.stdout)["status"], "stalled")
 
     def test_usage_errors_come_before_the_data(self):
         for arguments, message in [
             (["--x", "x", "--y", "y", "--alpha", "0.5"], "--alpha must be finite and at least 1, got 0.5"),
             (["--x", "x", "--y", "y", "--alpha", "inf"], "--alpha must be finite and at least 1, got inf"),
+            (["--x", "x", "--y", "y", "--penalty", "-1"], "--penalty must be finite and not negative, got -1"),
             (["--x", "x", "--y", "y", "--starts", "0"], "--starts: expected a whole number from 1 to 1000000000, "
                                                       "got '0'"),
             (["--x", "x", "--y", "y", "-o", "x.npy"],
              "--output: a result with names has no .npy form; use .json or .csv"),
             (["--x", "x"], "--y is required; see fenchel regress --help"),
             (["--y", "y"], "--x is required; see fenchel regress --help"),
-            (["--x", "x", "--y", "y", "--sigma", "flat"],
-             "--sigma: expected one of linear, log, got 'flat'"),
+            (["--x", "x", "--y", "y", "--link", "flat"],
+             "--link: expected one of linear, log, got 'flat'"),
             (["--x", "x", "--y", "y", "--test-top", "-1"],
              "--test-top: expected a whole number from 0 to 2147483648, got '-1'"),
         ]:
@@ -198,11 +203,12 @@ class Regress(CommandLine):
         for content, arguments, status, message in [
             ("", [], 1, "data.csv: is empty"),
             ("y,x\n", [], 1, "data.csv: has no rows"),
-            (line, [], 1, "data.csv: the residual of least squares must be more than rounding, got 0"),
+            (line, ["--penalty", 0], 1, "data.csv: the residual of least squares must be more than rounding, got 0"),
             (line, ["--test-top", 9], 1, "data.csv: has 9 rows, --test-top 9 leaves none of them to fit"),
             ("y,x\n1,1\n2,2\n1,3\n", [], 1,
              "data.csv: the weight of all rows must be at least the number of parameters, 4, got 3"),
-            ("y,x\n1,1\n2,1\n1,1\n0,1\n", [], 1, "data.csv: column 'x' must vary, got 1"),
+            ("y,x\n1,1\n2,1\n1,1\n0,1\n", ["--penalty", 0], 1,
+             "data.csv: column 'x' must vary unless the penalty is positive, got 1"),
             ("y,x\n1,1\n2,one\n", ["--test-top", 1], 1, "data.csv:3:2: expected a number, got 'one'"),
             ("y,z\n1,1\n", [], 1, "data.csv: has no column 'x'; its columns are 'y', 'z'"),
             (line, ["--y", "x"], 2, "column 'x' is chosen twice"),

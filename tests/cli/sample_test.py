@@ -16,7 +16,7 @@ FAMILIES = [
     ["smooth-parabola"], ["sparse-poisson", "--mu", "7"], ["sparse-integer-gaussian", "--sigma2", "30"],
     ["location-scale", "--score", "cosh(t)"], ["score", "--score", "3*cos(3*t)", "--interval", "-3,3"],
 ]
-NORMAL = ["multivariate-beta-gaussian", "--alpha", "2", "--mu", "1,-1", "--sigma2", "1,0.5,0.5,2"]
+NORMAL = ["multivariate-beta-gaussian", "--alpha", "2", "--mu", "1,-1", "--Sigma", "1,0.5,0.5,2"]
 
 
 def uniform(seed, stream):

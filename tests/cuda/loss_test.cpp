@@ -6,12 +6,12 @@
 #include <random>
 #include <string>
 
+#include "core/fenchel_young_term.hpp"
+#include "core/tsallis_term.hpp"
 #include "fenchel/backend/cpu/entmax_loss.hpp"
 #include "fenchel/backend/cuda/entmax_loss.hpp"
 #include "fenchel/core/deformed.hpp"
-#include "fenchel/core/fenchel_young_term.hpp"
 #include "fenchel/core/infinity.hpp"
-#include "fenchel/core/tsallis_term.hpp"
 #include "gpu.hpp"
 
 namespace fenchel {
@@ -98,9 +98,9 @@ void sum_again(const Batch<T>& batch, double alpha, bool cross, Losses& losses) 
     long double loss = 0, slope = 0;
     for (std::size_t k = first; k < last; ++k) {
       const double q = q_of(k), p = losses.residual[k] + q, u = z[k] - z[top] + level;
-      loss += cross ? cross_omega_term(am1, q, p, u) : fenchel_young_term(am1, q, p, u);
-      slope -= tsallis_term_alpha_derivative(am1, p);
-      if (!cross) slope += tsallis_term_alpha_derivative(am1, q);
+      loss += cross ? detail::cross_omega_term(am1, q, p, u) : detail::fenchel_young_term(am1, q, p, u);
+      slope -= detail::tsallis_term_alpha_derivative(am1, p);
+      if (!cross) slope += detail::tsallis_term_alpha_derivative(am1, q);
     }
     losses.loss[static_cast<std::size_t>(i)] = static_cast<double>(loss);
     losses.slope[static_cast<std::size_t>(i)] = static_cast<double>(slope);

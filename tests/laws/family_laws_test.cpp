@@ -91,7 +91,7 @@ TEST(ZeroLoss, IsAtThePredictionAlone) {  // [SCD22, Section 3.1]
     const MultivariateQuadraticScore plane(Eigen::Vector2d(0.3, 0), Eigen::Matrix2d{{0.6, 0.4}, {0.4, 0.48}});
     EXPECT_EQ(fenchel_young(omega, plane, predict(omega, plane, Euclidean(2))).value, 0);
     EXPECT_GT(
-        fenchel_young(omega, plane, MultivariateBetaGaussian(alpha, plane.mu(), 1.01 * plane.scale())).value,
+        fenchel_young(omega, plane, MultivariateBetaGaussian(alpha, plane.mu(), 1.01 * plane.Sigma())).value,
         0);
     if (alpha < 1) continue;
     const PoissonScore counts(3);
@@ -101,6 +101,21 @@ TEST(ZeroLoss, IsAtThePredictionAlone) {  // [SCD22, Section 3.1]
   const ScaledGaussianScore scaled(2, 0.3, 0.7);
   EXPECT_EQ(fenchel_young(Tsallis(2), scaled, predict(Tsallis(2), scaled, Line())).value, 0);
   EXPECT_GT(fenchel_young(Tsallis(2), scaled, TruncatedGaussian(2, 0.31, 0.7)).value, 0);
+}
+
+/// Every prediction knows the order of its regularizer.
+TEST(FamilyLaws, EntropyIsOfItsOwnOrder) {
+  const auto own = [](const auto& p, double order) {
+    EXPECT_EQ(tsallis_entropy(p), tsallis_entropy(p, order));
+  };
+  own(BetaGaussian(1.5), 1.5);
+  own(BetaLaplace(1.25), 1.25);
+  own(SparsePoisson(1.5), 1.5);
+  own(SparseIntegerGaussian(3), 3);
+  own(MultivariateBetaGaussian(1.5, Eigen::Vector2d::Zero(), Eigen::Matrix2d::Identity()), 1.5);
+  own(TruncatedGaussian(), 2);
+  own(CappedParabola(), 2);
+  own(SmoothTriangular(), 2);
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ TEST(Mpi, FitsOfManyPasses) {
 TEST(Mpi, Regression) {
   const SharedFile file("regression", some_lines());
   expect_parts_fit_as_the_whole(file.open({"y", "u", "v"}), [](const Data& data) {
-    const RegressionFit fit = fit_regression(data, {.alpha = 2});
+    const RegressionFit fit = fit_regression(data, {.alpha = 2, .link = ScaleLink::linear, .penalty = 0});
     VectorXd all(6);
     all << fit.mean_coefficients, fit.mean_intercept, fit.scale_coefficients, fit.scale_intercept;
     return all;
@@ -131,7 +131,7 @@ TEST(Mpi, Regression) {
 TEST(Mpi, CountRegression) {
   const SharedFile file("counts", some_lines());
   expect_parts_fit_as_the_whole(file.open({"count", "u"}), [](const Data& data) {
-    const CountRegressionFit fit = fit_count_regression(data, {.alpha = 2});
+    const CountRegressionFit fit = fit_count_regression(data, {.alpha = 2, .penalty = 0});
     return VectorXd{{fit.coefficients[0], fit.intercept}};
   });
 }
@@ -195,7 +195,7 @@ TEST(Mpi, ACallbackOfOneEndsTheSearchOfAll) {
   const CsvSource source = file.open({"y", "u"});
   const PartSource part(source, everybody->rank(), everybody->size());
   const int last = everybody->size() - 1;
-  RegressionOptions options;
+  RegressionOptions options{.link = ScaleLink::linear, .penalty = 0};
   options.minimize.callback = [&](const MinimizeStep& step) {
     return everybody->rank() != last || step.iteration < 2;
   };

@@ -21,7 +21,7 @@ inline std::vector<double> numbers(std::istream& in) {
 }
 
 inline std::ifstream open_golden(const std::string& name) {
-  std::ifstream in(std::string(FENCHEL_GOLDEN_DIR) + "/" + name);
+  std::ifstream in(FENCHEL_GOLDEN_DIR "/" + name);
   if (!in) throw std::runtime_error("no golden table " + name);
   return in;
 }

@@ -15,7 +15,7 @@ def draw(*shape):
 
 
 ALPHA = torch.tensor(1.3, dtype=F64)
-BASIS = ft.GaussianBasis(torch.linspace(0, 1, 3, dtype=F64)[:, None], torch.full((3, 1, 1), 0.1, dtype=F64))
+BASIS = ft.GaussianBasis(torch.linspace(0, 1, 3, dtype=F64), 0.3)
 
 
 def classes(x):
@@ -32,8 +32,8 @@ FUNCTIONS = {
     "entmax15_loss": lambda x: ft.entmax15_loss(x, classes(x)),
     "entmax_loss": lambda x: ft.entmax_loss(x, torch.softmax(x.detach(), -1), ALPHA),
     "cross_omega": lambda x: ft.cross_omega(x, classes(x)),
-    "continuous_attention": lambda x: ft.continuous_attention(x[:, 0], x[:, 1].exp(), BASIS),
-    "SparsePoisson": lambda x: ft.SparsePoisson(log_mu=x, validate_args=False).cross_fy(torch.ones((), dtype=F64)),
+    "continuous_attention": lambda x: ft.continuous_attention(2.0, x[:, 0], x[:, 1].exp(), BASIS),
+    "SparsePoisson": lambda x: ft.SparsePoisson(log_mu=x, validate_args=False).cross_omega(torch.ones((), dtype=F64)),
 }
 
 

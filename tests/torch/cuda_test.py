@@ -28,7 +28,7 @@ def line_basis(device):
 
 @functools.cache
 def plane_basis(device):
-    return ft.GaussianBasis.unit_square(2, 3, torch.tensor([[0.05, 0.01], [0.01, 0.04]])).to(device)
+    return ft.MultivariateGaussianBasis.unit_square(2, 3, torch.tensor([[0.05, 0.01], [0.01, 0.04]])).to(device)
 
 
 def learned_attention(mu, log_sigma2, alpha, means, covariances):
@@ -39,12 +39,12 @@ def learned_attention(mu, log_sigma2, alpha, means, covariances):
 
 def plane_attention(mu, root, alpha):
     eye = torch.eye(2, dtype=root.dtype, device=root.device)
-    return ft.continuous_attention(mu, 0.02 * (root @ root.mT + eye), plane_basis(mu.device), alpha)
+    return ft.continuous_attention(alpha, mu, 0.02 * (root @ root.mT + eye), plane_basis(mu.device))
 
 
 def densities(weights, alpha, positions=None):
-    mu, scale = ft.match_weights(weights.softmax(-1), alpha, positions=positions)
-    return torch.cat([mu.flatten(1), scale.flatten(1)], 1) if mu.dim() > 1 else torch.stack([mu, scale], 1)
+    mu, Sigma = ft.match_weights(alpha, weights.softmax(-1), positions)
+    return torch.cat([mu.flatten(1), Sigma.flatten(1)], 1) if mu.dim() > 1 else torch.stack([mu, Sigma], 1)
 
 
 @functools.cache
@@ -78,7 +78,7 @@ FUNCTIONS = {
     ),
     "cross_omega": (lambda x: ft.cross_omega(x, torch.softmax(x.detach().flip(0), -1), 2.0, reduction="none"), ROWS),
     "attention on the line": (
-        lambda mu, s: ft.continuous_attention(mu, s.exp() / 50, line_basis(mu.device), 1.5),
+        lambda mu, s: ft.continuous_attention(1.5, mu, s.exp() / 50, line_basis(mu.device)),
         (draw(7), draw(7, seed=2)),
     ),
     "attention with a learned basis": (
@@ -137,7 +137,7 @@ def test_attention_in_float32_errs_as_it_says(alpha):
     error, rounding = 2e-5, 8 * 2.0**-24  # kAttendFloatError; 8 roundings of the lengths
     mu, sigma2 = draw(64).float(), (draw(64, seed=2).exp() / 50).float()
     basis = line_basis("cpu")
-    x = mu.double(), sigma2.double(), basis.mean.double(), basis.covariance.double()
+    x = mu.double(), sigma2.double(), *basis.functions()
 
     def f(mu, sigma2, mean, covariance):
         return _attend(mu[:, None], sigma2[:, None, None], None, mean, covariance, alpha)
@@ -155,7 +155,7 @@ def test_attention_in_float32_errs_as_it_says(alpha):
         slope.abs() * lengths + 2 * stretch.abs() * x[1][:, None] + 2 * bend.abs() * width.square()
     )
     on_gpu = mu.cuda().requires_grad_(), sigma2.cuda().requires_grad_()
-    r = ft.continuous_attention(*on_gpu, line_basis(CUDA), alpha)
+    r = ft.continuous_attention(alpha, *on_gpu, line_basis(CUDA))
     assert r.dtype == F32 and (r >= 0).all()
     assert ((r.cpu() - exact).abs() <= allowed).all()
 
@@ -265,8 +265,8 @@ def test_tensors_on_two_devices_are_refused():
         lambda: ft.entmax(x, alphas.cuda()),
         lambda: torch.ops.fenchel.entmax_vjp(x.cuda(), None, x, 1.5, -1),
         lambda: ft.entmax_loss(x.cuda(), torch.zeros(3, dtype=torch.long)),
-        lambda: ft.match_weights(x.softmax(-1).cuda(), lengths=torch.ones(3, dtype=torch.long)),
-        lambda: ft.continuous_attention(x.cuda(), x.cuda().exp(), line_basis("cpu")),
+        lambda: ft.match_weights(2.0, x.softmax(-1).cuda(), lengths=torch.ones(3, dtype=torch.long)),
+        lambda: ft.continuous_attention(2.0, x.cuda(), x.cuda().exp(), line_basis("cpu")),
         lambda: torch.ops.fenchel.beta_gaussian(x.cuda(), x, x, "log_density", 1),
     ):
         with pytest.raises(ValueError, match="tensors must be on one device, got (cuda:0 and cpu|cpu and cuda:0)"):
@@ -275,7 +275,7 @@ def test_tensors_on_two_devices_are_refused():
 
 def test_what_has_no_kernel_says_so():
     with pytest.raises(NotImplementedError, match="sparse_poisson has no kernel for a GPU: move its tensors"):
-        ft.SparsePoisson(torch.tensor([3.0], device=CUDA)).entropy()
+        ft.SparsePoisson(2.0, torch.tensor([3.0], device=CUDA)).entropy()
     assert torch._C._dispatch_has_kernel_for_dispatch_key("fenchel::entmax", "CUDA") and _library._CUDA_PATH.exists()
 
 
@@ -296,12 +296,12 @@ def test_a_bad_number_is_a_row_of_nan():
     losses = ft.entmax_loss(x, classes, reduction="none")
     check(ft.entmax_loss(x, classes + bad, reduction="none"), losses)
     weights, lengths = torch.full((4, 5), 0.2, dtype=F64, device=CUDA), torch.full((4,), 5, device=CUDA)
-    check(ft.match_weights(weights, lengths=lengths + bad)[0], ft.match_weights(weights, lengths=lengths)[0])
+    check(ft.match_weights(2.0, weights, lengths=lengths + bad)[0], ft.match_weights(2.0, weights, lengths=lengths)[0])
     sigma2 = torch.full((4,), 0.1, dtype=F64, device=CUDA)
     basis = line_basis(CUDA)
     check(
-        ft.continuous_attention(x[:, 0], sigma2.masked_fill(bad, -1.0), basis),
-        ft.continuous_attention(x[:, 0], sigma2, basis),
+        ft.continuous_attention(2.0, x[:, 0], sigma2.masked_fill(bad, -1.0), basis),
+        ft.continuous_attention(2.0, x[:, 0], sigma2, basis),
     )
     with pytest.raises(ValueError, match="alpha must be positive, got -1"):
         ft.entmax(x, -1.0)

@@ -22,7 +22,7 @@ CLASSES = torch.tensor([0, 5, -100, 3])
 SOFT = ft.sparsemax(random(4, 6, seed=1))
 both = pytest.mark.parametrize("target", [CLASSES, SOFT], ids=["classes", "soft"])
 losses = pytest.mark.parametrize(
-    "loss,reference", [(ft.entmax_loss, fenchel.entmax_loss), (ft.cross_omega, fenchel.cross_omega_loss)]
+    "loss,reference", [(ft.entmax_loss, fenchel.entmax_loss), (ft.cross_omega, fenchel.cross_omega)]
 )
 
 
@@ -214,8 +214,8 @@ def test_bad_arguments_are_named():
     assert "classes[1] must be in [0, 6) or -100, got 6" in message(X, torch.tensor([0, 6, 1, 1]))
     assert "classes[0] must be in [0, 6) or -100, got -1" in message(X, torch.tensor([-1, 6, 1, 1]))
     assert "target must not require a gradient" in message(X, SOFT.clone().requires_grad_())
-    assert "must have the shape of x without dim, (4,), got (3,)" in message(X, CLASSES[:3])
-    assert "must have the shape of x, (4, 6), got (4, 5)" in message(X, SOFT[:, :5])
+    assert "must have the shape of scores without dim, (4,), got (3,)" in message(X, CLASSES[:3])
+    assert "must have the shape of scores, (4, 6), got (4, 5)" in message(X, SOFT[:, :5])
     assert "got torch.bool" in message(X, CLASSES == 1)
     assert "alpha must be positive, got -1" in message(X, CLASSES, -1.0)
     assert "alpha must broadcast to (4, 1), got shape (4,)" in message(X, CLASSES, torch.ones(4))

@@ -161,14 +161,14 @@ def test_rows_of_no_columns_give_their_parameters_no_gradient(function, device):
     assert parameter.grad.eq(0).all()
 
 
-LINE = GaussianBasis(torch.linspace(0, 1, 5), torch.tensor(0.01))
-LEARNED = GaussianBasis(torch.linspace(0, 1, 5), torch.tensor(0.01), learned=True)
+LINE = GaussianBasis(torch.linspace(0, 1, 5), 0.1)
+LEARNED = GaussianBasis(torch.linspace(0, 1, 5), 0.1, learned=True)
 WRONG = {
-    "scores a number": (lambda: entmax(torch.tensor(1.0)), r"x must have at least one dimension, got shape \(\)"),
-    "lengths of float": (lambda: match_weights(P, lengths=torch.tensor([2.5] * 4)), "integers, got torch.float32"),
-    "alphas of another batch": (lambda: match_weights(P, torch.ones(2, 4)), r"broadcast to \(4,\), got shape \(2, 4\)"),
+    "scores a number": (lambda: entmax(torch.tensor(1.0)), r"scores must have at least one dimension, got shape \(\)"),
+    "lengths of float": (lambda: match_weights(2.0, P, lengths=torch.tensor([2.5] * 4)), "integers, got torch.float32"),
+    "alphas of another batch": (lambda: match_weights(torch.ones(2, 4), P), r"broadcast to \(4,\), got shape \(2, 4\)"),
     "values of int": (lambda: RidgeValues(LINE)(torch.ones(5, 3).long()), "floating point type, got torch.int64"),
-    "positions of int": (lambda: LINE.evaluate(torch.tensor([0, 1])), "floating point type, got torch.int64"),
+    "positions of int": (lambda: LINE(torch.tensor([0, 1])), "floating point type, got torch.int64"),
     "no length": (lambda: RidgeValues(LINE)(P[..., None], torch.tensor([0, 1, 2, 3])), r"in \[1, 5\], got 0"),
     "too long": (lambda: RidgeValues(LEARNED)(P[..., None], torch.tensor([6, 1, 2, 3])), r"in \[1, 5\], got 6"),
     "n = 0": (lambda: MultivariateBetaGaussian(2.0, zeros(0), zeros(0, 0)), r"n > 0, got \(0,\) and \(0, 0\)"),
@@ -192,14 +192,14 @@ def test_parameters_of_integers_do_not_round_draws():
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
 def test_shapes_without_data(dtype):
     x = torch.empty(4, 5, dtype=dtype, device="meta")
-    basis = GaussianBasis(torch.linspace(0, 1, 7), torch.tensor(0.01)).to("meta")
+    basis = GaussianBasis(torch.linspace(0, 1, 7), 0.1).to("meta")
     assert entmax(x).shape == x.shape
-    assert match_weights(x)[0].shape == (4,)
-    assert continuous_attention(x, x, basis).shape == (4, 5, 7)
+    assert match_weights(2.0, x)[0].shape == (4,)
+    assert continuous_attention(2.0, x, x, basis).shape == (4, 5, 7)
 
 
 def test_counts_of_a_larger_batch_are_the_same_counts():
-    one, value = SparsePoisson(torch.tensor([3.0])), torch.tensor([1.0, 3.0])
+    one, value = SparsePoisson(2.0, torch.tensor([3.0])), torch.tensor([1.0, 3.0])
     assert one.expand((2,)).mean.eq(one.mean).all()
     assert torch.equal(one.log_prob(value), torch.cat([one.log_prob(v[None]) for v in value]))
     logs = SparsePoisson(log_mu=torch.tensor([1.0]))
@@ -208,10 +208,10 @@ def test_counts_of_a_larger_batch_are_the_same_counts():
 
 def test_modules_are_made_without_data():
     with torch.device("meta"):
-        basis = GaussianBasis(torch.linspace(0, 1, 5), torch.tensor(0.01), learned=True)
+        basis = GaussianBasis(torch.linspace(0, 1, 5), 0.1, learned=True)
         made = torch.nn.ModuleList([Entmax(1.5, learned=True), ContinuousAttention(basis, learned_alpha=True)])
     assert all(p.is_meta for p in made.parameters()) and "alpha=tensor()" in repr(made)
-    basis = GaussianBasis(torch.linspace(0, 1, 5), torch.tensor(0.01), learned=True)
+    basis = GaussianBasis(torch.linspace(0, 1, 5), 0.1, learned=True)
     given = torch.nn.ModuleList([Entmax(1.5, learned=True), ContinuousAttention(basis, learned_alpha=True)])
     made.to_empty(device="cpu").load_state_dict(given.state_dict())
     assert torch.equal(made[0](P), given[0](P))

@@ -36,7 +36,7 @@ def test_numbers_are_those_of_the_library(alpha, n):
     np.testing.assert_allclose(p.entropy(), reference.entropy(), rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(p.tsallis_entropy(), reference.tsallis_entropy(alpha), rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(p.covariance_matrix, reference.cov(), rtol=1e-12)
-    np.testing.assert_allclose(p.cross_fy(t[1]), reference.cross_omega(t[1].numpy()), rtol=1e-12)
+    np.testing.assert_allclose(p.cross_omega(t[1]), reference.cross_omega(t[1].numpy()), rtol=1e-12)
     by_factor = ft.MultivariateBetaGaussian(alpha, mu, scale_tril=torch.linalg.cholesky(Sigma))
     torch.testing.assert_close(by_factor.log_prob(t), p.log_prob(t))
     torch.testing.assert_close(by_factor.Sigma, Sigma)
@@ -54,7 +54,7 @@ def test_derivatives_of_both_orders_in_both_modes(n, device):
     def functions(x, alpha, mu, factor):
         torch.manual_seed(3)
         p = ft.MultivariateBetaGaussian(alpha, mu, factor @ factor.mT, validate_args=False)
-        values = p.log_prob(x), p.cross_fy(x), p.entropy(), p.tsallis_entropy(), p.covariance_matrix[..., 0, 1]
+        values = p.log_prob(x), p.cross_omega(x), p.entropy(), p.tsallis_entropy(), p.covariance_matrix[..., 0, 1]
         return torch.cat([torch.stack(values, -1), p.rsample()], -1)
 
     assert gradcheck(functions, inputs, check_forward_ad=True, check_batched_grad=True, atol=1e-6, fast_mode=True)
@@ -89,7 +89,7 @@ def test_draws_follow_the_law(alpha, n):
 
 @pytest.mark.parametrize("alpha", [1.2, 1.5, 2.0, 3.0])
 @pytest.mark.parametrize("n", [2, 3])
-def test_the_constant_of_cross_fy_is_that_of_the_definition(alpha, n):
+def test_the_constant_of_cross_omega_is_that_of_the_definition(alpha, n):
     """Omega*(f) = E_p[f] - Omega(p) by quadrature, and its derivative in alpha by the envelope: spcdist is off by
     n / (2 alpha), which is not constant in alpha."""
     order = torch.tensor(alpha, dtype=F64, requires_grad=True)
@@ -111,23 +111,23 @@ def test_the_constant_of_cross_fy_is_that_of_the_definition(alpha, n):
     h = 1e-4
     value = radial(lambda r, log_p: -r * r / 2 - negentropy_term(log_p, alpha))
     slope = radial(lambda r, log_p: -(negentropy_term(log_p, alpha + h) - negentropy_term(log_p, alpha - h)) / (2 * h))
-    loss = p.cross_fy(torch.zeros(n, dtype=F64))
+    loss = p.cross_omega(torch.zeros(n, dtype=F64))
     (gradient,) = torch.autograd.grad(loss, order)
     assert float(loss.detach()) == pytest.approx(value, rel=1e-6)
     assert float(gradient) == pytest.approx(slope, rel=1e-5)
 
 
 @pytest.mark.parametrize("alpha", [0.8, 1.0, 1.5, 2.0])
-def test_cross_fy_is_least_where_the_moments_match(alpha):
+def test_cross_omega_is_least_where_the_moments_match(alpha):
     x = torch.randn(20, 2, generator=torch.Generator().manual_seed(9), dtype=F64)
     matched = fenchel.MultivariateBetaGaussian.from_covariance(alpha, x.mean(0).numpy(), np.cov(x.numpy().T, bias=True))
     mu = torch.tensor(matched.mu, requires_grad=True)
     Sigma = torch.tensor(matched.Sigma, requires_grad=True)
     p = ft.MultivariateBetaGaussian(alpha, mu, Sigma)
-    for gradient in torch.autograd.grad(p.cross_fy(x).mean(), (mu, Sigma)):
+    for gradient in torch.autograd.grad(p.cross_omega(x).mean(), (mu, Sigma)):
         assert gradient.abs().max() < 1e-13
     other = ft.MultivariateBetaGaussian(alpha, mu + 0.1, 1.1 * Sigma)
-    assert other.cross_fy(x).mean() > p.cross_fy(x).mean()
+    assert other.cross_omega(x).mean() > p.cross_omega(x).mean()
     assert other.fenchel_young(p) > 1e-4
     torch.testing.assert_close(p.fenchel_young(p), torch.zeros((), dtype=F64), atol=1e-14, rtol=0)
     if alpha == 1:

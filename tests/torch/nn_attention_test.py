@@ -9,13 +9,13 @@ import pytest
 import torch
 
 import fenchel
-from fenchel.torch import GaussianBasis, sparsemax
+from fenchel.torch import GaussianBasis, MultivariateGaussianBasis, sparsemax
 from fenchel.torch.nn import ContinuousAttention, Entmax, MultiheadContinuousAttention
 
 LINE = GaussianBasis.linearly_spaced(6, sigma=0.2)
-SQUARE = GaussianBasis.unit_square(3, 4, 0.05 * torch.eye(2, dtype=torch.float64))
+SQUARE = MultivariateGaussianBasis.unit_square(3, 4, 0.05 * torch.eye(2, dtype=torch.float64))
 NUMPY_LINE = fenchel.GaussianBasis.linearly_spaced(6, sigma=0.2)
-NUMPY_SQUARE = fenchel.GaussianBasis.unit_square(3, 4, 0.05 * np.eye(2))
+NUMPY_SQUARE = fenchel.MultivariateGaussianBasis.unit_square(3, 4, 0.05 * np.eye(2))
 
 
 def random(*shape, seed=1, dtype=torch.float64):
@@ -107,7 +107,7 @@ def test_a_learned_basis_gets_gradients():
 def test_a_density_may_be_given():
     attention, values, scores = ContinuousAttention(LINE, "continuous"), random(3, 8, 2), random(3, 8)
     contexts, attended = attention(values, scores)
-    again, given = attention(values, density=(attended.mu, attended.scale))
+    again, given = attention(values, density=(attended.mu, attended.Sigma))
     assert torch.equal(again, contexts) and given.weights is None
 
 
@@ -149,7 +149,7 @@ def test_heads_over_a_grid():
     multihead = MultiheadContinuousAttention(6, 2, ContinuousAttention(SQUARE))
     image = random(2, 4, 5, 6, dtype=torch.float32)
     output, attended = multihead(image[:, 0], image, image)
-    assert output.shape == (2, 5, 6) and attended.scale.shape == (2, 2, 5, 2, 2)
+    assert output.shape == (2, 5, 6) and attended.Sigma.shape == (2, 2, 5, 2, 2)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.half])

@@ -61,8 +61,8 @@ def test_ridge_on_a_learned_basis_has_derivatives():
     ridge = ft.RidgeValues(basis)
     x = (draw(2, 5, 1).requires_grad_(), *(p.detach().requires_grad_() for p in basis.parameters()))
 
-    def f(values, means, factors):
-        given = {"basis.means": means, "basis.factors": factors}
+    def f(values, raw_mu, raw_sigma):
+        given = {"basis.raw_mu": raw_mu, "basis.raw_sigma": raw_sigma}
         return torch.func.functional_call(ridge, given, (values, torch.tensor([3, 5])))
 
     assert gradcheck(f, x, fast_mode=True, check_forward_ad=True, check_batched_grad=True)
@@ -77,18 +77,18 @@ def test_even_lengths_fit_as_well_as_odd_ones(length):
     padded = torch.cat([wave, torch.full((1, 3, 1), torch.nan)], 1)
     b = ridge.fit(padded, torch.tensor([length]))
     t = torch.linspace(0.1, 0.9, 50, dtype=torch.float64)
-    error = (ridge.basis.evaluate(t) @ b)[0, :, 0] - torch.sin(2 * torch.pi * t)
+    error = (ridge.basis(t) @ b)[0, :, 0] - torch.sin(2 * torch.pi * t)
     assert error.square().mean().sqrt() < 0.02
 
 
 def test_ridge_on_grids():
-    covariance = torch.tensor([[0.03, 0.01], [0.01, 0.05]], dtype=torch.float64)
-    basis = ft.GaussianBasis.unit_square(3, 4, covariance)
-    twin = fenchel.GaussianBasis.unit_square(3, 4, covariance.numpy())
-    assert (basis.mean.numpy() == twin.mu).all() and (basis.covariance.numpy() == twin.sigma).all()
+    Sigma = torch.tensor([[0.03, 0.01], [0.01, 0.05]], dtype=torch.float64)
+    basis = ft.MultivariateGaussianBasis.unit_square(3, 4, Sigma)
+    twin = fenchel.MultivariateGaussianBasis.unit_square(3, 4, Sigma.numpy())
+    assert (basis.mu.numpy() == twin.mu).all() and (basis.Sigma.numpy() == twin.Sigma).all()
     values = draw(2, 3, 5, 2)
     at = fenchel.grid_positions(3, 5)
-    np.testing.assert_allclose(basis.evaluate(torch.from_numpy(at)), twin(at), rtol=1e-12)
+    np.testing.assert_allclose(basis(torch.from_numpy(at)), twin(at), rtol=1e-12)
     expected = fenchel.ridge_values(values.flatten(1, 2).mT.numpy(), twin, 0.1, positions=at)
     np.testing.assert_allclose(ft.RidgeValues(basis)(values).mT, expected, rtol=1e-10, atol=1e-11)
 
@@ -106,12 +106,12 @@ def test_what_is_kept_follows_the_basis_and_stays_out_of_copies():
     torch.save(ridge, stored)
     stored.seek(0)
     assert torch.equal(torch.load(stored, weights_only=False)(values), before)
-    shifted = ft.GaussianBasis(BASIS.mean + 0.01, BASIS.covariance)
+    shifted = ft.GaussianBasis(BASIS.mu + 0.01, BASIS.sigma)
     ridge.load_state_dict(ft.RidgeValues(shifted).state_dict())
     assert torch.equal(ridge(values), ft.RidgeValues(shifted, 0.05)(values))
     assert not torch.allclose(ridge(values), before)
     ridge.half()
-    assert ridge.basis.mean.dtype == torch.float64
+    assert ridge.basis.mu.dtype == torch.float64
     assert ridge(values.half()).dtype == torch.float16
 
 
@@ -125,10 +125,10 @@ def test_matched_densities(dimension, alpha):
         lengths = torch.tensor([6, 1, 4])
         weights = torch.softmax(draw(3, 6).masked_fill(torch.arange(6) >= lengths[:, None], -torch.inf), -1)
     options = {"positions": positions, "lengths": lengths}
-    mu, sigma2 = ft.match_weights(weights, alpha, **options)
+    mu, Sigma = ft.match_weights(alpha, weights, **options)
     numbers = {name: None if x is None else x.numpy() for name, x in options.items()}
-    expected = fenchel.match_weights_batch(alpha, weights.numpy(), **numbers)
-    assert (mu.numpy() == expected[0]).all() and (sigma2.numpy() == expected[1]).all()
+    expected = fenchel.match_weights(alpha, weights.numpy(), **numbers)
+    assert (mu.numpy() == expected.mu).all() and (Sigma.numpy() == expected.Sigma).all()
 
 
 @pytest.mark.parametrize("dimension", [0, 1, 2])
@@ -142,7 +142,7 @@ def test_derivatives_of_matched_densities(dimension, alpha, device):
     def f(scores, alphas):
         """Weights of sum 1: all that have a density."""
         here = scores if lengths is None else scores.masked_fill(frames >= lengths[:, None], -torch.inf)
-        return ft.match_weights(torch.softmax(here, -1), alphas, **options)
+        return ft.match_weights(alphas, torch.softmax(here, -1), **options)
 
     orders = torch.full((3,), alpha, dtype=torch.float64, device=device)
     x = (draw(3, 6).to(device).requires_grad_(), orders.requires_grad_())
@@ -156,7 +156,7 @@ def test_matched_densities_compiled_and_checked(device):
     orders = torch.full((3,), 1.5, dtype=torch.float64, device=device)
 
     def f(weights, alpha):
-        return ft.match_weights(torch.softmax(weights, -1), alpha, positions=positions)
+        return ft.match_weights(alpha, torch.softmax(weights, -1), positions)
 
     compiled = torch.compile(f, fullgraph=True, backend="aot_eager")
     for one, other in zip(compiled(weights, orders), f(weights, orders)):
@@ -177,10 +177,10 @@ def test_weights_of_16_bits_count_as_shares(dtype, device):
     lengths = torch.tensor([50, 20, 3, 50], device=device)
     here = torch.arange(50, device=device) < lengths[:, None]
     small = torch.where(here, weights, torch.nan).to(dtype).requires_grad_()
-    mu, sigma2 = ft.match_weights(small, 2.0, lengths=lengths)
+    mu, sigma2 = ft.match_weights(2.0, small, lengths=lengths)
     assert mu.dtype == sigma2.dtype == dtype
     shares = torch.where(here, weights, 0.0)
-    exact = ft.match_weights(shares / shares.sum(-1, keepdim=True), 2.0, lengths=lengths)
+    exact = ft.match_weights(2.0, shares / shares.sum(-1, keepdim=True), lengths=lengths)
     torch.testing.assert_close(mu.float(), exact[0], rtol=2e-2, atol=0)
     torch.testing.assert_close(sigma2.float(), exact[1], rtol=4e-2, atol=0)
     (gradient,) = torch.autograd.grad(mu.sum() + sigma2.sum(), small)
@@ -190,20 +190,20 @@ def test_weights_of_16_bits_count_as_shares(dtype, device):
 def test_errors_name_what_is_wrong():
     weights = torch.full((2, 4), 0.25)
     with pytest.raises(ValueError, match=r"lengths must have shape \(2,\), got \(3,\)"):
-        ft.match_weights(weights, lengths=torch.tensor([1, 2, 3]))
+        ft.match_weights(2.0, weights, lengths=torch.tensor([1, 2, 3]))
     with pytest.raises(ValueError, match=r"positions must have shape \(4,\) or \(4, D\), got \(3,\)"):
-        ft.match_weights(weights, positions=torch.zeros(3))
+        ft.match_weights(2.0, weights, positions=torch.zeros(3))
     with pytest.raises(ValueError, match=r"alpha must broadcast to \(2,\), got shape \(3,\)"):
-        ft.match_weights(weights, torch.full((3,), 2.0))
+        ft.match_weights(torch.full((3,), 2.0), weights)
     with pytest.raises(ValueError, match="positions must have no tangent"):
-        torch.func.jvp(lambda t: ft.match_weights(weights, positions=t), (torch.rand(4),), (torch.ones(4),))
+        torch.func.jvp(lambda t: ft.match_weights(2.0, weights, positions=t), (torch.rand(4),), (torch.ones(4),))
     with pytest.raises(ValueError, match="must be finite and not negative"):
-        ft.match_weights(-weights)
+        ft.match_weights(2.0, -weights)
     with pytest.raises(ValueError, match=r"lengths\[0\] must be"):
-        ft.match_weights(weights, lengths=torch.tensor([5, 1]))
+        ft.match_weights(2.0, weights, lengths=torch.tensor([5, 1]))
     with pytest.raises(ValueError, match=r"lengths must be in \[1, 4\], got 5"):
         ft.RidgeValues(BASIS).fit(torch.zeros(2, 4, 1), torch.tensor([5, 1]))
-    with pytest.raises(ValueError, match="penalty must be positive and finite, got 0"):
+    with pytest.raises(ValueError, match="ridge must be positive and finite, got 0"):
         ft.RidgeValues(BASIS, 0)
     with pytest.raises(ValueError, match=r"values must have shape \(..., L, M\), got \(4,\)"):
         ft.RidgeValues(BASIS).fit(torch.zeros(4))

@@ -32,8 +32,8 @@ void check(const AttentionOptions& options) {
   const bool given = options.mu && options.sigma2, weights = !options.input.weight.empty();
   if (options.mu.has_value() != options.sigma2.has_value() || given == weights)
     throw UsageError("the density needs either --mu and --sigma2 or --weights");
-  if (options.width && !(*options.width > 0 && std::isfinite(*options.width)))
-    throw UsageError(fmt::format("--width must be positive and finite, got {}", *options.width));
+  if (options.basis_sigma && !(*options.basis_sigma > 0 && std::isfinite(*options.basis_sigma)))
+    throw UsageError(fmt::format("--basis-sigma must be positive and finite, got {}", *options.basis_sigma));
   if (!(options.ridge >= 0 && std::isfinite(options.ridge)))
     throw UsageError(fmt::format("--ridge must be finite and not negative, got {}", options.ridge));
   const auto& columns = options.input.columns;
@@ -89,10 +89,12 @@ void add_attention_options(CLI::App& app, AttentionOptions& options) {
       4096,
       "Gaussian functions that the signal is made of, evenly spaced in [0, 1] (64 unless given, "
       "or as many as frames if they are fewer)");
-  add_number(app, "--width", options.width, "Of these functions (1 / N unless given)");
-  add_number(app, "--ridge", options.ridge,
-             "lambda of the regression that finds them: the larger, the smoother and the smaller (0.01 "
-             "unless given)");
+  add_number(app, "--basis-sigma", options.basis_sigma,
+             "The standard deviation of these functions (1 / N unless given)");
+  add_number(
+      app, "--ridge", options.ridge,
+      "Strength of the ridge regression that finds them: the larger, the smoother and the smaller (0.1 "
+      "unless given)");
 }
 
 Attention read_attention(const Session& session, const AttentionOptions& options) {
@@ -103,8 +105,8 @@ Attention read_attention(const Session& session, const AttentionOptions& options
                 functions = options.basis.value_or(std::min(kFunctions, frames));
   BetaGaussian p = options.mu ? BetaGaussian(options.alpha, *options.mu, *options.sigma2)
                               : match_weights(options.alpha, signal.weights);
-  const double width = options.width.value_or(1 / static_cast<double>(functions));
-  const auto psi = GaussianBasis::linearly_spaced(functions, 0, 1, {width});
+  const double sigma = options.basis_sigma.value_or(1 / static_cast<double>(functions));
+  const auto psi = GaussianBasis::linearly_spaced(functions, 0, 1, {sigma});
   auto v = RidgeRegression(psi, positions(frames), options.ridge).fit(signal.values);
   return {{input.source().names().begin(), input.source().names().end()},
           std::move(signal.values),

@@ -20,8 +20,8 @@ namespace fenchel::cli {
 /// A signal in a table, and where to look at it.
 struct AttentionOptions {
   InputOptions input;  ///< its weight is the column of weights
-  std::optional<double> mu, sigma2, width;
-  double alpha = 2, ridge = 0.01;
+  std::optional<double> mu, sigma2, basis_sigma;
+  double alpha = 2, ridge = 0.1;
   std::optional<index_t> basis;
 };
 void add_attention_options(CLI::App& app, AttentionOptions& options);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -48,18 +49,20 @@ void describe_support(const std::vector<Interval>& support, Record& record) {
   for (const Interval& piece : support) record["pieces"].push_back(to_record(piece));
 }
 
+Record value(const std::optional<double>& x) { return number(*x); }
+Record value(const std::string& text) { return text; }
+/// One number of a list that may be longer in R^N is a number.
+Record value(const std::vector<double>& list) {
+  Record numbers = Record::array();
+  for (const double x : list) numbers.push_back(number(x));
+  return numbers.size() == 1 ? numbers[0] : numbers;
+}
+
 Record parameters(const FamilyOptions& family) {
   Record record = Record::object();
-  if (family.alpha) record["alpha"] = number(*family.alpha);
-  if (family.kappa) record["kappa"] = number(*family.kappa);
-  if (!family.mu.empty()) record["mu"] = number(family.mu[0]);
-  if (!family.sigma2.empty()) record["sigma2"] = number(family.sigma2[0]);
-  if (family.b) record["b"] = number(*family.b);
-  if (family.sigma) record["sigma"] = number(*family.sigma);
-  if (family.gamma) record["gamma"] = number(*family.gamma);
-  if (!family.score.empty()) record["score"] = family.score;
-  if (!family.interval.empty())
-    record["interval"] = Record::array({number(family.interval[0]), number(family.interval[1])});
+  for_each_parameter([&](const char* name, const char*, auto member) {
+    if (is_given(family.*member)) record[name] = value(family.*member);
+  });
   return record;
 }
 
@@ -90,7 +93,7 @@ Record describe(const P& p, const Options& options) {
 Record describe(const MultivariateBetaGaussian& p, const Options& options) {
   Record record{{"family", options.family.family}};
   record["parameters"] = {
-      {"alpha", number(p.alpha())}, {"mu", to_record(p.mu())}, {"sigma2", to_record(p.scale())}};
+      {"alpha", number(p.alpha())}, {"mu", to_record(p.mu())}, {"Sigma", to_record(p.Sigma())}};
   record["dimension"] = p.dimension();
   record["support"] = to_record(support(p));
   record["mean"] = to_record(mean(p));
@@ -177,8 +180,9 @@ Command add_density(CLI::App& program, Session& session) {
       "  fenchel density parabola --sigma2 4\n"
       "  fenchel density beta-gaussian --alpha 4/3 --at -1,0,1\n"
       "  fenchel density sparse-poisson --mu 3.5 --at 0,1,2,3,4,5 --json\n"
-      "  fenchel density multivariate-beta-gaussian --mu 0,1 --sigma2 1,0.5,0.5,2 --at 0,0 --at 1,1\n"
+      "  fenchel density multivariate-beta-gaussian --mu 0,1 --Sigma 1,0.5,0.5,2 --at 0,0 --at 1,1\n"
       "  fenchel density score --score \"cos(3*t)-t^2/2\" --alpha 2 --quantiles 0.1,0.9\n"
+      "  fenchel density score --score \"cos(3*t)-t^2/2\" --regularizer total-variation --gamma 0.2\n"
       "  fenchel density location-scale --score \"cosh(t)\" --sigma 2");
   const auto options = std::make_shared<Options>();
   add_family_options(*app, options->family);

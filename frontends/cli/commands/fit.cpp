@@ -4,19 +4,19 @@
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/commands/command.hpp"
-#include "cli/families/fit_family.hpp"
+#include "cli/families/family.hpp"
 #include "cli/program/progress.hpp"
 #include "cli/tables/numbers.hpp"
 #include "cli/tables/shared_input.hpp"
 
 namespace fenchel::cli {
 namespace {
-
-constexpr double kDefaultAlpha = 2, kDefaultGamma = 1;
 
 struct Options {
   InputOptions input;
@@ -26,64 +26,93 @@ struct Options {
 
 std::vector<std::string> family_names() {
   std::vector<std::string> names;
-  for (const FitFamily& family : fit_families()) names.push_back(family.name);
+  for (const Family& family : families())
+    if (family.fit.run != nullptr) names.push_back(family.defaults.family);
   return names;
 }
 
-const FitFamily& find_family(const std::string& name) {
-  for (const FitFamily& family : fit_families()) {
-    if (family.name == name) return family;
-  }
+const Family& find_family(const std::string& name) {
+  for (const Family& family : families())
+    if (family.defaults.family == name && family.fit.run != nullptr) return family;
   throw UsageError(
       fmt::format("--family: none is called '{}'; choose one of {}", name, fmt::join(family_names(), ", ")));
 }
 
+/// The parameter of its regularizer that the family takes: "alpha", "gamma", "kappa", or "" for a member with
+/// a name.
+std::string shape_of(const Family& family) {
+  if (fixes_alpha(family)) return "";
+  return family.defaults.alpha ? "alpha" : family.defaults.gamma ? "gamma" : "kappa";
+}
+
 /// The value of the option NAME, none for "auto". Throws UsageError where the family does not take it.
-std::optional<double> read(const FitFamily& family, const std::string& name, const std::string& text) {
-  if (family.takes != name)
-    throw UsageError(fmt::format("--{}: the family {} {}", name, family.name,
-                                 family.takes.empty() ? "takes none" : "takes --" + family.takes));
+std::optional<double> read(const Family& family, const std::string& name, const std::string& text) {
+  const std::string takes = shape_of(family);
+  if (takes != name)
+    throw UsageError(fmt::format("--{}: the family {} {}", name, family.defaults.family,
+                                 takes.empty() ? "takes none" : "takes --" + takes));
   if (text != "auto") return parse_number("--" + name, text);
-  if (!family.can_estimate)
-    throw UsageError(
-        fmt::format("--{}: the family {} needs a number, it cannot be estimated", name, family.name));
+  if (!family.fit.estimates)
+    throw UsageError(fmt::format("--{}: the family {} needs a number, it cannot be estimated", name,
+                                 family.defaults.family));
   return std::nullopt;
 }
 
-Shape read_shape(const FitFamily& family, const Options& options) {
-  Shape shape;
-  if (family.takes == "alpha") shape.alpha = kDefaultAlpha;
-  if (family.takes == "gamma") shape.gamma = kDefaultGamma;
-  if (family.alpha) shape.alpha = family.alpha;
+FamilyOptions read_shape(const Family& family, const Options& options) {
+  FamilyOptions shape = family.defaults;
   if (!options.alpha.empty()) shape.alpha = read(family, "alpha", options.alpha);
   if (!options.gamma.empty()) shape.gamma = read(family, "gamma", options.gamma);
   if (!options.kappa.empty()) shape.kappa = read(family, "kappa", options.kappa);
   return shape;
 }
 
+void check(const Family& family, const FamilyOptions& shape, std::size_t columns) {
+  const std::optional<double>& value = shape.alpha ? shape.alpha : shape.gamma ? shape.gamma : shape.kappa;
+  if (value) check_bound(shape_of(family), *value, family.fit.bound(static_cast<index_t>(columns)));
+}
+
+/// The families and what each takes, those that take the same on one line.
+std::string family_table() {
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (const Family& family : families()) {
+    if (family.fit.run == nullptr) continue;
+    const std::string shape = shape_of(family),
+                      takes = shape.empty()
+                                  ? ""
+                                  : fmt::format("--{} X{}", shape, family.fit.estimates ? "|auto" : "");
+    const auto same =
+        std::find_if(lines.begin(), lines.end(), [&](const auto& line) { return line.first == takes; });
+    if (same == lines.end())
+      lines.emplace_back(takes, family.defaults.family);
+    else
+      same->second += ", " + family.defaults.family;
+  }
+  std::string table = "Families:\n";
+  for (const auto& [takes, names] : lines)
+    table += takes.empty() ? fmt::format("  {}\n", names) : fmt::format("  {}: {}\n", takes, names);
+  return table;
+}
+
 void run(const Session& session, const Options& options) {
   check_form(session);
   const bool chosen = !options.family.empty();
-  const FitFamily* family = &find_family(chosen ? options.family : "beta-gaussian");
-  const Shape shape = read_shape(*family, options);
-  const auto check = [&](std::size_t columns) {
-    blame_option([&] { family->check(shape, static_cast<index_t>(columns)); });
-  };
-  if (!family->several) check(1);
+  const Family* family = &find_family(chosen ? options.family : "beta-gaussian");
+  const FamilyOptions shape = read_shape(*family, options);
+  if (!family->fit.several) check(*family, shape, 1);
 
   const SharedInput input(session, options.input);
   const auto columns = input.part().names();
   if (!chosen && columns.size() > 1) family = &find_family("multivariate-beta-gaussian");
-  if (!family->several && columns.size() > 1)
+  if (!family->fit.several && columns.size() > 1)
     throw UsageError(fmt::format("the family {} is of one column, {} has '{}'; choose with --columns",
-                                 family->name, input.name(), fmt::join(columns, "', '")));
-  check(columns.size());
+                                 family->defaults.family, input.name(), fmt::join(columns, "', '")));
+  check(*family, shape, columns.size());
 
-  Record record = {{"family", family->name}};
+  Record record = {{"family", family->defaults.family}};
   ProgressMeter meter(session, "fit");
-  blame(family->several ? input.name() : fmt::format("{}: column '{}'", input.name(), columns[0]), [&] {
-    Record result = family->fit(shape, {input.part(), *session.processes, meter.callback()});
-    if (family->alpha) result["parameters"].erase("alpha");
+  blame(family->fit.several ? input.name() : fmt::format("{}: column '{}'", input.name(), columns[0]), [&] {
+    Record result = family->fit.run(shape, {input.part(), *session.processes, meter.callback()});
+    if (fixes_alpha(*family)) result["parameters"].erase("alpha");
     record.update(result);
   });
   meter.wipe();
@@ -111,17 +140,11 @@ Command add_fit(CLI::App& program, Session& session) {
       ->option_text("X|auto");
   app->add_option("--gamma", options->gamma, "Of capped and smooth densities (1 unless given)")
       ->option_text("X");
-  app->add_option("--kappa", options->kappa, "Of truncated-gaussian (auto unless given)")
+  app->add_option("--kappa", options->kappa, "Of truncated-gaussian; auto estimates it (2 unless given)")
       ->option_text("X|auto");
   add_common_options(*app, session);
   app->footer(
-      "Families:\n"
-      "  gaussian, triweight, biweight, parabola, laplace, triangular\n"
-      "  beta-gaussian, multivariate-beta-gaussian              --alpha X|auto\n"
-      "  beta-laplace, sparse-poisson, sparse-integer-gaussian  --alpha X\n"
-      "  capped-triangular, capped-parabola                     --gamma X\n"
-      "  smooth-triangular, smooth-parabola                     --gamma X\n"
-      "  truncated-gaussian                                     --kappa X|auto\n"
+      family_table() +
       "\n"
       "A row of weight w counts as w rows. Parameters have the names of the options of fenchel density and\n"
       "fenchel plot density, which show what was fitted.\n"

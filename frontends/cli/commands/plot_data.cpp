@@ -74,12 +74,12 @@ std::vector<Chart> attention_charts(const Session& session, const AttentionOptio
 struct Regression {
   InputOptions input;
   std::string x, y;
-  double alpha = 2;
+  NoiseOptions noise;
 };
 
 Chart regression_chart(const Session& session, Regression options) {
-  const RegressionOptions regression{.alpha = options.alpha, .seed = session.seed};
-  check(regression);
+  RegressionOptions regression = regression_options(options.noise);
+  regression.seed = session.seed;
   options.input.columns = {options.y, options.x};
   const Input input(session, options.input);
   const BatchSource& source = input.source();
@@ -112,9 +112,9 @@ Chart regression_chart(const Session& session, Regression options) {
     x.push_back(at), low.push_back(edge.lower()), high.push_back(edge.upper());
     middle.push_back({at, mean(p)});
   }
-  Chart chart(fmt::format("{} by {}, \u03b1 = {}", options.y, options.x, short_text(options.alpha)),
+  Chart chart(fmt::format("{} by {}, \u03b1 = {}", options.y, options.x, short_text(regression.alpha)),
               {options.x, range}, {options.y});
-  chart.band(options.alpha > 1 ? "support" : "95%", x, low, high, {.colour = 1});
+  chart.band(regression.alpha > 1 ? "support" : "95%", x, low, high, {.colour = 1});
   chart.line("mean", middle, {.colour = 1});
   chart.markers("", thinned(std::move(points)), plot::Marker::dot, {.colour = plot::kInk, .width = 3});
   return chart;
@@ -142,7 +142,7 @@ PlotKind add_plot_regression(CLI::App& plot, Session& session) {
   app->add_option("--y", options->y, "Column to predict")->required()->option_text("COL");
   app->add_option("--weight", options->input.weight, "Column that says how many rows each stands for")
       ->option_text("COL");
-  add_number(*app, "--alpha", options->alpha, "Of the noise: 1 Gaussian, 2 parabola (2 unless given)");
+  add_noise_options(*app, options->noise);
   add_seed_option(*app, session);
   app->footer(
       "Examples:\n  fenchel plot regression cancer.csv --x population --y cancer --alpha 2 -o cancer.svg");

@@ -32,30 +32,22 @@ struct Options {
   index_t samples = 400;
 };
 
-/// "beta-gaussian: alpha = 2, mu = 0, sigma2 = 1".
+std::string text_of(const std::optional<double>& value) { return short_text(*value); }
+std::string text_of(const std::string& text) { return text; }
+std::string text_of(const std::vector<double>& values) {
+  std::vector<std::string> texts;
+  for (const double value : values) texts.push_back(short_text(value));
+  return texts.size() == 1 ? texts[0] : fmt::format("({})", fmt::join(texts, ", "));
+}
+
+/// "beta-gaussian: alpha = 2, mu = 0, sigma2 = 1", in Greek letters; the interval is the axis.
 std::string title_of(const FamilyOptions& given) {
   const FamilyOptions all = complete(given);
   std::string parts;
-  const auto add = [&](const char* name, const std::string& value) {
-    parts += fmt::format("{}{} = {}", parts.empty() ? ": " : ", ", name, value);
-  };
-  if (!all.score.empty()) add("score", all.score);
-  const std::pair<const char*, std::optional<double>> numbers[] = {{"\u03b1", all.alpha},
-                                                                   {"\u03ba", all.kappa},
-                                                                   {"b", all.b},
-                                                                   {"\u03c3", all.sigma},
-                                                                   {"\u03b3", all.gamma}};
-  for (const auto& [name, value] : numbers) {
-    if (value) add(name, short_text(*value));
-  }
-  const auto add_list = [&](const char* name, const std::vector<double>& values) {
-    std::vector<std::string> texts;
-    for (const double value : values) texts.push_back(short_text(value));
-    if (texts.size() == 1) add(name, texts[0]);
-    if (texts.size() > 1) add(name, fmt::format("({})", fmt::join(texts, ", ")));
-  };
-  add_list("\u03bc", all.mu);
-  add_list(all.mu.size() > 1 ? "\u03a3" : "\u03c3\u00b2", all.sigma2);
+  for_each_parameter([&](const std::string&, const std::string& symbol, auto member) {
+    if (!symbol.empty() && is_given(all.*member))
+      parts += fmt::format("{}{} = {}", parts.empty() ? ": " : ", ", symbol, text_of(all.*member));
+  });
   return all.family + parts;
 }
 
@@ -193,7 +185,7 @@ PlotKind add_plot_density(CLI::App& plot, Session& session) {
       "  fenchel plot density biweight --sigma2 4 -o biweight.svg\n"
       "  fenchel plot density sparse-poisson --mu 6 -o poisson.svg\n"
       "  fenchel plot density score --score \"2*cos(2*t)-t^2/8\" -o waves.svg\n"
-      "  fenchel plot density multivariate-beta-gaussian --mu 0,0 --sigma2 2,1,1,1 -o plane.svg");
+      "  fenchel plot density multivariate-beta-gaussian --mu 0,0 --Sigma 2,1,1,1 -o plane.svg");
   return {app, [&session, options] { return std::vector{density_chart(*options, session.seed)}; }};
 }
 

@@ -19,7 +19,7 @@ using plot::Chart;
 
 struct StringOptions {
   std::string score;
-  double gamma = 0.5;
+  double gamma = 1;
   std::vector<double> interval{-4, 4};
 };
 
@@ -76,7 +76,7 @@ PlotKind add_plot_string(CLI::App& plot, Session&) {
       "string", "How a taut string finds the density with plateaus (continuous fusedmax) of a score.");
   const auto options = std::make_shared<StringOptions>();
   app->add_option("--score", options->score, "Formula in t")->required()->option_text("FORMULA");
-  add_number(*app, "--gamma", options->gamma, "Half the width of the tube (0.5 unless given)");
+  add_number(*app, "--gamma", options->gamma, "Half the width of the tube (1 unless given)");
   add_numbers(*app, "--interval", options->interval, "Where the score is defined (-4,4 unless given)")
       ->option_text("A,B");
   app->footer("Examples:\n  fenchel plot string --score \"2*cos(2*t)-t^2/8\" --gamma 0.4 -o string.svg");

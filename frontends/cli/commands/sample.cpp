@@ -114,7 +114,7 @@ Command add_sample(CLI::App& program, Session& session) {
       "Examples:\n"
       "  fenchel sample biweight -n 1000 --seed 7 > draws.csv\n"
       "  fenchel sample sparse-poisson --mu 3.5 -n 10\n"
-      "  fenchel sample multivariate-beta-gaussian --mu 0,1 --sigma2 1,0.5,0.5,2 -n 1e6 -o draws.npy\n"
+      "  fenchel sample multivariate-beta-gaussian --mu 0,1 --Sigma 1,0.5,0.5,2 -n 1e6 -o draws.npy\n"
       "  fenchel sample score --score \"cos(3*t)-t^2/2\" -n 100 --json");
   const auto options = std::make_shared<Options>();
   add_family_options(*app, options->family);

@@ -1,10 +1,14 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
+#include "cli/tables/record.hpp"
+#include "fenchel/core/index.hpp"
 #include "fenchel/distribution/euclidean/multivariate_beta_gaussian.hpp"
 #include "fenchel/distribution/integers/sparse_integer_gaussian.hpp"
 #include "fenchel/distribution/integers/sparse_poisson.hpp"
@@ -17,6 +21,7 @@
 #include "fenchel/distribution/line/smooth_parabola.hpp"
 #include "fenchel/distribution/line/smooth_triangular.hpp"
 #include "fenchel/distribution/line/truncated_gaussian.hpp"
+#include "fenchel/estimate/statistics/collect.hpp"
 
 namespace CLI {
 class App;
@@ -33,11 +38,68 @@ using AnyDistribution =
 /// A family by its name, and those of its parameters that were given.
 struct FamilyOptions {
   std::string family;
-  std::optional<double> alpha{}, b{}, sigma{}, kappa{}, gamma{};
-  std::vector<double> mu{}, sigma2{};  ///< lists in R^N: sigma2 is N variances, or N x N by rows
-  std::string score{};                 ///< an expression in t, or g(u) of a location-scale family
-  std::vector<double> interval{};      ///< two ends
+  std::string regularizer{};  ///< of a score: tsallis, total-variation or sobolev
+  std::optional<double> alpha{}, gamma{}, kappa{};
+  std::vector<double> mu{};  ///< one number, in R^N its N coordinates
+  std::optional<double> sigma2{};
+  std::vector<double> Sigma{};  ///< N numbers, a diagonal, or N x N by rows
+  std::optional<double> b{}, sigma{};
+  std::string score{};             ///< an expression in t, or g(u) of a location-scale family
+  std::vector<double> interval{};  ///< two ends
 };
+
+/// Calls f(name, symbol, member) for every parameter that there is, in the order of all argument lists.
+template <class F>
+void for_each_parameter(F f) {
+  f("regularizer", "regularizer", &FamilyOptions::regularizer);
+  f("alpha", "\u03b1", &FamilyOptions::alpha);
+  f("gamma", "\u03b3", &FamilyOptions::gamma);
+  f("kappa", "\u03ba", &FamilyOptions::kappa);
+  f("mu", "\u03bc", &FamilyOptions::mu);
+  f("sigma2", "\u03c3\u00b2", &FamilyOptions::sigma2);
+  f("Sigma", "\u03a3", &FamilyOptions::Sigma);
+  f("b", "b", &FamilyOptions::b);
+  f("sigma", "\u03c3", &FamilyOptions::sigma);
+  f("score", "score", &FamilyOptions::score);
+  f("interval", "", &FamilyOptions::interval);
+}
+[[nodiscard]] inline bool is_given(const std::optional<double>& value) { return value.has_value(); }
+template <class List>
+[[nodiscard]] bool is_given(const List& values) {
+  return !values.empty();
+}
+
+/// The values for which a fit exists: finite ones from `least` on, which is one of them or not.
+struct Bound {
+  double least;
+  bool included;
+  std::string text;  ///< "above 1/3"
+};
+/// Throws UsageError, "--alpha must be finite and above 1/3, got 0.2".
+void check_bound(std::string_view name, double value, const Bound& bound);
+
+/// How a family is fitted.
+struct FamilyFit {
+  /// The result of `fenchel fit`, without the name of the family. A shape that is not there is estimated.
+  Record (*run)(const FamilyOptions& shape, const Data& data) = nullptr;
+  Bound (*bound)(index_t columns) = nullptr;  ///< of the regularizer's parameter
+  bool estimates = false;                     ///< that parameter too, where it is "auto"
+  bool several = false;                       ///< columns
+};
+
+/// A family: what it takes with the defaults, how a member is made, and how it is fitted, if it is.
+struct Family {
+  FamilyOptions defaults;
+  AnyDistribution (*make)(const FamilyOptions&);
+  FamilyFit fit = {};
+  std::string_view general = {};  ///< the family that takes other alphas than this one's
+};
+/// The one table of families.
+[[nodiscard]] std::span<const Family> families();
+
+/// student is beta-gaussian with any alpha below 1, the other named members have one alpha.
+[[nodiscard]] bool is_student(const Family& family);
+[[nodiscard]] bool fixes_alpha(const Family& family);
 
 /// FAMILY and its parameters. The help lists the families with the parameters that each takes.
 void add_family_options(CLI::App& app, FamilyOptions& options);

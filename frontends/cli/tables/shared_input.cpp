@@ -11,14 +11,10 @@
 namespace fenchel::cli {
 namespace {
 
-/// The message without the library's name in it ("rank 2: fenchel::moments: ..." is "rank 2: ...") and
-/// without a hint at a parameter for which there is no option.
+/// The message without the library's name in it: "rank 2: fenchel::moments: ..." is "rank 2: ...".
 std::string plain(std::string message) {
   const std::size_t begin = message.find("fenchel::");
   if (begin != std::string::npos) message.erase(begin, message.find(": ", begin) + 2 - begin);
-  constexpr std::string_view kHint = " unless the penalty is positive";
-  const std::size_t hint = message.find(kHint);
-  if (hint != std::string::npos) message.erase(hint, kHint.size());
   return message;
 }
 
@@ -65,14 +61,6 @@ void blame(const std::string& table, const std::function<void()>& work) {
     throw DataError(table + ": " + plain(error.what()));
   } catch (const ConvergenceError& error) {
     throw DataError(table + ": " + plain(error.what()));
-  }
-}
-
-void blame_option(const std::function<void()>& check) {
-  try {
-    check();
-  } catch (const std::domain_error& error) {
-    throw UsageError("--" + plain(error.what()));
   }
 }
 

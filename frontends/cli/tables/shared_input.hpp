@@ -40,8 +40,5 @@ CLI::Option* add_columns(CLI::App& app, const std::string& name, std::vector<std
 /// Calls work(): where the library then says that numbers mean nothing, or lead nowhere, it is the table's,
 /// and becomes a DataError, "data.csv: the variance must be ...".
 void blame(const std::string& table, const std::function<void()>& work);
-/// Calls check(): what the library then says of a parameter is said of the option of that name, as
-/// UsageError.
-void blame_option(const std::function<void()>& check);
 
 }  // namespace fenchel::cli

@@ -200,7 +200,7 @@ Figure attention_plane() {
     chart.heat([&](double x, double y) { return pdf(p, Eigen::Vector2d(x, y)); }, {.colour = 0});
     const Eigen::VectorXd r = attend(p, psi);
     for (index_t j = 0; j < psi.size(); ++j) {
-      chart.markers("", {{psi.mean(j)[0], psi.mean(j)[1]}}, plot::Marker::dot,
+      chart.markers("", {{psi.mu(j)[0], psi.mu(j)[1]}}, plot::Marker::dot,
                     {.colour = plot::kInk, .width = 1.5 + 7 * std::sqrt(r[j] / r.maxCoeff())});
     }
     chart.line(alpha == 1 ? "99%" : "support", plot::outline(mahalanobis_contour(p, alpha == 1 ? 0.99 : 1)),

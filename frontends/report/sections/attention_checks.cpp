@@ -108,9 +108,8 @@ std::vector<Check> attention_checks() {
   const auto psi = GaussianBasis::linearly_spaced(6, 0, 1, {0.1, 0.5});
   // r_j = N(mu; mu_j, sigma2 + sigma_j^2): a basis of wider functions, at mu.
   std::vector<double> wider;
-  for (const double width : psi.widths()) wider.push_back(std::sqrt(kSigma2 + width * width));
-  const Eigen::VectorXd closed =
-      evaluate(GaussianBasis({psi.means().begin(), psi.means().end()}, wider), kMu);
+  for (const double width : psi.sigma()) wider.push_back(std::sqrt(kSigma2 + width * width));
+  const Eigen::VectorXd closed = evaluate(GaussianBasis({psi.mu().begin(), psi.mu().end()}, wider), kMu);
   checks.push_back(
       law("\u03b1 = 1: <i>r<sub>j</sub></i> = N(\u03bc; \u03bc<sub><i>j</i></sub>, \u03c3\u00b2 + "
           "\u03c3<sub><i>j</i></sub>\u00b2), Algorithm 1",

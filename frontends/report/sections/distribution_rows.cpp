@@ -65,7 +65,7 @@ Integrals over_line(double alpha, const std::function<double(double)>& pdf, doub
 /// In polar coordinates t = mu + r L (cos, sin), L L^T = Sigma; the density is even about mu.
 Integrals over_plane(const MultivariateBetaGaussian& p, double radius) {
   constexpr int kAngles = 16;
-  const Eigen::Matrix2d factor = p.scale().llt().matrixL();
+  const Eigen::Matrix2d factor = p.Sigma().llt().matrixL();
   const auto polar = [&](const std::function<double(const Eigen::VectorXd&, double)>& f) {
     return integrate(
                [&](double r) {

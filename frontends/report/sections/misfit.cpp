@@ -111,7 +111,7 @@ double gaussian_share_outside(const MultivariateBetaGaussian& p) {
 
 /// int p, along the radius.
 double mass(const MultivariateBetaGaussian& p) {
-  const Eigen::Matrix2d factor = Eigen::Matrix2d(p.scale()).llt().matrixL();
+  const Eigen::Matrix2d factor = Eigen::Matrix2d(p.Sigma()).llt().matrixL();
   const double radius = std::sqrt(mahalanobis_contour(p, p.alpha() > 1 ? 1 : 1 - 1e-15).radius2);
   const auto ring = [&](double r) { return 2 * std::numbers::pi * r * pdf(p, r * factor.col(0)); };
   return factor(0, 0) * factor(1, 1) * integrate(ring, 0, radius).value;
@@ -147,7 +147,7 @@ Errors errors() {
       worst.moments = std::max({worst.moments, (mean(q.distribution) - moments.mean()).cwiseAbs().maxCoeff(),
                                 (covariance(q.distribution) - moments.covariance()).cwiseAbs().maxCoeff()});
       Eigen::VectorXd truth(5);
-      truth << 0, 0, p.scale()(0, 0), p.scale()(1, 0), p.scale()(1, 1);
+      truth << 0, 0, p.Sigma()(0, 0), p.Sigma()(1, 0), p.Sigma()(1, 1);
       const auto scores = [](const Eigen::VectorXd& d, const auto& f) {
         return d.cwiseAbs().cwiseQuotient(f.standard_errors()).maxCoeff();
       };
@@ -165,7 +165,7 @@ std::vector<Check> checks() {
   const Errors e = errors();
   const auto p = member(2, shapes()[1].covariance);
   // The paper's tau of the truncated paraboloid, N = 2.
-  const Eigen::Matrix2d factor = Eigen::Matrix2d(p.scale()).llt().matrixL();
+  const Eigen::Matrix2d factor = Eigen::Matrix2d(p.Sigma()).llt().matrixL();
   const double tau = -1 / std::sqrt(std::numbers::pi * factor(0, 0) * factor(1, 1));
   return {
       law("Mass of the six densities", "1", e.mass, 1e-12),

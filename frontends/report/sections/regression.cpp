@@ -80,7 +80,8 @@ std::vector<Model> fit_models(const std::vector<County>& train, const std::vecto
   };
   for (const auto& [name, alpha, printed] :
        {Case{"1", 1, 0.67}, Case{"4/3", 4. / 3, 0.68}, Case{"3/2", 1.5, 0.69}, Case{"2", 2, 0.72}}) {
-    const RegressionFit fit = fit_regression({source}, {.alpha = alpha, .starts = kStarts});
+    const RegressionFit fit = fit_regression(
+        {source}, {.alpha = alpha, .link = ScaleLink::linear, .penalty = 0, .starts = kStarts});
     const double slope = fit.mean_coefficients[0];
     models.push_back({fmt::format("\u03b1 = {}", name), printed, slope, fit.mean_intercept, fit,
                       score(test, slope, fit.mean_intercept)});

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `attend`: the expectations E_p[psi] of a basis under a distribution on the line or the integers.
+
 #include <Eigen/Core>
 
 #include "fenchel/attention/basis.hpp"
@@ -34,7 +36,7 @@ namespace detail {
 /// Any density and any basis: by quadrature, to 1e-10 of E_p|psi_j|.
 template <LineDistribution P, LineBasis Psi>
 [[nodiscard]] Eigen::VectorXd attend(const P& p, const Psi& psi) {
-  return detail::with_line_density(p, [&psi](const detail::LineDensity& density) {
+  return detail::with_line_density(p, [&psi](const detail::LineDensityView& density) {
     Eigen::VectorXd r(psi.size());
     for (index_t j = 0; j < r.size(); ++j) r[j] = detail::line_expectation(density, line_function(psi, j));
     return r;
@@ -45,11 +47,11 @@ template <LineDistribution P, LineBasis Psi>
 /// negative; 0 where it underflows.
 template <LineDistribution P>
 [[nodiscard]] Eigen::VectorXd attend(const P& p, const GaussianBasis& psi) {
-  return detail::with_line_density(p, [&psi](const detail::LineDensity& density) {
+  return detail::with_line_density(p, [&psi](const detail::LineDensityView& density) {
     Eigen::VectorXd r(psi.size());
     for (index_t j = 0; j < r.size(); ++j) {
       const auto i = static_cast<std::size_t>(j);
-      r[j] = detail::gaussian_expectation(density, line_function(psi, j), psi.means()[i], psi.widths()[i]);
+      r[j] = detail::gaussian_expectation(density, line_function(psi, j), psi.mu()[i], psi.sigma()[i]);
     }
     return r;
   });

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `attend_vjp`, `attend_jvp` and `attend_jacobian`: the derivatives of attention on the line.
+
 #include <Eigen/Core>
 #include <functional>
 #include <utility>

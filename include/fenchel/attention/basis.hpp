@@ -1,5 +1,7 @@
 #pragma once
 
+/// The concepts of a basis on the line and on R^D, and its design matrix.
+
 #include <Eigen/Core>
 #include <concepts>
 #include <span>

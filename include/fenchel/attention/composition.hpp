@@ -1,5 +1,7 @@
 #pragma once
 
+/// `compose`: from scores and observations to a discrete, a continuous or a summed context, with gradients.
+
 #include <Eigen/Core>
 #include <concepts>
 #include <optional>
@@ -22,7 +24,7 @@ enum class AttentionKind {
 struct Composition {
   AttentionKind kind = AttentionKind::both;
   Tsallis weights{1};                ///< of the weights: Tsallis(1) is softmax
-  double alpha = 1;                  ///< of the density
+  double alpha = 2;                  ///< of the density
   std::optional<double> floor = {};  ///< of its variance, as in backend/cpu/match_weights.hpp
 };
 
@@ -30,7 +32,7 @@ struct Composition {
 struct CompositionGradient {
   Eigen::VectorXd scores;
   Eigen::MatrixXd observations;
-  double weights_alpha, alpha, lambda;
+  double weights_alpha, alpha, ridge;
 };
 
 namespace detail {

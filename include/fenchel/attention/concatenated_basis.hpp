@@ -1,5 +1,7 @@
 #pragma once
 
+/// `ConcatenatedBasis`: the functions of several bases, one basis after the other.
+
 #include <Eigen/Core>
 #include <concepts>
 #include <tuple>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `attend` and `key_value_attention` over a finite set of positions, with gradients.
+
 #include <Eigen/Core>
 #include <span>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `FourierBasis`: a constant, cosines and sines of a given period.
+
 #include <Eigen/Core>
 
 #include "fenchel/attention/basis.hpp"

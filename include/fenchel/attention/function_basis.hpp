@@ -1,5 +1,7 @@
 #pragma once
 
+/// `FunctionBasis`: callables of your own as a basis on the line.
+
 #include <Eigen/Core>
 #include <functional>
 #include <span>

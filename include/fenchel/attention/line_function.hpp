@@ -1,5 +1,7 @@
 #pragma once
 
+/// One function of a basis on the line, as quadrature sees it.
+
 #include <functional>
 #include <vector>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// Expectations of basis functions by quadrature, where there is no closed form.
+
 #include <span>
 #include <vector>
 
@@ -15,7 +17,7 @@
 namespace fenchel::detail {
 
 /// What quadrature asks of a density: panels start at `knots`, its modes and kinks.
-struct LineDensity {
+struct LineDensityView {
   FunctionRef<double(double)> log_pdf;
   std::span<const Interval> support;
   std::span<const double> knots;
@@ -25,11 +27,11 @@ struct LineDensity {
 inline constexpr double kAttendAccuracy = 1e-10;
 
 /// E_p[f]. Throws std::domain_error where f is NaN, ConvergenceError when kAttendAccuracy is not reached.
-[[nodiscard]] FENCHEL_EXPORT double line_expectation(const LineDensity& p, const LineFunction& f);
+[[nodiscard]] FENCHEL_EXPORT double line_expectation(const LineDensityView& p, const LineFunction& f);
 
 /// The same for a Gaussian density f, however narrow, wide or far from the support of p: panels start where
 /// the product is largest as well. Never negative; 0 where it underflows.
-[[nodiscard]] FENCHEL_EXPORT double gaussian_expectation(const LineDensity& p, const LineFunction& f,
+[[nodiscard]] FENCHEL_EXPORT double gaussian_expectation(const LineDensityView& p, const LineFunction& f,
                                                          double mean, double width);
 
 template <LineDistribution P>
@@ -47,7 +49,7 @@ auto with_line_density(const P& p, Use use) {
   const auto log_density = [&p](double t) { return static_cast<double>(log_pdf(p, t)); };
   const std::vector<Interval> support_pieces = pieces(support(p));
   const std::vector<double> at = knots(p);
-  return use(LineDensity{log_density, support_pieces, at});
+  return use(LineDensityView{log_density, support_pieces, at});
 }
 
 }  // namespace fenchel::detail

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `match_weights`: the beta-Gaussian with the mean and the covariance of weights over positions.
+
 #include <Eigen/Core>
 #include <optional>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `attend` and its derivatives for mixtures.
+
 #include <Eigen/Core>
 #include <vector>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `fit_mixture` and `choose_mixture`: a mixture of beta-Gaussians from weights over positions.
+
 #include <Eigen/Core>
 #include <optional>
 #include <span>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `attend` and its derivatives for beta-Gaussians on R^D.
+
 #include <Eigen/Core>
 #include <string_view>
 

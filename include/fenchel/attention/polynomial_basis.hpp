@@ -1,5 +1,7 @@
 #pragma once
 
+/// `PolynomialBasis`: powers of t, centred and scaled.
+
 #include <Eigen/Core>
 
 #include "fenchel/attention/basis.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `positions` and `grid_positions`: the centres of equal cells of the unit interval and the unit square.
+
 #include <Eigen/Core>
 #include <vector>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `RidgeRegression` and `RidgeCache`: value functions from observations, with gradients.
+
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <map>
@@ -18,13 +20,13 @@
 
 /// Value functions from observations by ridge regression [SCD22, Section 8; docs/math.md 7.1]. H, M x L, has
 /// a column for each position, F = design_matrix(psi, positions), and
-///   B = argmin |B F - H|^2 + lambda |B|^2 = H G,   G = F^T (F F^T + lambda)^-1 = (F^T F + lambda)^-1 F^T.
+///   B = argmin |B F - H|^2 + ridge |B|^2 = H G,   G = F^T (F F^T + ridge)^-1 = (F^T F + ridge)^-1 F^T.
 namespace fenchel {
 
-/// What a loss of B says about H and lambda.
+/// What a loss of B says about H and ridge.
 struct RidgeGradient {
   Eigen::MatrixXd observations;
-  double lambda;
+  double ridge;
 };
 
 namespace detail {
@@ -32,7 +34,7 @@ namespace detail {
 /// G for one design matrix, by the Cholesky factor of the smaller of the two systems.
 class FENCHEL_EXPORT RidgeSystem {
  public:
-  RidgeSystem(const Eigen::MatrixXd& design, double lambda);
+  RidgeSystem(const Eigen::MatrixXd& design, double ridge);
 
   [[nodiscard]] const Eigen::MatrixXd& matrix() const noexcept { return matrix_; }
   [[nodiscard]] Eigen::MatrixXd fit(const Eigen::MatrixXd& observations) const;
@@ -59,16 +61,16 @@ template <class Psi>
 class RidgeRegression {
  public:
   /// Throws std::invalid_argument when there is no position, std::domain_error unless psi is finite at all of
-  /// them and lambda finite, not negative, and large enough for a system that is not singular in double.
-  RidgeRegression(Psi psi, std::span<const double> positions, double lambda) requires LineBasis<Psi>
+  /// them and ridge finite, not negative, and large enough for a system that is not singular in double.
+  RidgeRegression(Psi psi, std::span<const double> positions, double ridge = 0.1) requires LineBasis<Psi>
       : basis_(std::move(psi)),
         positions_(Eigen::Map<const Eigen::RowVectorXd>(positions.data(), std::ssize(positions))),
-        system_(design_matrix(basis_, positions), lambda) {}
+        system_(design_matrix(basis_, positions), ridge) {}
   /// Position l is column l of a D x L matrix.
-  RidgeRegression(Psi psi, Eigen::MatrixXd positions, double lambda) requires EuclideanBasis<Psi>
+  RidgeRegression(Psi psi, Eigen::MatrixXd positions, double ridge = 0.1) requires EuclideanBasis<Psi>
       : basis_(std::move(psi)),
         positions_(std::move(positions)),
-        system_(design_matrix(basis_, positions_), lambda) {}
+        system_(design_matrix(basis_, positions_), ridge) {}
 
   [[nodiscard]] const Psi& basis() const noexcept { return basis_; }
   [[nodiscard]] const Eigen::MatrixXd& positions() const noexcept { return positions_; }     ///< D x L
@@ -79,8 +81,8 @@ class RidgeRegression {
   [[nodiscard]] ValueFunction<Psi> fit(const Eigen::MatrixXd& observations) const {
     return {system_.fit(observations), basis_};
   }
-  /// From the gradient of a loss in B, M x N: dH = dB G^T, and d lambda by dB/dlambda = -B (F F^T +
-  /// lambda)^-1.
+  /// From the gradient of a loss in B, M x N: dH = dB G^T, and d ridge by dB / d ridge = -B (F F^T +
+  /// ridge)^-1.
   [[nodiscard]] RidgeGradient vjp(const Eigen::MatrixXd& observations,
                                   const Eigen::MatrixXd& cotangent) const {
     return system_.vjp(observations, cotangent);
@@ -92,13 +94,13 @@ class RidgeRegression {
   detail::RidgeSystem system_;
 };
 
-/// The regressions of one basis and one lambda, each made when it is first asked for and kept: for sequences
+/// The regressions of one basis and one ridge, each made when it is first asked for and kept: for sequences
 /// by their length on positions(length), for images by their shape on grid_positions(rows, cols). Threads may
 /// share it; what it hands out never changes and lives as long as it does.
 template <class Psi>
 class RidgeCache {
  public:
-  RidgeCache(Psi psi, double lambda) : basis_(std::move(psi)), lambda_(lambda) {}
+  explicit RidgeCache(Psi psi, double ridge = 0.1) : basis_(std::move(psi)), ridge_(ridge) {}
 
   [[nodiscard]] const RidgeRegression<Psi>& at(index_t length) const requires LineBasis<Psi> {
     return kept({1, length}, [&] { return fenchel::positions(length); });
@@ -114,11 +116,11 @@ class RidgeCache {
     const std::scoped_lock lock(mutex_);
     const auto found = regressions_.find(shape);
     if (found != regressions_.end()) return found->second;
-    return regressions_.emplace(shape, RidgeRegression<Psi>(basis_, make(), lambda_)).first->second;
+    return regressions_.emplace(shape, RidgeRegression<Psi>(basis_, make(), ridge_)).first->second;
   }
 
   Psi basis_;
-  double lambda_;
+  double ridge_;
   mutable std::mutex mutex_;
   mutable std::map<std::pair<index_t, index_t>, RidgeRegression<Psi>> regressions_;
 };

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `ValueFunction`: V(t) = B psi(t), of which attention takes the mean.
+
 #include <Eigen/Core>
 
 #include "fenchel/attention/basis.hpp"

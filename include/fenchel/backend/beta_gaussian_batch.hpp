@@ -1,5 +1,7 @@
 #pragma once
 
+/// `BetaGaussianBatch`: the parameters of many beta-Gaussians, in the memory of the CPU or of a GPU.
+
 #include <span>
 
 #include "fenchel/core/index.hpp"

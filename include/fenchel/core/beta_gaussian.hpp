@@ -1,5 +1,7 @@
 #pragma once
 
+/// The constants of a beta-Gaussian on R^n for every alpha, with their derivatives in alpha.
+
 #include <cmath>
 #include <numbers>
 

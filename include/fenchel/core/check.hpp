@@ -1,5 +1,7 @@
 #pragma once
 
+/// Checks of parameters that return the parameter, for use in initialisers.
+
 #include <limits>
 #include <string_view>
 

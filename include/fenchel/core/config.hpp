@@ -1,5 +1,7 @@
 #pragma once
 
+/// The macros that mark what is exported and what runs on both CPU and GPU.
+
 /// Marks what the shared library exports; everything else is hidden.
 #if defined(FENCHEL_STATIC) || !defined(__GNUC__)
 #define FENCHEL_EXPORT

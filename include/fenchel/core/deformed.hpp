@@ -1,5 +1,7 @@
 #pragma once
 
+/// The deformed exponential and logarithm, for every alpha through 1.
+
 #include <cmath>
 #include <concepts>
 #include <limits>

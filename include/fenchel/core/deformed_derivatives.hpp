@@ -1,5 +1,7 @@
 #pragma once
 
+/// Derivatives in alpha of the deformed exponential and logarithm.
+
 #include <cmath>
 #include <concepts>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `DoubleDouble`: a number of about 32 digits as the sum of two doubles.
+
 #include <cmath>
 #include <limits>
 

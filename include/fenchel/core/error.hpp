@@ -1,5 +1,7 @@
 #pragma once
 
+/// `ConvergenceError` and `CudaError`, and the one form of all error messages.
+
 #include <stdexcept>
 #include <string>
 #include <string_view>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// The ratio of gamma functions in the mass of a beta-Gaussian, accurate through alpha = 1.
+
 #include <cmath>
 
 #include "fenchel/core/config.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `index_t`: the signed type of sizes, strides and positions.
+
 #include <cstddef>
 
 namespace fenchel {

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `kInfinity`, for the CPU and the GPU.
+
 #include <limits>
 
 namespace fenchel {

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `Philox`: a counter-based random number generator.
+
 #include <cstdint>
 
 #include "fenchel/core/config.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `integrate`: adaptive quadrature, also to infinity and up to singular ends.
+
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/function_ref.hpp"
 #include "fenchel/core/index.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `taut_string`: the proximal map of total variation on a chain, exactly and in linear time.
+
 #include <span>
 #include <vector>
 

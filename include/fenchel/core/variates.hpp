@@ -1,5 +1,7 @@
 #pragma once
 
+/// Uniform, exponential, normal, gamma and beta variates, the same bits on every platform.
+
 #include <bit>
 #include <cstdint>
 #include <memory>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// exp, log, log1p, erf, erfc and pow over arrays, with stated errors.
+
 #include <span>
 
 #include "fenchel/core/config.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// The version of the library.
+
 #define FENCHEL_VERSION_MAJOR 0
 #define FENCHEL_VERSION_MINOR 1
 #define FENCHEL_VERSION_PATCH 0

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `BatchSource`: the interface of a table that is read in batches, for sources of your own.
+
 #include <memory>
 #include <span>
 #include <string>

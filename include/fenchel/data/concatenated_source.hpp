@@ -1,5 +1,7 @@
 #pragma once
 
+/// `ConcatenatedSource`: one table in several sources, such as files.
+
 #include <memory>
 #include <vector>
 

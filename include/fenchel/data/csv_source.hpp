@@ -1,5 +1,7 @@
 #pragma once
 
+/// `CsvSource`: a strict reader of CSV files in constant memory.
+
 #include <memory>
 #include <string>
 #include <string_view>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `DataError`: data that cannot be read or used, with the place of the fault.
+
 #include <stdexcept>
 #include <string>
 #include <string_view>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `NpySource`: a table in a .npy file of NumPy, in constant memory.
+
 #include <memory>
 #include <optional>
 #include <string>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `PartSource`: the part of a source that one of several processes reads.
+
 #include "fenchel/data/batch_source.hpp"
 
 namespace fenchel {

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `AbsoluteGradient`: derivatives in mu, b and alpha.
+
 namespace fenchel {
 
 /// Derivatives with respect to the mu and b of an AbsoluteScore, and to the regularizer's alpha.

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `beta_covariance` of callables under a density on the line: the generalized covariance of any order.
+
 #include <algorithm>
 #include <cmath>
 #include <concepts>

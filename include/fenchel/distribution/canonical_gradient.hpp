@@ -1,5 +1,7 @@
 #pragma once
 
+/// Gradients and directions in canonical parameters, from and to those in mu and Sigma.
+
 #include <array>
 
 #include "fenchel/core/config.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// The concepts `Distribution`, `DiscreteDistribution`, `NumericDistribution` and `LineDistribution`.
+
 #include <concepts>
 
 #include "fenchel/core/index.hpp"
@@ -20,6 +22,16 @@ concept Distribution = std::copyable<P> && requires(const P& p, Philox& rng) {
   escort(p, 0.5);
   { sample(p, rng) } -> std::convertible_to<typename P::value_type>;
 };
+
+/// -Omega_alpha of a prediction, of the alpha that it comes from: 2 for a family that has none.
+template <class P>
+requires requires(const P& p) { score(p); }
+[[nodiscard]] double tsallis_entropy(const P& p) {
+  if constexpr (requires { p.alpha(); })
+    return tsallis_entropy(p, p.alpha());
+  else
+    return tsallis_entropy(p, 2);
+}
 
 /// A distribution on a countable set.
 template <class P>

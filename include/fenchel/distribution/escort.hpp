@@ -1,5 +1,7 @@
 #pragma once
 
+/// `escort` and `beta_covariance` of probabilities on a finite measure.
+
 #include <span>
 #include <vector>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// Derivatives in the parameters of a score and in the gamma of `TotalVariation` or `Sobolev`.
+
 namespace fenchel {
 
 /// Derivatives with respect to the parameters of an AbsoluteScore, or a QuadraticScore, and to the gamma of

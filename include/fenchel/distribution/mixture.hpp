@@ -1,5 +1,7 @@
 #pragma once
 
+/// `Mixture`: a mixture of distributions of one family, with all accessors.
+
 #include <algorithm>
 #include <cmath>
 #include <concepts>

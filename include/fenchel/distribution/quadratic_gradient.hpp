@@ -1,5 +1,7 @@
 #pragma once
 
+/// `QuadraticGradient`: derivatives in mu, sigma2 and alpha.
+
 #include <Eigen/Core>
 
 namespace fenchel {
@@ -13,7 +15,7 @@ struct QuadraticGradient {
 /// dL = Tr(G dSigma), and to the regularizer's alpha.
 struct MultivariateQuadraticGradient {
   Eigen::VectorXd mu;
-  Eigen::MatrixXd scale;
+  Eigen::MatrixXd Sigma;
   double alpha;
 };
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `sample_derivatives` and `sample_gradient`: how a draw moves with the parameters.
+
 #include <Eigen/Core>
 
 #include "fenchel/core/config.hpp"
@@ -27,7 +29,7 @@ struct SampleDerivatives {
 /// alpha.
 struct SampleGradient {
   Eigen::VectorXd mu;
-  Eigen::MatrixXd scale;
+  Eigen::MatrixXd Sigma;
   double alpha;
 };
 

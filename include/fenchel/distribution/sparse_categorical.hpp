@@ -1,5 +1,7 @@
 #pragma once
 
+/// `SparseCategorical`: probabilities of finitely many classes, of which only positive ones are stored.
+
 #include <random>
 #include <span>
 #include <vector>

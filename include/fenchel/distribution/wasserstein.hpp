@@ -1,5 +1,7 @@
 #pragma once
 
+/// `wasserstein2`, `optimal_map` and `wasserstein_geodesic` of two beta-Gaussians of one alpha.
+
 #include <Eigen/Core>
 #include <cmath>
 

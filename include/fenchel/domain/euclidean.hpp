@@ -1,5 +1,7 @@
 #pragma once
 
+/// `Euclidean`: R^N with volume as its measure.
+
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/index.hpp"
 

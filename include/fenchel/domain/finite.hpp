@@ -1,5 +1,7 @@
 #pragma once
 
+/// `Finite`: a finite set, with or without a weight for each atom.
+
 #include <span>
 #include <vector>
 

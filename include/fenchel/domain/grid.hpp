@@ -1,5 +1,7 @@
 #pragma once
 
+/// `Grid`: the pixels of an image.
+
 #include <string_view>
 
 #include "fenchel/core/error.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `Integers` and `Naturals`, with the counting measure.
+
 #include <cstddef>
 #include <limits>
 

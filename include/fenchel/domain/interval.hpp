@@ -1,5 +1,7 @@
 #pragma once
 
+/// `Interval`: the numbers from a lower to an upper end.
+
 #include <cmath>
 
 #include "fenchel/core/error.hpp"

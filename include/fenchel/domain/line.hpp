@@ -1,5 +1,7 @@
 #pragma once
 
+/// `Line`: all real numbers, with length as their measure.
+
 namespace fenchel {
 
 /// All real numbers, with length as their measure.

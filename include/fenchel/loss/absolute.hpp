@@ -1,9 +1,10 @@
 #pragma once
 
+/// The losses of absolute scores on the line, with gradients and Hessian.
+
 #include <cmath>
 
 #include "fenchel/core/config.hpp"
-#include "fenchel/core/fenchel_young_term.hpp"
 #include "fenchel/distribution/absolute_gradient.hpp"
 #include "fenchel/loss/line_target.hpp"
 #include "fenchel/loss/loss.hpp"
@@ -13,6 +14,12 @@
 /// density, a Dirac or an Empirical. All throw as predict does, and ConvergenceError where an integral of a
 /// density does not converge.
 namespace fenchel {
+
+namespace detail {
+/// What the densities q_t and p_t at t add to the Fenchel-Young loss over the temperature.
+[[nodiscard]] FENCHEL_EXPORT double fenchel_young_term_at(const BetaLaplace& p, double q_t, double p_t,
+                                                          double t);
+}  // namespace detail
 
 /// Omega*(f) - E_q[f].
 template <class Target>
@@ -32,14 +39,10 @@ template <class Target>
 [[nodiscard]] Loss<AbsoluteGradient> fenchel_young(const Tsallis& omega, const AbsoluteScore& f, Line domain,
                                                    const Target& q) {
   const BetaLaplace p = predict(omega, f, domain);
-  const double alpha = omega.alpha(), temperature = omega.temperature(), peak = std::exp(p.log_peak());
+  const double alpha = omega.alpha(), temperature = omega.temperature();
   Loss<AbsoluteGradient> loss = cross_omega(omega, f, domain, q);
-  // Homogeneous of degree alpha in the densities: in units of the peak p is exp_{2-alpha}(-|t - mu| /
-  // spread).
   const auto term = [&](double q_t, double p_t, double t) {
-    const double unit =
-        fenchel_young_term(alpha - 1, q_t / peak, p_t / peak, -std::abs(t - p.mu()) / p.spread());
-    return alpha / (2 * p.b()) * unit;
+    return detail::fenchel_young_term_at(p, q_t, p_t, t);
   };
   const double conjugate_value = conjugate(omega, f, domain) / temperature;
   const double mean_score = conjugate_value - loss.value / temperature;

@@ -1,5 +1,7 @@
 #pragma once
 
+/// The losses of one score on a finite measure, with gradients and Hessian.
+
 #include <vector>
 
 #include "fenchel/core/config.hpp"

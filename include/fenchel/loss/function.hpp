@@ -1,5 +1,7 @@
 #pragma once
 
+/// The losses of any score on the line or an interval.
+
 #include <cmath>
 #include <concepts>
 #include <utility>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// What the losses of `TotalVariation` and `Sobolev` return.
+
 #include <concepts>
 #include <utility>
 #include <vector>

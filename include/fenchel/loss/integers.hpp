@@ -1,5 +1,7 @@
 #pragma once
 
+/// The losses of Poisson and quadratic scores on the integers, with gradients and Hessian.
+
 #include <array>
 #include <concepts>
 #include <ranges>

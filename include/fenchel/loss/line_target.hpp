@@ -1,5 +1,7 @@
 #pragma once
 
+/// What the losses on the line ask of a target.
+
 #include <cmath>
 #include <vector>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// The losses of location-scale scores on the line.
+
 #include <cmath>
 #include <vector>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `Loss`: a value and its gradient, whose parts have names.
+
 namespace fenchel {
 
 /// A loss and its derivatives with respect to the parameters of score and regularizer, a struct that names

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `FenchelYoungMetric`, `geodesic` and `distance`: the geometry of the loss on the line.
+
 #include <array>
 
 #include "fenchel/core/config.hpp"

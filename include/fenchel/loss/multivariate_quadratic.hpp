@@ -1,5 +1,7 @@
 #pragma once
 
+/// The losses of quadratic scores on R^N, with gradients and Hessian; `cholesky_gradient`.
+
 #include <Eigen/Core>
 #include <concepts>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `sparse_poisson_rows`: many sparse Poissons with their moments, entropies, losses and derivatives.
+
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/rows.hpp"
 
@@ -27,10 +29,10 @@ struct PoissonRows {
 };
 
 /// The statistic of SparsePoisson(alpha[i], mu[i]) at each number of row i of `at`, which is not read for the
-/// distribution as a whole. A NaN among mu, alpha or `at` gives NaN. Throws std::domain_error for what is no
+/// distribution as a whole. A NaN among alpha, mu or `at` gives NaN. Throws std::domain_error for what is no
 /// parameter of a SparsePoisson, an order that is not positive and, for the loss, an x that is no natural
 /// number; std::invalid_argument for shapes that do not fit.
-FENCHEL_EXPORT void sparse_poisson_rows(PoissonStatistic statistic, PerRow mu, PerRow alpha,
+FENCHEL_EXPORT void sparse_poisson_rows(PoissonStatistic statistic, PerRow alpha, PerRow mu,
                                         Rows<const double> at, const PoissonRows& out, double order = 1);
 
 }  // namespace fenchel

@@ -1,5 +1,7 @@
 #pragma once
 
+/// The losses of quadratic scores on the line, with gradients and Hessian.
+
 #include <array>
 #include <concepts>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// The losses of scaled Gaussian scores on the line.
+
 #include <cmath>
 #include <numbers>
 

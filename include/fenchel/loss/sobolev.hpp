@@ -1,5 +1,7 @@
 #pragma once
 
+/// The losses of `Sobolev` for quadratic and absolute scores on the line.
+
 #include "fenchel/distribution/gamma_gradient.hpp"
 #include "fenchel/distribution/line/roughness.hpp"
 #include "fenchel/loss/line_target.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// The losses of `Sobolev` for any score on the line or an interval.
+
 #include "fenchel/distribution/line/roughness.hpp"
 #include "fenchel/loss/function.hpp"
 #include "fenchel/loss/gamma_loss.hpp"

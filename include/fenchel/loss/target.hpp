@@ -1,5 +1,7 @@
 #pragma once
 
+/// The negentropy of a target and its derivative in alpha.
+
 namespace fenchel::detail {
 
 /// Omega_alpha(q) of a target and its derivative with respect to alpha.

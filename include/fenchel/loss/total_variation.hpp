@@ -1,5 +1,7 @@
 #pragma once
 
+/// The losses of `TotalVariation` for quadratic and absolute scores on the line.
+
 #include <algorithm>
 #include <concepts>
 

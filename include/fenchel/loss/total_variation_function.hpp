@@ -1,5 +1,7 @@
 #pragma once
 
+/// The losses of `TotalVariation` for any score on the line or an interval.
+
 #include <cmath>
 
 #include "fenchel/distribution/line/total_variation.hpp"

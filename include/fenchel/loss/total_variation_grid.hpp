@@ -1,5 +1,7 @@
 #pragma once
 
+/// The loss of `TotalVariation` on an image.
+
 #include "fenchel/core/config.hpp"
 #include "fenchel/loss/gamma_loss.hpp"
 #include "fenchel/loss/loss.hpp"

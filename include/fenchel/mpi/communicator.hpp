@@ -1,5 +1,7 @@
 #pragma once
 
+/// `mpi::Communicator`: the processes of an MPI communicator, in the library `fenchel::mpi`.
+
 // What keeps mpi.h from bringing its C++ bindings, in the names that Open MPI and MPICH ask for.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `predict` for absolute scores on the line: `BetaLaplace`.
+
 #include "fenchel/core/config.hpp"
 #include "fenchel/distribution/line/beta_laplace.hpp"
 #include "fenchel/domain/line.hpp"

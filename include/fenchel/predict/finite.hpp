@@ -1,5 +1,7 @@
 #pragma once
 
+/// `predict`, `conjugate` and the normaliser with its derivatives, for one score on a finite measure.
+
 #include <vector>
 
 #include "fenchel/core/config.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `predict`, `conjugate` and the normaliser with its derivatives, for any score on the line or an interval.
+
 #include <concepts>
 #include <functional>
 #include <vector>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `predict` for Poisson and quadratic scores on the integers.
+
 #include "fenchel/core/config.hpp"
 #include "fenchel/distribution/integers/sparse_integer_gaussian.hpp"
 #include "fenchel/distribution/integers/sparse_poisson.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `predict` for location-scale scores on the line: `LocationScale`.
+
 #include "fenchel/core/config.hpp"
 #include "fenchel/distribution/line/location_scale.hpp"
 #include "fenchel/domain/line.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `predict` for quadratic scores on R^N: `MultivariateBetaGaussian`.
+
 #include "fenchel/core/config.hpp"
 #include "fenchel/distribution/euclidean/multivariate_beta_gaussian.hpp"
 #include "fenchel/domain/euclidean.hpp"

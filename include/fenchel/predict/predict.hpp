@@ -1,5 +1,7 @@
 #pragma once
 
+/// The concept `Predictable`, `predict` for `Shannon`, and a deleted `predict` for all other triples.
+
 #include <concepts>
 
 #include "fenchel/regularizer/shannon.hpp"

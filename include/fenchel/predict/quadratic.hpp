@@ -1,5 +1,7 @@
 #pragma once
 
+/// `predict` for quadratic scores on the line: `BetaGaussian`.
+
 #include <array>
 
 #include "fenchel/core/config.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `predict` for scaled Gaussian scores on the line: `TruncatedGaussian`.
+
 #include "fenchel/core/config.hpp"
 #include "fenchel/distribution/line/truncated_gaussian.hpp"
 #include "fenchel/domain/line.hpp"

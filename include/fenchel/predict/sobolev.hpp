@@ -1,5 +1,7 @@
 #pragma once
 
+/// `predict` of `Sobolev` for quadratic and absolute scores: `SmoothParabola` and `SmoothTriangular`.
+
 #include "fenchel/core/config.hpp"
 #include "fenchel/distribution/line/smooth_parabola.hpp"
 #include "fenchel/distribution/line/smooth_triangular.hpp"

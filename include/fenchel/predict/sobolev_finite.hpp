@@ -1,5 +1,7 @@
 #pragma once
 
+/// `predict` of `Sobolev` on a chain of atoms: smooth sparsemax.
+
 #include <vector>
 
 #include "fenchel/core/config.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `predict` of `Sobolev` for any score on the line or an interval.
+
 #include <functional>
 
 #include "fenchel/core/config.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `predict` of `TotalVariation` for quadratic and absolute scores: `CappedParabola` and `CappedTriangular`.
+
 #include "fenchel/core/config.hpp"
 #include "fenchel/distribution/line/capped_parabola.hpp"
 #include "fenchel/distribution/line/capped_triangular.hpp"

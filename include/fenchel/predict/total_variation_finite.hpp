@@ -1,5 +1,7 @@
 #pragma once
 
+/// `predict` of `TotalVariation` on a chain of atoms: fusedmax.
+
 #include <vector>
 
 #include "fenchel/core/config.hpp"

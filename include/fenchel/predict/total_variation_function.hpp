@@ -1,5 +1,7 @@
 #pragma once
 
+/// `predict` of `TotalVariation` for any score on the line or an interval, and its taut string.
+
 #include <concepts>
 #include <functional>
 #include <vector>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `predict` of `TotalVariation` on an image: fusedmax of an image.
+
 #include <vector>
 
 #include "fenchel/core/config.hpp"

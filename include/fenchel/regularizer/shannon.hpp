@@ -1,5 +1,7 @@
 #pragma once
 
+/// `Shannon`: the negative Shannon entropy, whose prediction is softmax.
+
 #include "fenchel/core/config.hpp"
 
 namespace fenchel {

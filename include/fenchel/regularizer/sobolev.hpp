@@ -1,5 +1,7 @@
 #pragma once
 
+/// `Sobolev`: the regularizer on the squared derivative, whose predictions are smooth.
+
 #include "fenchel/core/check.hpp"
 
 namespace fenchel {
@@ -10,7 +12,7 @@ namespace fenchel {
 class Sobolev {
  public:
   /// Throws std::domain_error unless gamma is finite and not negative, the temperature positive and finite.
-  explicit Sobolev(double gamma, double temperature = 1)
+  explicit Sobolev(double gamma = 1, double temperature = 1)
       : gamma_(detail::checked_nonnegative("sobolev", "gamma", gamma)),
         temperature_(detail::checked_positive("sobolev", "temperature", temperature)) {}
 

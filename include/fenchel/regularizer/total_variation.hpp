@@ -1,5 +1,7 @@
 #pragma once
 
+/// `TotalVariation`: the regularizer on the absolute derivative, whose predictions have plateaus.
+
 #include "fenchel/core/check.hpp"
 
 namespace fenchel {
@@ -10,7 +12,7 @@ namespace fenchel {
 class TotalVariation {
  public:
   /// Throws std::domain_error unless gamma is finite and not negative, the temperature positive and finite.
-  explicit TotalVariation(double gamma, double temperature = 1)
+  explicit TotalVariation(double gamma = 1, double temperature = 1)
       : gamma_(detail::checked_nonnegative("total_variation", "gamma", gamma)),
         temperature_(detail::checked_positive("total_variation", "temperature", temperature)) {}
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `Tsallis`: the negative Tsallis entropy of order alpha, with a temperature; `tsallis_negentropy`.
+
 #include <span>
 
 #include "fenchel/core/config.hpp"

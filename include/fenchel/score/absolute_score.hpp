@@ -1,5 +1,7 @@
 #pragma once
 
+/// `AbsoluteScore`: -|t - mu| / b on the line.
+
 #include <cmath>
 
 #include "fenchel/core/check.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `EvenScore`: any score on the line that falls with the distance from mu.
+
 #include <cmath>
 #include <concepts>
 #include <functional>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `FunctionScore`: any callable as a score on the line or an interval.
+
 #include <functional>
 #include <utility>
 

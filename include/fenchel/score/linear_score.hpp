@@ -1,5 +1,7 @@
 #pragma once
 
+/// `LinearScore`: theta . phi(t) with any callables phi.
+
 #include <functional>
 #include <span>
 #include <utility>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `LocationScaleScore`: -g'(|t - mu| / sigma) / sigma for a convex g.
+
 #include <cmath>
 #include <functional>
 #include <utility>
@@ -14,8 +16,8 @@ namespace fenchel {
 class LocationScaleScore {
  public:
   /// g and its derivative. Throws std::domain_error unless mu is finite and sigma positive and finite.
-  LocationScaleScore(std::function<double(double)> g, std::function<double(double)> slope, double mu,
-                     double sigma)
+  LocationScaleScore(std::function<double(double)> g, std::function<double(double)> slope, double mu = 0,
+                     double sigma = 1)
       : g_(std::move(g)),
         slope_(std::move(slope)),
         mu_(detail::checked_finite("location_scale_score", "mu", mu)),

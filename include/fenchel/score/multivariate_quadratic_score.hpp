@@ -1,5 +1,7 @@
 #pragma once
 
+/// `MultivariateQuadraticScore`: -(t - mu)^T Sigma^-1 (t - mu) / 2 on R^N.
+
 #include <Eigen/Core>
 
 #include "fenchel/core/config.hpp"
@@ -12,10 +14,10 @@ class FENCHEL_EXPORT MultivariateQuadraticScore {
  public:
   /// Throws std::invalid_argument unless Sigma is square with mu's size, std::domain_error unless mu and
   /// Sigma are finite and Sigma symmetric, positive semidefinite and not zero.
-  MultivariateQuadraticScore(Eigen::VectorXd mu, Eigen::MatrixXd scale);
+  MultivariateQuadraticScore(Eigen::VectorXd mu, Eigen::MatrixXd Sigma);
 
   [[nodiscard]] const Eigen::VectorXd& mu() const noexcept { return mu_; }
-  [[nodiscard]] const Eigen::MatrixXd& scale() const noexcept { return scale_; }
+  [[nodiscard]] const Eigen::MatrixXd& Sigma() const noexcept { return Sigma_; }
   [[nodiscard]] index_t dimension() const noexcept { return mu_.size(); }
   /// The dimension of the image of Sigma.
   [[nodiscard]] index_t rank() const noexcept { return factor_.cols(); }
@@ -34,7 +36,7 @@ class FENCHEL_EXPORT MultivariateQuadraticScore {
 
  private:
   Eigen::VectorXd mu_;
-  Eigen::MatrixXd scale_, factor_, whitening_;
+  Eigen::MatrixXd Sigma_, factor_, whitening_;
   double log_det_;
 };
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `PoissonScore`: t log mu - log t! on the naturals.
+
 #include <cmath>
 
 #include "fenchel/core/check.hpp"

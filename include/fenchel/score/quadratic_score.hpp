@@ -1,5 +1,7 @@
 #pragma once
 
+/// `QuadraticScore`: -(t - mu)^2 / (2 sigma2) on the line or on the integers.
+
 #include "fenchel/core/check.hpp"
 
 namespace fenchel {

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `ScaledGaussianScore`: kappa times a Gaussian density.
+
 #include <cmath>
 #include <numbers>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `VectorScore`: a score for each atom of a finite set, where -inf masks the atom.
+
 #include <span>
 #include <vector>
 

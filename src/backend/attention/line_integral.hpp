@@ -203,31 +203,42 @@ struct LineRules {
   UnitRule<96> flat96 = flat_ended_rule<96>();
 };
 
+/// Whole s: up to which fall a rule is taken. Largest errors of values and slopes at float accuracy: 8 nodes
+/// 5e-9 up to 0.75 and 5e-7 up to 1; 12 nodes 7e-8 up to 6 and 2e-6 up to 8; 16 nodes 6e-7 up to 13 and 1e-5
+/// up to 20; 20 nodes 1e-6 wherever the Gaussian is cut.
+inline constexpr double kFallOf8 = 0.75, kFallOf12 = 6, kFallOf16 = 13;
+/// In double 16 nodes are exact to rounding up to 4, and err by 1e-12 up to 5; 24 up to 12, and by 2e-11 up
+/// to 20; 48 by 1e-11 wherever the Gaussian is cut.
+inline constexpr double kDoubleFallOf16 = 2, kDoubleFallOf24 = 8;
+
 template <class Shape, Wanted kWanted, Accuracy kAccuracy, index_t kBlock>
 FENCHEL_INLINE void integrate_whole(const LineDensity& law, double fall, const LineRules& r,
                                     LineBlock<kBlock>& b) noexcept {
   if constexpr (kAccuracy == Accuracy::kSingle) {
-    if (fall <= 0.75) return integrate<Shape, kWanted>(law, r.smooth8, b);
-    if (fall <= 6) return integrate<Shape, kWanted>(law, r.smooth12, b);
-    if (fall <= 13) return integrate<Shape, kWanted>(law, r.smooth16, b);
+    if (fall <= kFallOf8) return integrate<Shape, kWanted>(law, r.smooth8, b);
+    if (fall <= kFallOf12) return integrate<Shape, kWanted>(law, r.smooth12, b);
+    if (fall <= kFallOf16) return integrate<Shape, kWanted>(law, r.smooth16, b);
     integrate<Shape, kWanted>(law, r.smooth20, b);
   } else {
-    if (fall <= 2) return integrate<Shape, kWanted>(law, r.smooth16, b);
-    if (fall <= 8) return integrate<Shape, kWanted>(law, r.smooth24, b);
+    if (fall <= kDoubleFallOf16) return integrate<Shape, kWanted>(law, r.smooth16, b);
+    if (fall <= kDoubleFallOf24) return integrate<Shape, kWanted>(law, r.smooth24, b);
     integrate<Shape, kWanted>(law, r.smooth48, b);
   }
 }
+
+/// Other s below kSmoothPower: half the nodes suffice up to this fall.
+inline constexpr double kEdgeFallOfHalf = 4;
 
 template <class Shape, Wanted kWanted, Accuracy kAccuracy, index_t kBlock>
 FENCHEL_INLINE void integrate_edge(const LineDensity& law, double fall, const LineRules& r,
                                    LineBlock<kBlock>& b) noexcept {
   if constexpr (kAccuracy == Accuracy::kSingle) {
     if (law.s >= kSmoothPower) return integrate<Shape, kWanted>(law, r.smooth32, b);
-    if (fall <= 4) return integrate<Shape, kWanted>(law, r.flat24, b);
+    if (fall <= kEdgeFallOfHalf) return integrate<Shape, kWanted>(law, r.flat24, b);
     integrate<Shape, kWanted>(law, r.flat48, b);
   } else {
     if (law.s >= kSmoothPower) return integrate<Shape, kWanted>(law, r.smooth48, b);
-    if (fall <= 4) return integrate<Shape, kWanted>(law, r.flat48, b);
+    if (fall <= kEdgeFallOfHalf) return integrate<Shape, kWanted>(law, r.flat48, b);
     integrate<Shape, kWanted>(law, r.flat96, b);
   }
 }

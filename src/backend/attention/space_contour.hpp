@@ -3,6 +3,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "backend/attention/space_density.hpp"
+#include "backend/attention/wanted.hpp"
 #include "core/complex.hpp"
 #include "core/lanes/lanes.hpp"
 
@@ -30,6 +32,30 @@ struct ContourRule {
 };
 inline constexpr ContourRule kDoubleRule{0.14, 0.7, 0.22, 1e-17, 2e-9},
     kSingleRule{0.25, 0.95, 0.4, 1e-10, 1e-4};
+/// d rho / d alpha multiplies errors by n, until kManyOrders: past this n it has the rule of doubles.
+inline constexpr double kAmplifiedOrders = 50;
+FENCHEL_HD inline ContourRule contour_rule(double n, Accuracy accuracy, Wanted wanted) noexcept {
+  const bool amplified = alpha_too(wanted) && n > kAmplifiedOrders;
+  if (accuracy == Accuracy::kDouble || amplified) return kDoubleRule;
+  return kSingleRule;
+}
+
+/// d log(weight) / dalpha of the node zeta = zeta0 (1 + x) but for contour_alpha_rate, the part of all nodes:
+/// g = d log G / dzeta, and `order` is order_bracket from kManyOrders on, before it contour_order, where
+/// gap = x - log(1 + x) and h0 = zeta0 - 1 - log(zeta0).
+template <class Complex>
+FENCHEL_INLINE Complex node_alpha_rate(const SpaceDensity& p, Complex zeta, Complex g,
+                                       Complex order) noexcept {
+  return p.log_beta_slope * (zeta * g) - p.inverse_alpha2 * order;
+}
+template <class Complex>
+FENCHEL_INLINE Complex contour_order(double n, double zeta0, double h0, Complex x, Complex gap) noexcept {
+  return (n * n) * (h0 + ((zeta0 - 1) * x + gap));
+}
+FENCHEL_HD inline double contour_alpha_rate(const SpaceDensity& p) noexcept {
+  const double orders = p.n < kManyOrders ? p.n / 2 : 0.0;
+  return p.log_peak_slope - p.inverse_alpha2 * (orders + p.stirling_slope);
+}
 
 /// x - log(1 + x) for small x, by 2 atanh(x / (2 + x)).
 template <class Real>

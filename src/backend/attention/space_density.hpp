@@ -4,8 +4,8 @@
 #include <numbers>
 
 #include "core/complex.hpp"
+#include "core/gamma_ratio_derivatives.hpp"
 #include "fenchel/core/beta_gaussian.hpp"
-#include "fenchel/core/gamma_ratio_derivatives.hpp"
 
 /// E_p[psi_j] on R^D as a mixture of Gaussian expectations [SCD22, Section 8; docs/math.md 7.5]. In
 /// coordinates in which Sigma is 1 and Sigma_j = diag(lambda), with d = mu_j - mu, n = alpha / am1, v_a =
@@ -82,6 +82,17 @@ FENCHEL_HD inline SpaceDensity space_density(const BetaGaussianConstants& c, boo
 FENCHEL_HD inline double space_log_term(double v, double e2, double zeta) noexcept {
   const double y = zeta * v;
   return -std::log1p(y) / 2 - zeta * e2 / (1 + y);
+}
+
+/// A coordinate's part of g = d log G / dzeta and of dg / dzeta, c = 1 / (1 + zeta v), real or complex.
+template <class Number>
+struct SpaceLogSlopes {
+  Number g, g1;
+};
+template <class Number>
+FENCHEL_INLINE SpaceLogSlopes<Number> space_log_slopes(double v, double e2, Number c) noexcept {
+  const Number cv = v * c, c2 = c * c;
+  return {-0.5 * cv - e2 * c2, 0.5 * (cv * cv) + 2 * e2 * (c2 * cv)};
 }
 
 /// Whether a function is so many widths outside of the support of a density of alpha > 1 that nothing of it

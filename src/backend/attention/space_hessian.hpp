@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "backend/attention/space_density.hpp"
+#include "core/beta_gaussian/radius.hpp"
 #include "core/complex.hpp"
-#include "fenchel/core/beta_gaussian_radius.hpp"
 
 /// Derivatives of r = E_p[psi] of second order in all parameters of a pair, for every D and alpha, by the
 /// nodes of its mixture of Gaussians: r = sum_k w_k N(d; C_k), d = mean - mu, C_k = Sigma / (beta zeta_k) +

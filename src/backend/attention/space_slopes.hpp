@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "backend/attention/space_density.hpp"
+#include "core/beta_gaussian/radius.hpp"
 #include "core/small_matrix.hpp"
-#include "fenchel/core/beta_gaussian_radius.hpp"
 
 namespace fenchel::detail {
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "backend/entmax/newton.hpp"
 #include "core/lanes/lane_math.hpp"
 
 /// E = exp_{2-alpha}(c d) = (1 + y)_+^{1/am1} and E^{1-am1} = E / (1 + y) of one number y = am1 c d, without
@@ -18,8 +19,8 @@ struct Powers {
 /// crowd of scores close to the threshold, no step but one of rounding is small enough.
 template <class Real>
 FENCHEL_INLINE double last_step(double am1) noexcept {
-  if constexpr (sizeof(Real) == 4) return am1 <= 0.5 ? 1e-4 : 1e-6;
-  return am1 <= 0.5 ? 1e-8 : 0.0;
+  if constexpr (sizeof(Real) == 4) return second_is_bounded(am1) ? 1e-4 : 1e-6;
+  return second_is_bounded(am1) ? 1e-8 : 0.0;
 }
 
 /// am1 = 1 / q for a small whole q: alpha = 2, 3/2, 4/3, 5/4. No exp, no log.

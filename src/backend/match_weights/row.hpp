@@ -4,10 +4,10 @@
 #include <limits>
 #include <numbers>
 
+#include "core/gamma_ratio_derivatives.hpp"
 #include "core/small_matrix.hpp"
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/gamma_ratio.hpp"
-#include "fenchel/core/gamma_ratio_derivatives.hpp"
 #include "fenchel/core/index.hpp"
 
 /// What match_weights and its derivatives compute for one row, once its moments are known. An Offset has the

@@ -5,12 +5,12 @@
 #include <numbers>
 
 #include "core/beta_gaussian/jet.hpp"
+#include "core/gamma_ratio_derivatives.hpp"
 #include "core/hd_long.hpp"
 #include "core/random/portable_variates.hpp"
 #include "fenchel/core/beta_gaussian.hpp"
 #include "fenchel/core/beta_gaussian_jet.hpp"
 #include "fenchel/core/deformed_derivatives.hpp"
-#include "fenchel/core/gamma_ratio_derivatives.hpp"
 #include "fenchel/core/infinity.hpp"
 #include "fenchel/core/philox.hpp"
 

@@ -3,12 +3,12 @@
 #include <array>
 #include <cmath>
 
+#include "core/beta_gaussian/conjugate.hpp"
 #include "core/beta_gaussian/constant_jets.hpp"
 #include "core/beta_gaussian/line_tail.hpp"
+#include "core/beta_gaussian/radius.hpp"
 #include "core/beta_gaussian/radius_slope.hpp"
 #include "core/hd_long.hpp"
-#include "fenchel/core/beta_gaussian_conjugate.hpp"
-#include "fenchel/core/beta_gaussian_radius.hpp"
 
 /// The distribution function and the quantile of the line with their derivatives, and with them all of
 /// fenchel/core/beta_gaussian_jet.hpp, for host and GPU.
@@ -122,7 +122,7 @@ FENCHEL_HD_LONG inline double value_of(Function function, index_t n, double argu
     case Function::log_density:
       return log_density(c, argument);
     case Function::cross_omega:
-      return conjugate(c) + argument / 2;
+      return beta_gaussian_conjugate(c) + argument / 2;
     case Function::entropy:
       return -tsallis_negentropy(c, 1);
     case Function::tsallis_entropy:

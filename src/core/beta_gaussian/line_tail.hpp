@@ -8,8 +8,10 @@
 #include "core/hd_long.hpp"
 #include "fenchel/core/beta_gaussian.hpp"
 
-/// fenchel/core/beta_gaussian_tail.hpp for host and GPU. Errors are those of the beta function below: of a
-/// tail kOutsideError (1 + |log|) relative.
+/// Tails of beta-Gaussians on the line at x = (t - mu) / sigma >= 0 (docs/math.md 5.6): I_{1 - x^2/R^2}(1 +
+/// s, 1/2) / 2, s = 1/am1, R^2 = radius2, for alpha > 1; Student's t with nu = -2/am1 - 1 degrees of freedom
+/// for alpha < 1. One incomplete beta function, which keeps its digits as alpha -> 1, serves all of them; of
+/// a tail the error is its kOutsideError (1 + |log|) relative.
 namespace fenchel::detail {
 
 /// P(X > x) for x >= 0, X standardised.

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "fenchel/core/beta_gaussian_conjugate.hpp"
+#include "core/beta_gaussian/conjugate.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/gamma_ratio.hpp"
 #include "fenchel/core/infinity.hpp"
@@ -43,16 +43,15 @@ double scale_factor(double alpha, index_t rank, double log_det, double log_w) {
                             am1 * (half_log_det_2pi(rank, log_det) - log_gamma_ratio(rank, am1));
   const double factor = std::exp(log_factor);
   if (!(factor > 0 && factor < kInfinity))
-    throw_domain_error(kWhere, "the logarithm of what multiplies the scale", "must be within +-700",
-                       log_factor);
+    throw_domain_error(kWhere, "the logarithm of what multiplies Sigma", "must be within +-700", log_factor);
   return factor;
 }
 
 }  // namespace
 
-MultivariateBetaGaussian::MultivariateBetaGaussian(double alpha, Eigen::VectorXd mu, Eigen::MatrixXd scale)
+MultivariateBetaGaussian::MultivariateBetaGaussian(double alpha, Eigen::VectorXd mu, Eigen::MatrixXd Sigma)
     : alpha_(alpha),
-      score_(std::move(mu), std::move(scale)),
+      score_(std::move(mu), std::move(Sigma)),
       constants_(checked_constants(alpha, score_.rank(), score_.log_det())) {}
 
 MultivariateBetaGaussian::MultivariateBetaGaussian(MultivariateQuadraticScore score, double radius2)
@@ -65,15 +64,15 @@ MultivariateBetaGaussian::MultivariateBetaGaussian(MultivariateQuadraticScore sc
 }
 
 MultivariateBetaGaussian MultivariateBetaGaussian::diagonal(double alpha, Eigen::VectorXd mu,
-                                                            const Eigen::VectorXd& scale) {
-  if (scale.size() != mu.size())
-    throw_invalid_argument(kWhere, "scale.size()", "must be mu.size() = " + shortest(index_t{mu.size()}),
-                           index_t{scale.size()});
-  for (index_t i = 0; i < scale.size(); ++i) {
-    if (!(scale[i] >= 0 && scale[i] < kInfinity))
-      throw_domain_error(kWhere, indexed("scale", i), "must be finite and not negative", scale[i]);
+                                                            const Eigen::VectorXd& sigma2) {
+  if (sigma2.size() != mu.size())
+    throw_invalid_argument(kWhere, "sigma2.size()", "must be mu.size() = " + shortest(index_t{mu.size()}),
+                           index_t{sigma2.size()});
+  for (index_t i = 0; i < sigma2.size(); ++i) {
+    if (!(sigma2[i] >= 0 && sigma2[i] < kInfinity))
+      throw_domain_error(kWhere, indexed("sigma2", i), "must be finite and not negative", sigma2[i]);
   }
-  return {alpha, std::move(mu), scale.asDiagonal()};
+  return {alpha, std::move(mu), sigma2.asDiagonal()};
 }
 
 MultivariateBetaGaussian MultivariateBetaGaussian::from_covariance(double alpha, Eigen::VectorXd mu,
@@ -107,8 +106,8 @@ MultivariateBetaGaussian MultivariateBetaGaussian::from_canonical(double alpha,
       detail::semidefinite_factor(kWhere, "-2 * quadratic", -2 * theta.quadratic, theta.linear.size());
   if (precision.factor.cols() < theta.linear.size())
     throw_domain_error(kWhere, "the smallest eigenvalue of -2 * quadratic", "must be positive", 0);
-  const Eigen::MatrixXd scale = precision.whitening.transpose() * precision.whitening;
-  return {alpha, scale * theta.linear, scale};
+  const Eigen::MatrixXd Sigma = precision.whitening.transpose() * precision.whitening;
+  return {alpha, Sigma * theta.linear, Sigma};
 }
 
 MultivariateBetaGaussian MultivariateBetaGaussian::uniform(const Ellipsoid& support) {
@@ -117,7 +116,7 @@ MultivariateBetaGaussian MultivariateBetaGaussian::uniform(const Ellipsoid& supp
 }
 
 Ellipsoid support(const MultivariateBetaGaussian& p) {
-  return {p.mu(), p.scale(), p.alpha() > 1 ? p.constants().radius2 : kInfinity};
+  return {p.mu(), p.Sigma(), p.alpha() > 1 ? p.constants().radius2 : kInfinity};
 }
 
 double log_pdf(const MultivariateBetaGaussian& p, const Eigen::Ref<const Eigen::VectorXd>& t) {
@@ -130,7 +129,7 @@ double pdf(const MultivariateBetaGaussian& p, const Eigen::Ref<const Eigen::Vect
 
 Eigen::MatrixXd covariance(const MultivariateBetaGaussian& p) {
   const double factor = p.constants().variance_factor;
-  return p.scale().unaryExpr([factor](double s) { return s == 0 ? 0 : factor * s; });
+  return p.Sigma().unaryExpr([factor](double s) { return s == 0 ? 0 : factor * s; });
 }
 
 double kurtosis(const MultivariateBetaGaussian& p) noexcept {
@@ -150,7 +149,7 @@ double tsallis_entropy(const MultivariateBetaGaussian& p, double order) {
 }
 
 double negentropy_order_derivative(const MultivariateBetaGaussian& p, double order) {
-  return tsallis_negentropy_order_derivative(p.constants(), order);
+  return detail::tsallis_negentropy_order_derivative(p.constants(), order);
 }
 
 MultivariateBetaGaussian escort(const MultivariateBetaGaussian& p, double order) {
@@ -164,12 +163,12 @@ MultivariateBetaGaussian escort(const MultivariateBetaGaussian& p, double order)
                        (am1 > 0 ? "must be at least " : "must be greater than ") + shortest(least), order);
   if (std::isinf(am1)) return p;
   return MultivariateBetaGaussian::from_shape(1 + am1 / order, p.mu(),
-                                              p.constants().peak_power / order * p.scale());
+                                              p.constants().peak_power / order * p.Sigma());
 }
 
 CanonicalParameters canonical_parameters(const MultivariateBetaGaussian& p) {
   if (p.rank() < p.dimension())
-    throw_domain_error("canonical_parameters", "the smallest eigenvalue of scale", "must be positive", 0);
+    throw_domain_error("canonical_parameters", "the smallest eigenvalue of Sigma", "must be positive", 0);
   const Eigen::MatrixXd& whitening = p.score().whitening();
   return {whitening.transpose() * (whitening * p.mu()), -0.5 * (whitening.transpose() * whitening)};
 }

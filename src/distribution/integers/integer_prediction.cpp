@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "fenchel/core/compensated_sum.hpp"
+#include "core/compensated_sum.hpp"
 #include "fenchel/core/deformed.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/infinity.hpp"

@@ -5,9 +5,10 @@
 #include <limits>
 #include <utility>
 
+#include "core/compensated_sum.hpp"
+#include "core/tsallis_term.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/infinity.hpp"
-#include "fenchel/core/tsallis_term.hpp"
 #include "fenchel/distribution/escort.hpp"
 #include "fenchel/distribution/integers/integer_prediction.hpp"
 
@@ -49,7 +50,7 @@ struct IntegerTable::Data {
     const std::size_t size = probabilities.size();
     const auto peak = std::max_element(probabilities.begin(), probabilities.end()) - probabilities.begin();
     mode = first + peak;
-    CompensatedSum below, above, moment;
+    detail::CompensatedSum below, above, moment;
     tail.resize(size);
     for (median = 0; median + 1 < size; ++median) {
       below.add(probabilities[median]);
@@ -82,7 +83,7 @@ struct IntegerTable::Data {
 };
 
 IntegerTable::IntegerTable(index_t first, std::span<const double> probabilities) {
-  CompensatedSum sum;
+  detail::CompensatedSum sum;
   index_t i = 0;
   for (const double p : probabilities) {
     if (!(p >= 0 && p < kInfinity))
@@ -133,7 +134,7 @@ double log_outer_mass(const IntegerTable& p, index_t t, index_t step) {
   if (lead == -kInfinity) return lead;
   const index_t end = step > 0 ? p.support().last : p.support().first;
   constexpr double kNegligible = 1e-22;
-  CompensatedSum sum;
+  detail::CompensatedSum sum;
   sum.add(1);
   for (double term = 1; t != end && term > kNegligible * sum.total();) {
     t += step;
@@ -225,7 +226,7 @@ double IntegerTable::central_moment(int n) const {
   if (n < 0) throw_domain_error("central_moment", "n", "must not be negative", n);
   if (n == 0) return 1;
   if (n == 1) return 0;
-  CompensatedSum sum;
+  detail::CompensatedSum sum;
   auto distance = static_cast<double>(data_->first - data_->mode);
   for (const double p : data_->probabilities) {
     sum.add(p * std::pow(distance - data_->mean_offset, n));
@@ -241,9 +242,22 @@ double IntegerTable::tsallis_entropy(double order) const {
     const double log_sum = order * log_pmf(mode()) - escort(order).log_pmf(mode());  // of p^order
     return std::expm1(log_sum) / (order * (1 - order));
   }
-  CompensatedSum sum;
-  for (const double p : data_->probabilities) sum.add(tsallis_term(order - 1, p));
+  detail::CompensatedSum sum;
+  for (const double p : data_->probabilities) sum.add(detail::tsallis_term(order - 1, p));
   return 0.0 - sum.total();
+}
+
+double IntegerTable::expectation(FunctionRef<double(double)> f) const {
+  detail::CompensatedSum sum;
+  index_t t = data_->first;
+  for (const double p : data_->probabilities) {
+    const auto at = static_cast<double>(t++);
+    const double value = p > 0 ? f(at) : 0.0;
+    if (std::isnan(value))
+      throw_domain_error("expectation", "f(" + shortest(at) + ")", "must be a number", value);
+    sum.add(p * value);
+  }
+  return sum.total();
 }
 
 IntegerTable IntegerTable::escort(double beta) const {

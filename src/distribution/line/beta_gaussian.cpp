@@ -4,9 +4,9 @@
 #include <limits>
 #include <numbers>
 
+#include "core/beta_gaussian/conjugate.hpp"
+#include "core/beta_gaussian/line_tail.hpp"
 #include "distribution/line/symmetric.hpp"
-#include "fenchel/core/beta_gaussian_conjugate.hpp"
-#include "fenchel/core/beta_gaussian_tail.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/deformed.hpp"
 #include "fenchel/core/infinity.hpp"
@@ -37,17 +37,17 @@ double standardised(const BetaGaussian& p, double t) { return (t - p.mu()) / std
 /// P(X > mu + sigma x) for any x, and its logarithm.
 double tail(const BetaGaussian& p, double x) {
   if (std::isnan(x)) return x;
-  return x >= 0 ? upper_tail(p.constants(), x) : 1 - upper_tail(p.constants(), -x);
+  return x >= 0 ? detail::line_tail(p.constants(), x) : 1 - detail::line_tail(p.constants(), -x);
 }
 double log_tail(const BetaGaussian& p, double x) {
   if (std::isnan(x)) return x;
-  return x >= 0 ? log_upper_tail(p.constants(), x) : std::log1p(-upper_tail(p.constants(), -x));
+  return x >= 0 ? detail::log_line_tail(p.constants(), x) : std::log1p(-detail::line_tail(p.constants(), -x));
 }
 
 /// The x >= 0 with P(X > mu + x) = u <= 1/2.
 double tail_distance(const BetaGaussian& p, double u) {
   if (u == 0) return p.half_width();
-  return std::sqrt(p.sigma2()) * upper_tail_quantile(p.constants(), u);
+  return std::sqrt(p.sigma2()) * detail::line_tail_quantile(p.constants(), u);
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ BetaGaussian BetaGaussian::student(double nu, double mu, double scale) {
   if (!(nu > 1 && nu < kInf)) throw_domain_error(kWhere, "nu", "must be above 1 and finite", nu);
   detail::checked_positive(kWhere, "scale", scale);
   const double alpha = (nu - 1) / (nu + 1);  // -1 / (log p)'' = scale^2 nu / (nu + 1)
-  return {alpha, mu, sigma2_from_curvature(alpha, 2 * std::log(scale) + std::log(nu / (nu + 1)))};
+  return BetaGaussian(alpha, mu, sigma2_from_curvature(alpha, 2 * std::log(scale) + std::log(nu / (nu + 1))));
 }
 
 BetaGaussian BetaGaussian::uniform(double lower, double upper) {
@@ -72,31 +72,31 @@ BetaGaussian BetaGaussian::uniform(double lower, double upper) {
   const double length = upper - lower, radius2 = 0.25;
   if (!(length * length >= std::numeric_limits<double>::min() && length * length < kInf))
     throw_domain_error(kWhere, "upper - lower", "must have a square within the range of doubles", length);
-  return {kInf,
-          lower + length / 2,
-          length * length,
-          {1, kInf, -std::log(length), kInf, radius2, -radius2 / 2, -radius2 / 2, radius2 / 3}};
+  return BetaGaussian(kInf, lower + length / 2, length * length,
+                      {1, kInf, -std::log(length), kInf, radius2, -radius2 / 2, -radius2 / 2, radius2 / 3});
 }
 
 BetaGaussian BetaGaussian::from_variance(double alpha, double mu, double variance) {
   checked_alpha(alpha, 1. / 3, "must be above 1/3 for a finite variance");
   detail::checked_positive(kWhere, "variance", variance);
   if (std::isinf(alpha)) return from_half_width(alpha, mu, std::sqrt(3 * variance));
-  return {alpha, mu, sigma2_from_curvature(alpha, std::log(variance) + std::log((3 * alpha - 1) / 2))};
+  return BetaGaussian(alpha, mu,
+                      sigma2_from_curvature(alpha, std::log(variance) + std::log((3 * alpha - 1) / 2)));
 }
 
 BetaGaussian BetaGaussian::from_half_width(double alpha, double mu, double half_width) {
   checked_alpha(alpha, 1, "must be above 1 for a bounded support");
   detail::checked_positive(kWhere, "half_width", half_width);
   if (std::isinf(alpha)) return uniform(mu - half_width, mu + half_width);
-  return {alpha, mu, sigma2_from_curvature(alpha, 2 * std::log(half_width) + std::log((alpha - 1) / 2))};
+  return BetaGaussian(alpha, mu,
+                      sigma2_from_curvature(alpha, 2 * std::log(half_width) + std::log((alpha - 1) / 2)));
 }
 
 BetaGaussian BetaGaussian::from_canonical(double alpha, std::array<double, 2> theta) {
   detail::checked_finite(kWhere, "theta[0]", theta[0]);
   if (!(theta[1] < 0 && theta[1] > -kInf))
     throw_domain_error(kWhere, "theta[1]", "must be negative and finite", theta[1]);
-  return {alpha, -theta[0] / (2 * theta[1]), -1 / (2 * theta[1])};
+  return BetaGaussian(alpha, -theta[0] / (2 * theta[1]), -1 / (2 * theta[1]));
 }
 
 double BetaGaussian::half_width() const noexcept {
@@ -164,7 +164,7 @@ double tsallis_entropy(const BetaGaussian& p, double order) {
 }
 
 double negentropy_order_derivative(const BetaGaussian& p, double order) {
-  return tsallis_negentropy_order_derivative(p.constants(), order);
+  return detail::tsallis_negentropy_order_derivative(p.constants(), order);
 }
 
 BetaGaussian escort(const BetaGaussian& p, double order) {
@@ -181,7 +181,7 @@ BetaGaussian escort(const BetaGaussian& p, double order) {
   if (!(sigma2 > 0 && sigma2 < kInf))
     throw_domain_error("escort", "order", "must be such that the escort's sigma2 is positive and finite",
                        order);
-  return {alpha, p.mu(), sigma2};
+  return BetaGaussian(alpha, p.mu(), sigma2);
 }
 
 std::array<double, 2> canonical_parameters(const BetaGaussian& p) noexcept {

@@ -86,7 +86,7 @@ BetaLaplace BetaLaplace::from_variance(double alpha, double mu, double variance)
     throw_domain_error("beta_laplace::from_variance", "alpha", "must be finite and above 2/3", alpha);
   detail::checked_positive("beta_laplace::from_variance", "variance", variance);
   const double am1 = alpha - 1, spread = std::sqrt(variance * (1 + 2 * am1) * (1 + 3 * am1) / 2);
-  return {alpha, mu, b_of_spread(alpha, spread)};
+  return BetaLaplace(alpha, mu, b_of_spread(alpha, spread));
 }
 
 BetaLaplace BetaLaplace::from_mean_deviation(double alpha, double mu, double deviation) {
@@ -94,14 +94,14 @@ BetaLaplace BetaLaplace::from_mean_deviation(double alpha, double mu, double dev
   if (!(alpha > 0.5) || std::isinf(alpha))
     throw_domain_error(kFrom, "alpha", "must be finite and above 1/2", alpha);
   detail::checked_positive(kFrom, "deviation", deviation);
-  return {alpha, mu, b_of_spread(alpha, (2 * alpha - 1) * deviation)};
+  return BetaLaplace(alpha, mu, b_of_spread(alpha, (2 * alpha - 1) * deviation));
 }
 
 BetaLaplace BetaLaplace::from_half_width(double alpha, double mu, double half_width) {
   if (!(alpha > 1) || std::isinf(alpha))
     throw_domain_error("beta_laplace::from_half_width", "alpha", "must be finite and above 1", alpha);
   detail::checked_positive("beta_laplace::from_half_width", "half_width", half_width);
-  return {alpha, mu, b_of_spread(alpha, (alpha - 1) * half_width)};
+  return BetaLaplace(alpha, mu, b_of_spread(alpha, (alpha - 1) * half_width));
 }
 
 double BetaLaplace::half_width() const noexcept { return alpha_ > 1 ? 1 / rate_ : kInf; }
@@ -191,7 +191,7 @@ BetaLaplace escort(const BetaLaplace& p, double order) {
   const double b = b_of_spread(alpha, spread);
   if (!(b > 0 && b <= std::numeric_limits<double>::max()))
     throw_domain_error("escort", "order", "must be so large that the escort's b does not overflow", order);
-  return {alpha, p.mu(), b};
+  return BetaLaplace(alpha, p.mu(), b);
 }
 
 }  // namespace fenchel

@@ -14,15 +14,15 @@ CappedTriangular::CappedTriangular(double gamma, double mu, double b)
     : mu_(detail::checked_finite(kWhere, "mu", mu)), shape_(kWhere, kDegree, gamma, "b", b) {}
 
 CappedTriangular CappedTriangular::from_variance(double gamma, double mu, double variance) {
-  return {
+  return CappedTriangular(
       gamma, mu,
-      detail::CappedShape::scale_of_variance("capped_triangular::from_variance", kDegree, gamma, variance)};
+      detail::CappedShape::scale_of_variance("capped_triangular::from_variance", kDegree, gamma, variance));
 }
 
 CappedTriangular CappedTriangular::from_mean_deviation(double gamma, double mu, double deviation) {
-  return {
+  return CappedTriangular(
       gamma, mu,
-      detail::CappedShape::b_of_mean_deviation("capped_triangular::from_mean_deviation", gamma, deviation)};
+      detail::CappedShape::b_of_mean_deviation("capped_triangular::from_mean_deviation", gamma, deviation));
 }
 
 }  // namespace fenchel

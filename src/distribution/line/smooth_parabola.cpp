@@ -14,8 +14,9 @@ SmoothParabola::SmoothParabola(double gamma, double mu, double sigma2)
     : mu_(detail::checked_finite(kWhere, "mu", mu)), shape_(kWhere, kBend, gamma, "sigma2", sigma2) {}
 
 SmoothParabola SmoothParabola::from_variance(double gamma, double mu, double variance) {
-  return {gamma, mu,
-          detail::SmoothShape::scale_of_variance("smooth_parabola::from_variance", kBend, gamma, variance)};
+  return SmoothParabola(
+      gamma, mu,
+      detail::SmoothShape::scale_of_variance("smooth_parabola::from_variance", kBend, gamma, variance));
 }
 
 double SmoothParabola::threshold() const noexcept {

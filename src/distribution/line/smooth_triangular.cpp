@@ -14,14 +14,15 @@ SmoothTriangular::SmoothTriangular(double gamma, double mu, double b)
     : mu_(detail::checked_finite(kWhere, "mu", mu)), shape_(kWhere, kBend, gamma, "b", b) {}
 
 SmoothTriangular SmoothTriangular::from_variance(double gamma, double mu, double variance) {
-  return {gamma, mu,
-          detail::SmoothShape::scale_of_variance("smooth_triangular::from_variance", kBend, gamma, variance)};
+  return SmoothTriangular(
+      gamma, mu,
+      detail::SmoothShape::scale_of_variance("smooth_triangular::from_variance", kBend, gamma, variance));
 }
 
 SmoothTriangular SmoothTriangular::from_mean_deviation(double gamma, double mu, double deviation) {
-  return {
+  return SmoothTriangular(
       gamma, mu,
-      detail::SmoothShape::b_of_mean_deviation("smooth_triangular::from_mean_deviation", gamma, deviation)};
+      detail::SmoothShape::b_of_mean_deviation("smooth_triangular::from_mean_deviation", gamma, deviation));
 }
 
 double SmoothTriangular::threshold() const noexcept {

@@ -25,7 +25,7 @@ struct EllipticalErrors {
 /// The covariance matrix of alpha, if `with_alpha`, the mean, and the lower triangle of Sigma, row by row.
 [[nodiscard]] Eigen::MatrixXd elliptical_covariance(const EllipticalErrors& errors, bool with_alpha,
                                                     const Eigen::MatrixXd& covariance,
-                                                    const Eigen::MatrixXd& scale, double weight);
+                                                    const Eigen::MatrixXd& Sigma, double weight);
 
 /// alpha - 1 of the member with the kurtosis `ratio` N (N + 2): 2 (1 - ratio) / ((N + 4) ratio - (N + 2)),
 /// derived. Infinite where the ratio is not above that of the uniform distribution, (N + 2) / (N + 4), or

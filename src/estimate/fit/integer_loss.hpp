@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "core/compensated_sum.hpp"
 #include "estimate/fit/checks.hpp"
-#include "fenchel/core/compensated_sum.hpp"
 #include "fenchel/estimate/statistics/count_histogram.hpp"
 #include "fenchel/loss/integers.hpp"
 

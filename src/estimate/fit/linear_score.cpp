@@ -6,8 +6,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include <Eigen/Eigenvalues>
-
 #include "estimate/fit/checks.hpp"
 #include "estimate/regression/converged.hpp"
 #include "fenchel/core/infinity.hpp"
@@ -16,11 +14,12 @@
 #include "fenchel/estimate/regression/minimize.hpp"
 #include "fenchel/predict/function.hpp"
 #include "fenchel/score/function_score.hpp"
+#include "score/factorizations.hpp"
 
 namespace fenchel {
 namespace {
 
-constexpr auto kWhere = "fit_linear";
+constexpr auto kWhere = "fit_linear_score";
 
 /// psi = factor (phi - mean): its covariance in the data is the identity, by the method of Gram and Schmidt;
 /// what is a combination of others in the data is only scaled, by its mean where its variance is 0.
@@ -152,8 +151,8 @@ Eigen::MatrixXd covariance_or_nan(const NumericDensity& p, Callables psi) {
 Eigen::MatrixXd checked_inverse(const Eigen::MatrixXd& hessian) {
   constexpr double kSingular = 1e-9;  // about ten times the error of the Hessian's entries
   const Eigen::VectorXd root = hessian.diagonal().cwiseSqrt().cwiseInverse();
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> correlation(root.asDiagonal() * hessian *
-                                                                   root.asDiagonal());
+  const Eigen::MatrixXd scaled = root.asDiagonal() * hessian * root.asDiagonal();
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> correlation(scaled);
   const double least = correlation.eigenvalues().minCoeff();
   if (!(least > kSingular))
     throw std::domain_error(error_message(
@@ -172,8 +171,9 @@ void check_size(std::string_view what, std::size_t size, std::size_t wanted) {
 
 }  // namespace
 
-Fit<NumericDensity> fit_linear(double alpha, std::vector<LinearScore::Statistic> phi, const Interval& domain,
-                               const PhiMoments& moments, const std::vector<double>& start) {
+Fit<NumericDensity> fit_linear_score(double alpha, std::vector<LinearScore::Statistic> phi,
+                                     const Interval& domain, const PhiMoments& moments,
+                                     const std::vector<double>& start) {
   const std::size_t size = phi.size();
   if (size == 0) throw_invalid_argument(kWhere, "phi", "must not be empty", index_t{0});
   check_size("moments", static_cast<std::size_t>(moments.mean().size()), size);
@@ -213,15 +213,16 @@ Fit<NumericDensity> fit_linear(double alpha, std::vector<LinearScore::Statistic>
           found.value,  moments.weight()};
 }
 
-Fit<NumericDensity> fit_linear(double alpha, std::vector<LinearScore::Statistic> phi, Line,
-                               const PhiMoments& moments, const std::vector<double>& start) {
-  return fit_linear(alpha, std::move(phi), Interval(-kInfinity, kInfinity), moments, start);
+Fit<NumericDensity> fit_linear_score(double alpha, std::vector<LinearScore::Statistic> phi, Line,
+                                     const PhiMoments& moments, const std::vector<double>& start) {
+  return fit_linear_score(alpha, std::move(phi), Interval(-kInfinity, kInfinity), moments, start);
 }
 
-Fit<NumericDensity> fit_linear(double alpha, std::vector<LinearScore::Statistic> phi, const Interval& domain,
-                               const Data& data, const std::vector<double>& start) {
+Fit<NumericDensity> fit_linear_score(double alpha, std::vector<LinearScore::Statistic> phi,
+                                     const Interval& domain, const Data& data,
+                                     const std::vector<double>& start) {
   const PhiMoments moments = collect(data, MomentsInside(phi, domain)).moments();
-  return fit_linear(alpha, std::move(phi), domain, moments, start);
+  return fit_linear_score(alpha, std::move(phi), domain, moments, start);
 }
 
 }  // namespace fenchel

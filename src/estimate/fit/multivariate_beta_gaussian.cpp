@@ -64,12 +64,12 @@ Fit<MultivariateBetaGaussian> make_fit(double alpha, bool with_alpha, const Mome
   if (with_alpha) add("alpha", alpha);
   for (index_t i = 0; i < n; ++i) add(indexed("mu", i), p.mu()[i]);
   for (index_t i = 0; i < n; ++i) {
-    for (index_t j = 0; j <= i; ++j) add("scale[" + shortest(i) + "," + shortest(j) + "]", p.scale()(i, j));
+    for (index_t j = 0; j <= i; ++j) add("Sigma[" + shortest(i) + "," + shortest(j) + "]", p.Sigma()(i, j));
   }
   const auto errors =
       with_alpha ? detail::scale_and_alpha_errors(n, alpha - 1, log_det) : detail::scale_errors(n, alpha - 1);
   Eigen::MatrixXd spread =
-      detail::elliptical_covariance(errors, with_alpha, covariance, p.scale(), moments.weight());
+      detail::elliptical_covariance(errors, with_alpha, covariance, p.Sigma(), moments.weight());
   const double loss = tsallis_entropy(p, alpha);
   return {std::move(p), std::move(names), std::move(parameters), std::move(spread), loss, moments.weight()};
 }

@@ -66,12 +66,8 @@ Fit<TruncatedGaussian> fit_truncated_gaussian(double kappa, const Data& data) {
   const double sigma = found.deviation * std::exp(found.x[1]) / unit.z(), sigma2 = sigma * sigma;
   const double mu = found.mean + found.deviation * found.x[0];
   const Eigen::DiagonalMatrix<double, 2> jacobian(found.deviation, 2 * sigma2);
-  return {{kappa, mu, sigma2},
-          {"mu", "sigma2"},
-          Eigen::Vector2d(mu, sigma2),
-          jacobian * found.covariance * jacobian,
-          found.loss,
-          found.weight};
+  return {TruncatedGaussian(kappa, mu, sigma2),   {"mu", "sigma2"}, Eigen::Vector2d(mu, sigma2),
+          jacobian * found.covariance * jacobian, found.loss,       found.weight};
 }
 
 Fit<TruncatedGaussian> fit_truncated_gaussian(const Data& data) {
@@ -92,7 +88,7 @@ Fit<TruncatedGaussian> fit_truncated_gaussian(const Data& data) {
   const double mu = found.mean + found.deviation * found.x[0];
   Eigen::Matrix3d jacobian;
   jacobian << 0, 0, kappa * shape.kappa_slope() * shape.w, found.deviation, 0, 0, 0, 2 * sigma2, -sigma2;
-  return {{kappa, mu, sigma2},
+  return {TruncatedGaussian(kappa, mu, sigma2),
           {"kappa", "mu", "sigma2"},
           Eigen::Vector3d(kappa, mu, sigma2),
           jacobian * found.covariance * jacobian.transpose(),

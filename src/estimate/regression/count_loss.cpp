@@ -5,9 +5,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "fenchel/core/compensated_sum.hpp"
+#include "core/compensated_sum.hpp"
+#include "core/fenchel_young_term.hpp"
 #include "fenchel/core/deformed.hpp"
-#include "fenchel/core/fenchel_young_term.hpp"
 #include "fenchel/core/infinity.hpp"
 #include "fenchel/core/normalizer.hpp"
 

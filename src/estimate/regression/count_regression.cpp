@@ -114,7 +114,7 @@ SparsePoisson predict(const CountRegressionFit& fit, std::span<const double> fea
   const index_t size = fit.coefficients.size();
   detail::check_features("predict", static_cast<index_t>(features.size()), size);
   const Eigen::Map<const Eigen::VectorXd> x(features.data(), size);
-  return {fit.alpha, std::exp(fit.coefficients.dot(x) + fit.intercept)};
+  return SparsePoisson(fit.alpha, std::exp(fit.coefficients.dot(x) + fit.intercept));
 }
 
 }  // namespace fenchel

@@ -1,6 +1,6 @@
 #include "fenchel/estimate/regression/determination.hpp"
 
-#include "fenchel/core/compensated_sum.hpp"
+#include "core/compensated_sum.hpp"
 #include "fenchel/core/error.hpp"
 
 namespace fenchel {
@@ -8,7 +8,7 @@ namespace {
 
 template <class Term>
 double weighted_sum(index_t count, PerRow weights, Term term) {
-  CompensatedSum sum;
+  detail::CompensatedSum sum;
   for (index_t i = 0; i < count; ++i) sum.add(weights[i] * term(static_cast<std::size_t>(i)));
   return sum.total();
 }

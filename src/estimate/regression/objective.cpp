@@ -4,9 +4,9 @@
 #include <cstring>
 #include <utility>
 
+#include "estimate/statistics/byte_format.hpp"
 #include "estimate/statistics/collective.hpp"
 #include "fenchel/core/error.hpp"
-#include "fenchel/estimate/statistics/byte_format.hpp"
 
 namespace fenchel {
 namespace {

@@ -1,5 +1,6 @@
 #include "fenchel/estimate/regression/regression.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -21,6 +22,8 @@ namespace {
 constexpr const char* kWhere = "fit_regression";
 // Of the residuals of least squares over y: below, they are rounding.
 constexpr double kLeastResidual = 64 * std::numeric_limits<double>::epsilon();
+// A penalty that leaves the residuals as they are, for features that are collinear, and what it adds to them.
+constexpr double kHardlyAny = 1e-14, kLeastPenalized = 1e-9;
 // How far mu, and sigma or its logarithm, of the other starts are from least squares at a typical row, in its
 // sigma: a linear sigma keeps its sign at nearly all rows.
 constexpr double kMeanSpread = 0.5, kScaleSpread = 0.2;
@@ -162,8 +165,12 @@ RegressionFit fit_regression(const Data& data, const RegressionOptions& options)
   if (line.weight < static_cast<double>(parameters))
     throw_domain_error(kWhere, "the weight of all rows",
                        "must be at least the number of parameters, " + shortest(parameters), line.weight);
-  const double residual = std::sqrt(line.variance);
-  if (!(residual > kLeastResidual * std::hypot(line.mean[0], line.deviation[0])))
+  // A penalty makes residuals where there are none: they are those of least squares alone.
+  const bool penalized = options.penalty > kHardlyAny;
+  const double residual = std::sqrt(penalized ? detail::fit_least_squares(kWhere, data, kHardlyAny).variance
+                                              : line.variance),
+               least = kLeastResidual * std::hypot(line.mean[0], line.deviation[0]);
+  if (!(residual > (penalized ? std::max(least, kLeastPenalized * line.deviation[0]) : least)))
     throw_domain_error(kWhere, "the residual of least squares", "must be more than rounding", residual);
 
   const StandardProblem problem(data, options, line);
@@ -191,8 +198,8 @@ BetaGaussian predict(const RegressionFit& fit, std::span<const double> features)
   detail::check_features("predict", static_cast<index_t>(features.size()), fit.mean_coefficients.size());
   const Eigen::Map<const Eigen::VectorXd> x(features.data(), fit.mean_coefficients.size());
   const double s = fit.scale_coefficients.dot(x) + fit.scale_intercept;
-  return {fit.alpha, fit.mean_coefficients.dot(x) + fit.mean_intercept,
-          fit.link == ScaleLink::linear ? s * s : std::exp(2 * s)};
+  return BetaGaussian(fit.alpha, fit.mean_coefficients.dot(x) + fit.mean_intercept,
+                      fit.link == ScaleLink::linear ? s * s : std::exp(2 * s));
 }
 
 }  // namespace fenchel

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "estimate/fit/checks.hpp"
+#include "estimate/statistics/byte_format.hpp"
 #include "fenchel/core/double_double.hpp"
 #include "fenchel/core/infinity.hpp"
 #include "fenchel/data/data_error.hpp"
-#include "fenchel/estimate/statistics/byte_format.hpp"
 
 namespace fenchel::detail {
 namespace {

@@ -5,11 +5,11 @@
 #include <limits>
 #include <utility>
 
+#include "estimate/statistics/byte_format.hpp"
 #include "estimate/statistics/chunks.hpp"
 #include "estimate/statistics/sums.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/vector_math.hpp"
-#include "fenchel/estimate/statistics/byte_format.hpp"
 
 namespace fenchel {
 namespace {

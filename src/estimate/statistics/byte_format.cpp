@@ -1,4 +1,4 @@
-#include "fenchel/estimate/statistics/byte_format.hpp"
+#include "estimate/statistics/byte_format.hpp"
 
 #include <algorithm>
 #include <bit>

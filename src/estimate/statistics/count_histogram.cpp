@@ -4,11 +4,11 @@
 #include <limits>
 #include <utility>
 
+#include "estimate/statistics/byte_format.hpp"
 #include "estimate/statistics/chunks.hpp"
 #include "estimate/statistics/weight_table.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/data/data_error.hpp"
-#include "fenchel/estimate/statistics/byte_format.hpp"
 
 namespace fenchel {
 namespace {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "estimate/statistics/byte_format.hpp"
 #include "estimate/statistics/chunks.hpp"
 #include "estimate/statistics/sums.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/infinity.hpp"
-#include "fenchel/estimate/statistics/byte_format.hpp"
 
 namespace fenchel {
 namespace {

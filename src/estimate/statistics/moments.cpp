@@ -2,10 +2,10 @@
 
 #include <limits>
 
+#include "estimate/statistics/byte_format.hpp"
 #include "estimate/statistics/chunks.hpp"
 #include "estimate/statistics/sums.hpp"
 #include "fenchel/core/check.hpp"
-#include "fenchel/estimate/statistics/byte_format.hpp"
 
 namespace fenchel {
 namespace {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "estimate/fit/checks.hpp"
+#include "estimate/statistics/byte_format.hpp"
 #include "estimate/statistics/chunks.hpp"
 #include "estimate/statistics/weight_table.hpp"
 #include "fenchel/data/data_error.hpp"
-#include "fenchel/estimate/statistics/byte_format.hpp"
 
 namespace fenchel {
 namespace {

@@ -22,6 +22,8 @@ using fenchel::libtorch::entmax;
 using fenchel::libtorch::entmax15;
 using fenchel::libtorch::entmax_loss;
 using fenchel::libtorch::fusedmax;
+using fenchel::libtorch::GaussianBasis;
+using fenchel::libtorch::MultivariateGaussianBasis;
 using fenchel::libtorch::sparsemax;
 using Tensors = std::vector<Tensor>;
 using Map = std::function<Tensor(const Tensors&)>;
@@ -165,19 +167,18 @@ void check_losses() {
 
 void check_attention() {
   // alpha = 1: the mean of a Gaussian function under a Gaussian is their convolution.
-  const Tensor mu = numbers({0.1, 0.4}), sigma2 = numbers({0.01, 0.04}), means = numbers({0, 0.5, 1}),
-               covariances = numbers({0.04, 0.01, 0.02});
-  const Tensor variance = sigma2.unsqueeze(-1) + covariances, distance = mu.unsqueeze(-1) - means;
+  const Tensor mu = numbers({0.1, 0.4}), sigma2 = numbers({0.01, 0.04});
+  const GaussianBasis basis{numbers({0, 0.5, 1}), numbers({0.2, 0.1, 0.15})};
+  const Tensor variance = sigma2.unsqueeze(-1) + basis.sigma.square(), distance = mu.unsqueeze(-1) - basis.mu;
   const Tensor expected = (-distance.square() / (2 * variance)).exp() / (2 * M_PI * variance).sqrt();
-  check(near(continuous_attention(mu, sigma2, means, covariances, 1), expected),
-        "attention on the line at 1");
-  const Tensor plane = continuous_attention(
-      at::stack({mu, mu}, -1), at::diag_embed(at::stack({sigma2, sigma2}, -1)), at::stack({means, means}, -1),
-      at::diag_embed(at::stack({covariances, covariances}, -1)), 1);
-  check(near(plane, expected.square()), "attention on the plane at 1");
-  check(near(continuous_attention(mu[0], sigma2, means, covariances, numbers({1, 2}))[1],
-             continuous_attention(mu[0], sigma2[1], means, covariances, 2)),
-        "mu, sigma2 and alpha are broadcast");
+  check(near(continuous_attention(1, mu, sigma2, basis), expected), "attention on the line at 1");
+  const auto twice = [](const Tensor& x) { return at::stack({x, x}, -1); };
+  const MultivariateGaussianBasis plane{twice(basis.mu), at::diag_embed(twice(basis.sigma.square()))};
+  check(near(continuous_attention(1, twice(mu), at::diag_embed(twice(sigma2)), plane), expected.square()),
+        "attention on the plane at 1");
+  check(near(continuous_attention(numbers({1, 2}), mu[0], sigma2, basis)[1],
+             continuous_attention(2, mu[0], sigma2[1], basis)),
+        "alpha, mu and sigma2 are broadcast");
 }
 
 void check_all_derivatives() {
@@ -198,13 +199,15 @@ void check_all_derivatives() {
   check_derivatives("entmax_loss, soft targets, learned alpha",
                     [=](const Tensors& y) { return entmax_loss(y[0], q, y[1], -100, at::Reduction::None); },
                     {x, order});
-  const Tensor mu = numbers({0.2, 0.6}), sigma2 = numbers({0.5, 0.3}), means = numbers({0, 0.4, 1}),
-               covariances = numbers({0.4, 0.3, 0.5});
+  const Tensor mu = numbers({0.2, 0.6}), sigma2 = numbers({0.5, 0.3});
+  const GaussianBasis basis{numbers({0, 0.4, 1}), numbers({0.6, 0.5, 0.7})};
   check_derivatives("continuous_attention",
-                    [](const Tensors& y) { return continuous_attention(y[0], y[1], y[2], y[3], y[4]); },
-                    {mu, sigma2, means, covariances, numbers({1.5, 2})});
+                    [](const Tensors& y) {
+                      return continuous_attention(y[0], y[1], y[2], GaussianBasis{y[3], y[4]});
+                    },
+                    {numbers({1.5, 2}), mu, sigma2, basis.mu, basis.sigma});
   check_derivatives("continuous_attention, a basis that is not learned",
-                    [=](const Tensors& y) { return continuous_attention(y[0], y[1], means, covariances); },
+                    [=](const Tensors& y) { return continuous_attention(2, y[0], y[1], basis); },
                     {mu, sigma2});
 }
 
@@ -216,14 +219,19 @@ void check_errors() {
   check_throws<std::exception>("float64, float32", [&] { (void)entmax(at::tensor({1, 2})); });
   check_throws<c10::ValueError>("without dim, [2], got [1]",
                                 [&] { (void)entmax_loss(x, classes.slice(0, 0, 1)); });
-  check_throws<c10::ValueError>("the shape of x, [2, 3], got [3]", [&] { (void)entmax_loss(x, x[0]); });
+  check_throws<c10::ValueError>("the shape of scores, [2, 3], got [3]", [&] { (void)entmax_loss(x, x[0]); });
   check_throws<c10::TypeError>("must be classes", [&] { (void)entmax_loss(x, classes.to(at::kBool)); });
   check_throws<c10::ValueError>("detach", [&] { (void)entmax_loss(x, learned({x})[0]); });
   check_throws<c10::ValueError>("D = 2, got [2] and [2]", [&] {
-    (void)continuous_attention(x[0].slice(0, 0, 2), x[1].slice(0, 0, 2), x.t(), x);
+    const MultivariateGaussianBasis plane{x.t(), at::eye(2).expand({3, 2, 2})};
+    (void)continuous_attention(2, x[0].slice(0, 0, 2), x[1].slice(0, 0, 2), plane);
   });
-  check_throws<c10::ValueError>("covariances must be (N)",
-                                [&] { (void)continuous_attention(x, x, x[0], x); });
+  check_throws<c10::ValueError>("must be (N, D) and (N, D, D), got [2, 3] and [2, 3]", [&] {
+    (void)continuous_attention(2, x, x, MultivariateGaussianBasis{x, x});
+  });
+  check_throws<c10::ValueError>("must be (N), got [3] and [2, 3]", [&] {
+    (void)continuous_attention(2, x, x, GaussianBasis{x[0], x});
+  });
 
   const Tensors y = learned({x});
   const Tensor first = torch::autograd::grad({entmax(y[0]).square().sum()}, y, {}, true, true)[0];

@@ -131,7 +131,7 @@ TEST(AttendLine, QuadratureAgreesWithTheGoldenRows) {
   for (const auto& row : kLineAttention) {
     const BetaGaussian p(row.alpha, kLineMu, kLineSigma2);
     const GaussianBasis psi({row.mean}, {row.width});
-    const double r = detail::with_line_density(p, [&](const detail::LineDensity& density) {
+    const double r = detail::with_line_density(p, [&](const detail::LineDensityView& density) {
       return detail::gaussian_expectation(density, line_function(psi, 0), row.mean, row.width);
     });
     EXPECT_NEAR(r, row.value, 1e-12 * row.value) << row.alpha << " " << row.mean << " " << row.width;
@@ -253,7 +253,7 @@ TEST(AttendLine, WavesAgreeWithQuadrature) {
     const BetaGaussian p(alpha, 0.3, 0.64);
     const Eigen::VectorXd r = attend(p, psi);
     for (index_t j = 0; j < psi.size(); ++j) {
-      const double want = detail::with_line_density(p, [&](const detail::LineDensity& density) {
+      const double want = detail::with_line_density(p, [&](const detail::LineDensityView& density) {
         return detail::line_expectation(density, line_function(psi, j));
       });
       EXPECT_NEAR(r[j], want, 1e-11) << alpha << " " << j;

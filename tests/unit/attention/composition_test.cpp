@@ -94,7 +94,7 @@ TEST(Composition, GradientsMatchDifferences) {
         EXPECT_NEAR(found.alpha,
                     slope_of([&](double x) { return loss(0, 0, weights_alpha, x, .1); }, alpha, 1e-3),
                     tolerance);
-        EXPECT_NEAR(found.lambda,
+        EXPECT_NEAR(found.ridge,
                     slope_of([&](double x) { return loss(0, 0, weights_alpha, alpha, x); }, .1, 1e-4),
                     tolerance);
       }
@@ -112,8 +112,7 @@ TEST(Composition, OfImagesIsWhatItsPartsGive) {
   const MultivariateBetaGaussian p = match_weights(1, w, ridge.positions());
   Eigen::VectorXd r(20);
   for (index_t j = 0; j < 20; ++j) {
-    r[j] = pdf(MultivariateBetaGaussian(1, ridge.basis().mean(j), p.scale() + ridge.basis().covariance(j)),
-               p.mu());
+    r[j] = pdf(MultivariateBetaGaussian(1, ridge.basis().mu(j), p.Sigma() + ridge.basis().Sigma(j)), p.mu());
   }
   const Eigen::VectorXd expected = ridge.fit(h).coefficients * r;
   EXPECT_LE((compose({AttentionKind::continuous}, ridge, scores, h) - expected).norm(), 1e-12);

@@ -94,33 +94,31 @@ TEST(GaussianBasis, IsSpacedEvenlyAndNamesBadInput) {
   const auto invalid = [](auto call) { return message_of<std::invalid_argument>(call); };
   const auto domain = [](auto call) { return message_of<std::domain_error>(call); };
   const auto spaced = GaussianBasis::linearly_spaced(4, 0, 1, {0.1, 0.5});
-  EXPECT_EQ(std::vector<double>(spaced.means().begin(), spaced.means().end()),
-            (std::vector<double>{0, 1, 0, 1}));
-  EXPECT_EQ(std::vector<double>(spaced.widths().begin(), spaced.widths().end()),
+  EXPECT_EQ(std::vector<double>(spaced.mu().begin(), spaced.mu().end()), (std::vector<double>{0, 1, 0, 1}));
+  EXPECT_EQ(std::vector<double>(spaced.sigma().begin(), spaced.sigma().end()),
             (std::vector<double>{0.1, 0.1, 0.5, 0.5}));
-  EXPECT_EQ(invalid([] { GaussianBasis({}, {}); }),
-            "fenchel::gaussian_basis: means must not be empty, got 0");
+  EXPECT_EQ(invalid([] { GaussianBasis({}, {}); }), "fenchel::gaussian_basis: mu must not be empty, got 0");
   EXPECT_EQ(invalid([] {
               GaussianBasis({1, 2}, {1});
             }),
-            "fenchel::gaussian_basis: widths.size() must equal means.size() = 2, got 1");
+            "fenchel::gaussian_basis: sigma.size() must equal mu.size() = 2, got 1");
   EXPECT_EQ(domain([] {
               GaussianBasis({0, kNaN}, {1, 1});
             }),
-            "fenchel::gaussian_basis: means[1] must be finite, got nan");
+            "fenchel::gaussian_basis: mu[1] must be finite, got nan");
   EXPECT_EQ(domain([] {
               GaussianBasis({0, 1}, {1, 0});
             }),
-            "fenchel::gaussian_basis: widths[1] must be positive and finite, got 0");
+            "fenchel::gaussian_basis: sigma[1] must be positive and finite, got 0");
   EXPECT_EQ(domain([] { GaussianBasis({0}, {1e-170}); }),
-            "fenchel::gaussian_basis: widths^2[0] must be positive and finite, got 0");
+            "fenchel::gaussian_basis: sigma^2[0] must be positive and finite, got 0");
   EXPECT_EQ(invalid([] {
               (void)GaussianBasis::linearly_spaced(3, 0, 1, {0.1, 0.5});
             }),
             "fenchel::gaussian_basis::linearly_spaced: count must be a positive multiple of the number of "
-            "widths, 2, got 3");
+            "sigma, 2, got 3");
   EXPECT_EQ(invalid([] { (void)GaussianBasis::linearly_spaced(3, 0, 1, {}); }),
-            "fenchel::gaussian_basis::linearly_spaced: widths must not be empty, got 0");
+            "fenchel::gaussian_basis::linearly_spaced: sigma must not be empty, got 0");
 }
 
 }  // namespace

@@ -118,7 +118,7 @@ TEST(MatchWeights, GradientsMatchDifferencesInSpace) {
       const MultivariateQuadraticGradient cotangent{normal_matrix(d, 1, 9), symmetric(d, 10), .4};
       const auto loss = [&](double a, const Eigen::VectorXd& w) {
         const MultivariateBetaGaussian p = match_weights(a, w, t, .02);
-        return cotangent.mu.dot(p.mu()) + cotangent.scale.cwiseProduct(p.scale()).sum() + cotangent.alpha * a;
+        return cotangent.mu.dot(p.mu()) + cotangent.Sigma.cwiseProduct(p.Sigma()).sum() + cotangent.alpha * a;
       };
       const Eigen::VectorXd w = moved(0),
                             d_w = w.cwiseProduct((direction.array() - w.dot(direction)).matrix());

@@ -68,7 +68,7 @@ TEST(MultivariateAttend, GoldenRows) {
     EXPECT_NEAR(attend(p, psi)[0], row[0], 1e-12 * row[0]);
     const auto gradient = attend_vjp(p, psi, VectorXd::Ones(1));
     const VectorXd first = kScale * gradient.mu;
-    const MatrixXd second = 2 * kScale * gradient.scale * kScale;
+    const MatrixXd second = 2 * kScale * gradient.Sigma * kScale;
     EXPECT_NEAR(first[0], row[1], 1e-13);
     EXPECT_NEAR(first[1], row[2], 1e-13);
     EXPECT_NEAR(second(0, 0), row[3], 1e-13);
@@ -91,14 +91,14 @@ TEST(MultivariateAttend, TheGaussianIsKnown) {
     const MultivariateGaussianBasis psi = example_basis(n);
     const VectorXd r = attend(p, psi);
     for (index_t j = 0; j < psi.size(); ++j) {
-      const MatrixXd sum = p.scale() + psi.covariance(j), inverse = sum.inverse();
-      const VectorXd shift = inverse * (p.mu() - psi.mean(j));
-      const double rho = std::exp(-shift.dot(p.mu() - psi.mean(j)) / 2) /
+      const MatrixXd sum = p.Sigma() + psi.Sigma(j), inverse = sum.inverse();
+      const VectorXd shift = inverse * (p.mu() - psi.mu(j));
+      const double rho = std::exp(-shift.dot(p.mu() - psi.mu(j)) / 2) /
                          std::sqrt((2 * std::numbers::pi * sum).determinant());
       EXPECT_NEAR(r[j], rho, 1e-13 * rho);
       const auto gradient = attend_vjp(p, psi, VectorXd::Unit(psi.size(), j));
       EXPECT_LT((gradient.mu + rho * shift).norm(), 1e-12 * (1 + rho));
-      EXPECT_LT((gradient.scale - rho / 2 * (shift * shift.transpose() - inverse)).norm(), 1e-12 * (1 + rho));
+      EXPECT_LT((gradient.Sigma - rho / 2 * (shift * shift.transpose() - inverse)).norm(), 1e-12 * (1 + rho));
     }
   }
 }
@@ -130,17 +130,17 @@ TEST(MultivariateAttend, DerivativesAreDifferences) {
           const auto moved = [&](double x) {
             VectorXd mu = p.mu();
             mu[a] += x;
-            return attend(MultivariateBetaGaussian(alpha, mu, p.scale()), psi)[j];
+            return attend(MultivariateBetaGaussian(alpha, mu, p.Sigma()), psi)[j];
           };
           EXPECT_NEAR(gradient.mu[a], slope_of(moved, 0, 2e-4), 2e-8) << alpha << " " << j;
           for (index_t b = 0; b <= a; ++b) {
             const auto scaled = [&](double x) {
-              MatrixXd scale = p.scale();
+              MatrixXd scale = p.Sigma();
               scale(a, b) += x / 2;
               scale(b, a) += x / 2;
               return attend(MultivariateBetaGaussian(alpha, p.mu(), scale), psi)[j];
             };
-            EXPECT_NEAR(gradient.scale(a, b), slope_of(scaled, 0, 1e-4), 1e-7) << alpha << " " << j;
+            EXPECT_NEAR(gradient.Sigma(a, b), slope_of(scaled, 0, 1e-4), 1e-7) << alpha << " " << j;
           }
         }
         const double h = 1e-3 * alpha;
@@ -148,7 +148,7 @@ TEST(MultivariateAttend, DerivativesAreDifferences) {
           EXPECT_EQ(gradient.alpha, 0);
         } else {
           const auto ordered = [&](double x) {
-            return attend(MultivariateBetaGaussian(x, p.mu(), p.scale()), psi)[j];
+            return attend(MultivariateBetaGaussian(x, p.mu(), p.Sigma()), psi)[j];
           };
           EXPECT_NEAR(gradient.alpha, slope_of(ordered, alpha, h), 1e-8) << alpha << " " << j;
         }
@@ -165,7 +165,7 @@ TEST(MultivariateAttend, ProductsWithTheJacobianAreTransposed) {
     const MultivariateQuadraticGradient direction{vector({1, -2, 0.5}), example_scale(3), -0.7};
     const auto gradient = attend_vjp(p, psi, cotangent);
     EXPECT_NEAR(cotangent.dot(attend_jvp(p, psi, direction)),
-                gradient.mu.dot(direction.mu) + (gradient.scale * direction.scale).trace() +
+                gradient.mu.dot(direction.mu) + (gradient.Sigma * direction.Sigma).trace() +
                     gradient.alpha * direction.alpha,
                 1e-12)
         << alpha;
@@ -213,14 +213,14 @@ TEST(MultivariateAttend, MovesWithAffineMaps) {
   MatrixXd means(3, psi.size());
   std::vector<MatrixXd> covariances;
   for (index_t j = 0; j < psi.size(); ++j) {
-    means.col(j) = b * psi.mean(j) + shift;
-    const MatrixXd moved = b * psi.covariance(j) * b.transpose();
+    means.col(j) = b * psi.mu(j) + shift;
+    const MatrixXd moved = b * psi.Sigma(j) * b.transpose();
     covariances.emplace_back((moved + moved.transpose()) / 2);
   }
   const MultivariateGaussianBasis moved(means, covariances);
   for (double alpha : {0.8, 1.0, 1 + 1e-8, 1.5, 2.0, 5.0}) {
     const MultivariateBetaGaussian p = example(alpha, 3);
-    const MatrixXd scale = std::pow(det, alpha - 1) * b * p.scale() * b.transpose();
+    const MatrixXd scale = std::pow(det, alpha - 1) * b * p.Sigma() * b.transpose();
     const MultivariateBetaGaussian q(alpha, b * p.mu() + shift, (scale + scale.transpose()) / 2);
     const VectorXd before = attend(p, psi), after = det * attend(q, moved);
     for (index_t j = 0; j < psi.size(); ++j) EXPECT_NEAR(after[j], before[j], 2e-12 * before[j]) << alpha;
@@ -318,7 +318,7 @@ TEST(MultivariateAttend, BadInput) {
   EXPECT_EQ(message_of<Shape>([&] {
               (void)attend_jvp(q, psi, {VectorXd::Zero(2), MatrixXd::Zero(2, 3), 0});
             }),
-            "fenchel::attend_jvp: direction.scale.cols() must be 2, got 3");
+            "fenchel::attend_jvp: direction.Sigma.cols() must be 2, got 3");
   const MultivariateBetaGaussian flat(2, VectorXd::Zero(2), square({1, 1, 1, 1}));
   EXPECT_EQ(message_of<std::domain_error>([&] { (void)attend(flat, psi); }),
             "fenchel::attend: the rank of Sigma must be its dimension, 2, got 1");

@@ -70,7 +70,7 @@ TEST(Positions, OfGridsRunAsTheBasisDoes) {
   const Eigen::MatrixXd grid = grid_positions(2, 3);
   for (index_t j = 0; j < 6; ++j) {
     for (index_t k = 0; k < 6; ++k) {
-      EXPECT_LE((grid.col(j) - psi.mean(j)).norm(), (grid.col(j) - psi.mean(k)).norm()) << j << " " << k;
+      EXPECT_LE((grid.col(j) - psi.mu(j)).norm(), (grid.col(j) - psi.mu(k)).norm()) << j << " " << k;
     }
   }
 }
@@ -144,7 +144,7 @@ TEST(RidgeRegression, GradientsMatchDifferences) {
       return RidgeRegression<GaussianBasis>(psi, t, lambda).fit(h).coefficients.cwiseProduct(w).sum();
     };
     const double slope = slope_of(of_lambda, .3, 1e-3);
-    EXPECT_NEAR(gradient.lambda, slope, 1e-8 * std::abs(slope)) << length;
+    EXPECT_NEAR(gradient.ridge, slope, 1e-8 * std::abs(slope)) << length;
   }
 }
 
@@ -240,19 +240,18 @@ TEST(RidgeRegression, SaysWhatIsWrong) {
     return [=] { (void)RidgeRegression<GaussianBasis>(audio(), positions(length), lambda); };
   };
   EXPECT_EQ(message_of<std::domain_error>(make(5, -1)),
-            "fenchel::ridge_regression: lambda must be finite and not negative, got -1");
+            "fenchel::ridge_regression: ridge must be finite and not negative, got -1");
   EXPECT_EQ(message_of<std::domain_error>(make(5, kNaN)),
-            "fenchel::ridge_regression: lambda must be finite and not negative, got nan");
+            "fenchel::ridge_regression: ridge must be finite and not negative, got nan");
   EXPECT_EQ(
       message_of<std::domain_error>(make(200, 0)),
-      "fenchel::ridge_regression: lambda must be larger, since F and lambda make a singular system, got 0");
+      "fenchel::ridge_regression: ridge must be larger, since F and ridge make a singular system, got 0");
   EXPECT_EQ(
       message_of<std::domain_error>(make(100, 0)),
-      "fenchel::ridge_regression: lambda must be larger, since F and lambda make a singular system, got 0");
-  EXPECT_EQ(
-      message_of<std::domain_error>(make(200, 1e-30)),
-      "fenchel::ridge_regression: lambda must be larger, since F and lambda make a singular system, got "
-      "1e-30");
+      "fenchel::ridge_regression: ridge must be larger, since F and ridge make a singular system, got 0");
+  EXPECT_EQ(message_of<std::domain_error>(make(200, 1e-30)),
+            "fenchel::ridge_regression: ridge must be larger, since F and ridge make a singular system, got "
+            "1e-30");
   EXPECT_EQ(message_of<std::invalid_argument>(make(0, .1)),
             "fenchel::positions: length must be at least 1, got 0");
   EXPECT_EQ(message_of<std::invalid_argument>(

@@ -7,9 +7,9 @@
 #include <stdexcept>
 #include <vector>
 
+#include "core/gamma_ratio_derivatives.hpp"
 #include "fenchel/core/beta_gaussian.hpp"
 #include "fenchel/core/gamma_ratio.hpp"
-#include "fenchel/core/gamma_ratio_derivatives.hpp"
 #include "fenchel/core/infinity.hpp"
 
 namespace fenchel {
@@ -29,24 +29,24 @@ TEST(GammaRatioDerivatives, AreDerivatives) {
   for (const index_t n : {1, 2, 3, 4, 7}) {
     for (const double am1 : {-0.2, -1e-3, 0.0, 1e-8, 0.05, 0.5, 1.0, 4.0, 1e3}) {
       SCOPED_TRACE(::testing::Message() << "n=" << n << " am1=" << am1);
-      const GammaRatioDerivatives d = log_gamma_ratio_derivatives(n, am1);
+      const detail::GammaRatioDerivatives d = detail::log_gamma_ratio_derivatives(n, am1);
       const double slope = log_gamma_ratio_slope(n, am1), h = 1e-3 * std::max(0.1, std::abs(am1));
-      EXPECT_NEAR(d.first, slope, kGammaRatioDerivativeError * slope);
+      EXPECT_NEAR(d.first, slope, detail::kGammaRatioDerivativeError * slope);
       const auto first = [&](double x) { return log_gamma_ratio_slope(n, x); };
-      const auto second = [&](double x) { return log_gamma_ratio_derivatives(n, x).second; };
+      const auto second = [&](double x) { return detail::log_gamma_ratio_derivatives(n, x).second; };
       EXPECT_NEAR(d.second, difference(first, am1, h), 1e-8 * std::abs(d.second));
       EXPECT_NEAR(d.third, difference(second, am1, h), 1e-7 * std::abs(d.third));
     }
   }
-  EXPECT_EQ(log_gamma_ratio_derivatives(3, kInf).second, 0);
+  EXPECT_EQ(detail::log_gamma_ratio_derivatives(3, kInf).second, 0);
 }
 
 TEST(GammaRatioDerivatives, DoNotJumpWhereTheirSeriesBegins) {
   for (const double edge : {1. / 16, 1. / 15, 1. / 3, -1. / 17.5, -0.1}) {
-    const GammaRatioDerivatives below = log_gamma_ratio_derivatives(1, edge * (1 - 1e-14)),
-                                above = log_gamma_ratio_derivatives(1, edge * (1 + 1e-14));
-    EXPECT_NEAR(below.second, above.second, kGammaRatioDerivativeError * std::abs(above.second));
-    EXPECT_NEAR(below.third, above.third, kGammaRatioDerivativeError * std::abs(above.third));
+    const detail::GammaRatioDerivatives below = detail::log_gamma_ratio_derivatives(1, edge * (1 - 1e-14)),
+                                        above = detail::log_gamma_ratio_derivatives(1, edge * (1 + 1e-14));
+    EXPECT_NEAR(below.second, above.second, detail::kGammaRatioDerivativeError * std::abs(above.second));
+    EXPECT_NEAR(below.third, above.third, detail::kGammaRatioDerivativeError * std::abs(above.third));
   }
 }
 

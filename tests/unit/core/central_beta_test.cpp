@@ -4,8 +4,8 @@
 
 #include <cmath>
 
+#include "core/beta_gaussian/radius.hpp"
 #include "core/beta_gaussian/radius_slope.hpp"
-#include "fenchel/core/beta_gaussian_radius.hpp"
 #include "support/reference_cdf.hpp"
 
 namespace fenchel::detail {
@@ -54,7 +54,7 @@ TEST(RadiusRule, IsTheAdaptiveIntegral) {
     const BetaGaussianConstants c = beta_gaussian_constants(1, alpha - 1, 0.3);
     for (const double q : {1e-3, 0.1, 0.5, 1.0, 1.3, 2.0, 6.0, 40.0, 700.0}) {
       if (alpha > 1 && q >= c.radius2) continue;
-      const double slope = log_radius_alpha_slope(c, q);
+      const double slope = detail::log_radius_alpha_slope(c, q);
       EXPECT_NEAR(radius_slope(c, q, RadiusRule{c.am1}), slope, kRadiusSlopeError * (1 + std::abs(slope)))
           << alpha << " at " << q;
     }

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <vector>
 
-#include "fenchel/loss/integers.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
 
@@ -98,14 +97,6 @@ TEST(BetaCovariance, ErrorsAreNamed) {
               (void)beta_covariance(bump(1), 1, kIdentity, [](double) { return kNaN; });
             }).substr(0, 39),
             "fenchel::beta_covariance: the value at ");
-}
-
-TEST(BetaCovariance, OnTheIntegersIsTheHessianOfTheLoss) {
-  for (const double alpha : {1.0, 1.5, 2.0, 3.0}) {
-    const SparsePoisson p(alpha, 6);
-    const double hessian = fenchel_young_hessian(Tsallis(alpha), PoissonScore(6), Naturals());
-    EXPECT_NEAR(beta_covariance(p, 2 - alpha, kIdentity, kIdentity), hessian, 1e-12 * hessian) << alpha;
-  }
 }
 
 }  // namespace

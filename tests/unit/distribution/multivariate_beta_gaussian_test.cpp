@@ -75,7 +75,7 @@ TEST(MultivariateBetaGaussian, ConstantsMatchTheGoldenRows23To30) {
 TEST(MultivariateBetaGaussian, EntropyAndMatchingMatchTheGoldenRows55To58) {
   expect_near(entropy(MultivariateBetaGaussian(2, kMu, kScale)), 0.55843368915907012, "55");
   const auto factor = [](double alpha) {
-    return MultivariateBetaGaussian::from_covariance(alpha, kMu, kScale).scale()(1, 1) / kScale(1, 1);
+    return MultivariateBetaGaussian::from_covariance(alpha, kMu, kScale).Sigma()(1, 1) / kScale(1, 1);
   };
   expect_near(factor(1.5), 3.4625160131003254, "56");
   expect_near(factor(2), 10.115733212698646, "57");
@@ -106,7 +106,7 @@ TEST(MultivariateBetaGaussian, MatchesTheTable) {
     }
     if (!block.contains("matching")) continue;
     const auto matched = MultivariateBetaGaussian::from_covariance(alpha, mu, scale);
-    EXPECT_NEAR(matched.scale()(0, 0) / scale(0, 0), block.at("matching")[0],
+    EXPECT_NEAR(matched.Sigma()(0, 0) / scale(0, 0), block.at("matching")[0],
                 kRelative * block.at("matching")[0]);
     EXPECT_TRUE(covariance(matched).isApprox(scale, kRelative));
   }
@@ -243,7 +243,7 @@ TEST(MultivariateBetaGaussian, EscortIsThePowerOfTheDensity) {
                     1e-12);
       }
       if (alpha > 1.01) {
-        EXPECT_NEAR(support(e).radius2 * e.scale()(0, 0), support(p).radius2 * kScale(0, 0), 1e-12);
+        EXPECT_NEAR(support(e).radius2 * e.Sigma()(0, 0), support(p).radius2 * kScale(0, 0), 1e-12);
       }
       // Under the escort of order 2 - alpha the mean of q is in closed form.
       if (order == 2 - alpha) {
@@ -282,13 +282,13 @@ TEST(MultivariateBetaGaussian, CanonicalParametersComeBack) {
     EXPECT_TRUE(theta.quadratic.isApprox(-kScale.inverse() / 2, 1e-14));
     const auto back = MultivariateBetaGaussian::from_canonical(alpha, theta);
     EXPECT_TRUE(back.mu().isApprox(kMu, 1e-13));
-    EXPECT_TRUE(back.scale().isApprox(kScale, 1e-13));
+    EXPECT_TRUE(back.Sigma().isApprox(kScale, 1e-13));
   }
 }
 
 TEST(MultivariateBetaGaussian, DiagonalAndUniformAreMembers) {
   const auto p = MultivariateBetaGaussian::diagonal(1.5, kMu, Vector2d(2, 3));
-  EXPECT_EQ(p.scale(), MatrixXd(Vector2d(2, 3).asDiagonal()));
+  EXPECT_EQ(p.Sigma(), MatrixXd(Vector2d(2, 3).asDiagonal()));
   const auto cube = MultivariateBetaGaussian::from_covariance(kInf, kMu, kScale);
   EXPECT_TRUE(covariance(cube).isApprox(kScale, 1e-15));
   EXPECT_NEAR(expectation(cube, [](const VectorXd&) { return 1; }), 1, 1e-10);
@@ -304,16 +304,16 @@ TEST(MultivariateBetaGaussian, BadInputIsNamed) {
   EXPECT_EQ(message([] { MultivariateBetaGaussian(kNaN, kMu, kScale); }),
             where + "alpha must be greater than 0 for rank 2, got nan");
   EXPECT_EQ(message([] { (void)MultivariateBetaGaussian::diagonal(2, kMu, Vector2d(1, -1)); }),
-            where + "scale[1] must be finite and not negative, got -1");
+            where + "sigma2[1] must be finite and not negative, got -1");
   EXPECT_EQ(message_of<std::invalid_argument>(
                 [] { (void)MultivariateBetaGaussian::diagonal(2, kMu, Vector3d(1, 1, 1)); }),
-            where + "scale.size() must be mu.size() = 2, got 3");
+            where + "sigma2.size() must be mu.size() = 2, got 3");
   EXPECT_EQ(message([] { (void)MultivariateBetaGaussian::from_covariance(0.5, kMu, kScale); }),
             where + "alpha must be greater than 2/4 for rank 2, got 0.5");
   EXPECT_EQ(message([] { (void)MultivariateBetaGaussian::from_shape(kInf, kMu, kScale); }),
             where + "alpha must be finite, got inf");
   EXPECT_EQ(message([] { (void)MultivariateBetaGaussian::from_covariance(1e6, kMu, kScale); }).substr(0, 100),
-            where + "the logarithm of what multiplies the scale must be within +-700");
+            where + "the logarithm of what multiplies Sigma must be within +-700");
   EXPECT_EQ(message([] {
               (void)MultivariateBetaGaussian::from_canonical(2, {kMu, Vector2d(1, -1).asDiagonal()});
             }),
@@ -327,7 +327,7 @@ TEST(MultivariateBetaGaussian, BadInputIsNamed) {
             }),
             where + "radius2 must be positive and finite, got 0");
   EXPECT_EQ(message([] { (void)canonical_parameters(MultivariateBetaGaussian(2, kMu, Matrix2d::Ones())); }),
-            "fenchel::canonical_parameters: the smallest eigenvalue of scale must be positive, got 0");
+            "fenchel::canonical_parameters: the smallest eigenvalue of Sigma must be positive, got 0");
   EXPECT_EQ(message([] { (void)tsallis_entropy(MultivariateBetaGaussian(2, kMu, kScale), 0); }),
             "fenchel::tsallis_entropy: order must be positive, got 0");
   EXPECT_EQ(message([] { (void)escort(MultivariateBetaGaussian(2, kMu, kScale), -0.5); }),

@@ -52,7 +52,7 @@ TEST(MultivariateExpectation, OfTheGaussianIsKnown) {
   for (index_t n = 1; n <= 4; ++n) {
     const MultivariateBetaGaussian p = example(n, 1);
     const VectorXd k = VectorXd::LinSpaced(n, 0.7, -0.4);
-    const double spread = k.dot(p.scale() * k), shift = k.dot(p.mu());
+    const double spread = k.dot(p.Sigma() * k), shift = k.dot(p.mu());
     EXPECT_NEAR(expectation(p, [&](const VectorXd& t) { return std::exp(k.dot(t)); }),
                 std::exp(shift + spread / 2), 1e-10 * std::exp(shift + spread / 2));
     EXPECT_NEAR(expectation(

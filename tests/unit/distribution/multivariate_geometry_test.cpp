@@ -27,7 +27,7 @@ TEST(MultivariateGeometry, MarginalMatchesTheGoldenRow59) {
   const MultivariateBetaGaussian first =
       marginal(MultivariateBetaGaussian(2, kMu, kScale), std::vector<index_t>{0});
   EXPECT_NEAR(first.alpha(), 5. / 3, 1e-15);
-  EXPECT_NEAR(first.scale()(0, 0), 0.43860266073192991, 1e-13);
+  EXPECT_NEAR(first.Sigma()(0, 0), 0.43860266073192991, 1e-13);
 }
 
 /// The integral of the joint density over the second coordinate of the plane.
@@ -59,7 +59,7 @@ TEST(MultivariateGeometry, MarginalsCompose) {
     const auto single = marginal(pair, std::vector<index_t>{1});
     EXPECT_EQ(pair.mu(), VectorXd(Vector2d(2, 0.4)));
     EXPECT_NEAR(single.alpha(), direct.alpha(), 1e-15);
-    EXPECT_NEAR(single.scale()(0, 0), direct.scale()(0, 0), 1e-13 * direct.scale()(0, 0)) << alpha;
+    EXPECT_NEAR(single.Sigma()(0, 0), direct.Sigma()(0, 0), 1e-13 * direct.Sigma()(0, 0)) << alpha;
     const auto same = marginal(p, std::vector<index_t>{0, 1, 2});
     EXPECT_NEAR(log_pdf(same, kCentre), log_pdf(p, kCentre), 1e-13);
   }
@@ -88,8 +88,8 @@ TEST(MultivariateGeometry, ConditionalIsTheJointOverTheMarginal) {
     EXPECT_NEAR(rest.mu()[0], mean_given, 1e-14);
     if (alpha < kInf) {
       const double schur = kCube(1, 1) - row.dot(block.inverse() * row.transpose());
-      EXPECT_NEAR(rest.scale()(0, 0), std::pow(pdf(part, values), alpha - 1) * schur,
-                  1e-12 * rest.scale()(0, 0));
+      EXPECT_NEAR(rest.Sigma()(0, 0), std::pow(pdf(part, values), alpha - 1) * schur,
+                  1e-12 * rest.Sigma()(0, 0));
     }
     for (const double x : {mean_given, mean_given + 0.1, mean_given - 0.2}) {
       const double joint = log_pdf(p, Vector3d(0.2, x, 2.1));
@@ -115,7 +115,7 @@ TEST(MultivariateGeometry, AffineMapsTheDensity) {
     EXPECT_TRUE(covariance(q).isApprox(B * covariance(p) * B.transpose(), 1e-13));
     if (alpha == kInf) continue;
     const double factor = std::pow(B.determinant(), alpha - 1);
-    EXPECT_TRUE(q.scale().isApprox(factor * B * kScale * B.transpose(), 1e-12)) << alpha;
+    EXPECT_TRUE(q.Sigma().isApprox(factor * B * kScale * B.transpose(), 1e-12)) << alpha;
   }
 }
 
@@ -128,8 +128,8 @@ TEST(MultivariateGeometry, AffineMapsOfAnyRank) {
     EXPECT_TRUE(covariance(image).isApprox(flat * covariance(p) * flat.transpose(), 1e-13));
     // A projection is the marginal.
     const auto first = affine(p, Eigen::RowVector3d(1, 0, 0), VectorXd::Zero(1));
-    EXPECT_NEAR(first.scale()(0, 0), marginal(p, std::vector<index_t>{0}).scale()(0, 0),
-                1e-14 * first.scale()(0, 0));
+    EXPECT_NEAR(first.Sigma()(0, 0), marginal(p, std::vector<index_t>{0}).Sigma()(0, 0),
+                1e-14 * first.Sigma()(0, 0));
     const auto plane = affine(image, tall, Vector3d(1, 2, 3));
     EXPECT_EQ(plane.rank(), 2);
     EXPECT_NEAR(plane.alpha(), image.alpha(), 1e-15);
@@ -217,7 +217,7 @@ TEST(MultivariateGeometry, BadInputIsNamed) {
   EXPECT_EQ(sizes([&] { (void)affine(p, Matrix2d::Identity(), kCentre); }),
             "fenchel::affine: b.size() must be B.rows() = 2, got 3");
   EXPECT_EQ(values([&] { (void)affine(p, Matrix2d::Zero(), kMu); }),
-            "fenchel::multivariate_quadratic_score: the largest eigenvalue of scale must be positive, got 0");
+            "fenchel::multivariate_quadratic_score: the largest eigenvalue of Sigma must be positive, got 0");
   EXPECT_EQ(values([&] { (void)mahalanobis_contour(p, 1.5); }),
             "fenchel::mahalanobis_contour: mass must be in [0, 1], got 1.5");
 }

@@ -130,8 +130,8 @@ TEST(SampleGradient, IsThatOfCoupledDraws) {
         };
         const SampleGradient d = sample_gradient(p, t, g);
         EXPECT_NEAR(d.mu.sum(), difference(1, 0, 0), 1e-10);
-        EXPECT_NEAR(d.scale.cwiseProduct(change).sum(), difference(0, 1, 0), 1e-9);
-        EXPECT_LE((d.scale - d.scale.transpose()).norm(), 1e-15 + 1e-14 * d.scale.norm());
+        EXPECT_NEAR(d.Sigma.cwiseProduct(change).sum(), difference(0, 1, 0), 1e-9);
+        EXPECT_LE((d.Sigma - d.Sigma.transpose()).norm(), 1e-15 + 1e-14 * d.Sigma.norm());
         EXPECT_NEAR(d.alpha, difference(0, 0, 1), 1e-8);
       }
     }
@@ -143,7 +143,7 @@ TEST(SampleGradient, IsTheDerivativeOnTheLineForOneDimension) {
     const MultivariateBetaGaussian many(alpha, VectorXd{{0.3}}, MatrixXd{{0.64}});
     const SampleGradient d = sample_gradient(many, VectorXd{{0.7}}, VectorXd{{1}});
     const SampleDerivatives one = sample_derivatives(BetaGaussian(alpha, 0.3, 0.64), 0.7);
-    EXPECT_NEAR(d.scale(0, 0), one.sigma2, 1e-14);
+    EXPECT_NEAR(d.Sigma(0, 0), one.sigma2, 1e-14);
     EXPECT_NEAR(d.alpha, one.alpha, 1e-13);
   }
 }
@@ -152,7 +152,7 @@ TEST(SampleGradient, IsContinuousAtOne) {
   const auto at = [](double alpha) { return sample_gradient({alpha, kMu, kScale}, kT, kG); };
   EXPECT_NEAR(at(1).alpha, at(1 + 1e-9).alpha, 1e-8);
   EXPECT_NEAR(at(1).alpha, at(1 - 1e-9).alpha, 1e-8);
-  EXPECT_LE((at(1).scale - at(1 + 1e-9).scale).norm(), 1e-8);
+  EXPECT_LE((at(1).Sigma - at(1 + 1e-9).Sigma).norm(), 1e-8);
 }
 
 /// The mean over draws is the derivative of E|t|^2 = |mu|^2 + Tr(covariance).
@@ -166,7 +166,7 @@ TEST(SampleGradient, MeanOverDrawsIsTheDerivativeOfTheMean) {
     for (index_t k = 0; k < kDraws; ++k) {
       const SampleGradient d = sample_gradient(p, draws.col(k), 2 * draws.col(k));
       mu += d.mu / kDraws;
-      along += d.scale.cwiseProduct(kChange).sum() / kDraws;
+      along += d.Sigma.cwiseProduct(kChange).sum() / kDraws;
       alpha_slope += d.alpha / kDraws;
     }
     constexpr double kStep = 1e-5;

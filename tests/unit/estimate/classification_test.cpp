@@ -27,7 +27,7 @@ using testing::Table;
 
 constexpr index_t kClasses = 3, kFeatures = 2;
 
-ClassificationFit fit(const Table& table, ClassificationOptions options = {}) {
+ClassificationFit fit(const Table& table, ClassificationOptions options = {.penalty = 0}) {
   return testing::fit_table(fit_classification, table, options);
 }
 
@@ -218,7 +218,7 @@ TEST(Classification, UnitsOfFeaturesChangeTheirCoefficientsAlone) {
 
 TEST(Classification, WithoutFeaturesPredictsTheFrequencies) {
   for (const double alpha : {0.5, 1.0, 1.5, 2.0}) {
-    const SparseCategorical p = predict(fit({1, {0, 1, 1, 1, 0, 1}}, {.alpha = alpha}), {});
+    const SparseCategorical p = predict(fit({1, {0, 1, 1, 1, 0, 1}}, {.alpha = alpha, .penalty = 0}), {});
     EXPECT_NEAR(pmf(p, 0), 1.0 / 3, 2e-9) << alpha;
   }
 }

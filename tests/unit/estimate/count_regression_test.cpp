@@ -31,7 +31,7 @@ const std::vector<double> kFiniteAlphas{
     1.0, std::nextafter(1.0, 2.0), 1 + 1e-8, 1.01, 4.0 / 3, 1.5, 2.0, 3.0, 5.0, 1e6};
 const std::vector<double> kMeans{1e-300, 1e-3, 0.3, 0.5, 1.0, 2.5, 3.0, 17.2, 400.5, 1e5};
 
-CountRegressionFit fit(const Table& table, const CountRegressionOptions& options = {}) {
+CountRegressionFit fit(const Table& table, const CountRegressionOptions& options = {.penalty = 0}) {
   return testing::fit_table(fit_count_regression, table, options);
 }
 
@@ -135,7 +135,7 @@ std::pair<Eigen::VectorXd, Eigen::MatrixXd> poisson_newton(const Table& table) {
 TEST(CountRegression, AtAlphaOneIsPoissonRegression) {
   const Table table = drawn(1, kWeights, kIntercept, 500, 1);
   const auto [expected, covariance] = poisson_newton(table);
-  const CountRegressionFit result = fit(table, {.alpha = 1});
+  const CountRegressionFit result = fit(table, {.alpha = 1, .penalty = 0});
   EXPECT_EQ(result.status, MinimizeStatus::converged);
   EXPECT_NEAR(result.coefficients[0], expected[0], 1e-8);
   EXPECT_NEAR(result.coefficients[1], expected[1], 1e-8);
@@ -152,7 +152,7 @@ TEST(CountRegression, AtAlphaOneIsPoissonRegression) {
 TEST(CountRegression, MatchesMomentsForEveryAlpha) {
   const Table table = drawn(1.5, kWeights, kIntercept, 60, 2);
   for (const double alpha : {1.0, std::nextafter(1.0, 2.0), 1 + 1e-8, 4.0 / 3, 1.5, 2.0, 5.0}) {
-    const CountRegressionFit result = fit(table, {.alpha = alpha});
+    const CountRegressionFit result = fit(table, {.alpha = alpha, .penalty = 0});
     EXPECT_EQ(result.status, MinimizeStatus::converged) << alpha;
     Eigen::Vector3d moments = Eigen::Vector3d::Zero();
     double loss = 0;
@@ -171,7 +171,7 @@ TEST(CountRegression, MatchesMomentsForEveryAlpha) {
 
 TEST(CountRegression, AlmostPiecewiseLinearLossEndsNearItsMinimum) {
   const Table table = drawn(1.5, kWeights, kIntercept, 60, 2);
-  const CountRegressionFit result = fit(table, {.alpha = 1e6});
+  const CountRegressionFit result = fit(table, {.alpha = 1e6, .penalty = 0});
   const auto loss_at = [&](double w0, double w1, double b) {
     CountLoss loss(1e6);
     double sum = 0;
@@ -192,7 +192,7 @@ TEST(CountRegression, AlmostPiecewiseLinearLossEndsNearItsMinimum) {
 TEST(CountRegression, RecoversCoefficientsWithinTheirErrors) {
   for (const double alpha : {1.0, 4.0 / 3, 2.0, 3.0}) {
     const Table table = drawn(alpha, kWeights, kIntercept, 3000, 3);
-    const CountRegressionFit result = fit(table, {.alpha = alpha});
+    const CountRegressionFit result = fit(table, {.alpha = alpha, .penalty = 0});
     const Eigen::VectorXd errors = result.standard_errors();
     EXPECT_LT(errors.maxCoeff(), 0.3) << alpha;
     for (index_t k = 0; k < 2; ++k) {
@@ -210,7 +210,8 @@ TEST(CountRegression, StandardErrorsAreThoseOfRepeatedSamples) {
     double square = 0;
     for (int k = 0; k < kSamples; ++k) {
       const CountRegressionFit result =
-          fit(drawn(alpha, kWeights.head(1), 1, 100, 100 + static_cast<std::uint64_t>(k)), {.alpha = alpha});
+          fit(drawn(alpha, kWeights.head(1), 1, 100, 100 + static_cast<std::uint64_t>(k)),
+              {.alpha = alpha, .penalty = 0});
       const double z = (result.coefficients[0] - kWeights[0]) / result.standard_errors()[0];
       square += z * z / kSamples;
     }
@@ -249,7 +250,7 @@ TEST(CountRegression, UnitsOfFeaturesChangeTheirCoefficientsAlone) {
 }
 
 TEST(CountRegression, WithoutFeaturesMatchesTheMean) {
-  const CountRegressionFit poisson = fit({1, {0, 2, 1, 5, 2}}, {.alpha = 1});
+  const CountRegressionFit poisson = fit({1, {0, 2, 1, 5, 2}}, {.alpha = 1, .penalty = 0});
   EXPECT_NEAR(poisson.intercept, std::log(2), 1e-9);
   EXPECT_NEAR(poisson.standard_errors()[0], 1 / std::sqrt(10.0), 1e-9);
   const CountRegressionFit sparse = fit({1, {0, 2, 1, 5, 2}});
@@ -290,7 +291,7 @@ TEST(CountRegression, ExtremeRowsDoNotStopTheSearch) {
   table.add({0, 1e4, 10});
   table.add({7, -1e3, 10});
   for (const double alpha : {1.0, 1.5, 2.0}) {
-    const CountRegressionFit result = fit(table, {.alpha = alpha});
+    const CountRegressionFit result = fit(table, {.alpha = alpha, .penalty = 0});
     EXPECT_TRUE(std::isfinite(result.loss)) << alpha;
     EXPECT_LT(result.residual, 1e-5) << alpha << " " << to_string(result.status);
   }
@@ -304,7 +305,7 @@ TEST(CountRegression, LargeCountsConverge) {
     table.add({std::round(mu + std::sqrt(mu) * standard_normal(random)), x});
   }
   for (const double alpha : {1.0, 2.0}) {
-    const CountRegressionFit result = fit(table, {.alpha = alpha});
+    const CountRegressionFit result = fit(table, {.alpha = alpha, .penalty = 0});
     EXPECT_EQ(result.status, MinimizeStatus::converged) << alpha;
     EXPECT_NEAR(result.coefficients[0], 0.5, 1e-3) << alpha;
     EXPECT_NEAR(result.intercept, 14, 1e-3) << alpha;
@@ -326,7 +327,7 @@ TEST(CountRegression, DoesNotDependOnThreads) {
 
 TEST(CountRegression, Cancels) {
   const Table table = drawn(2, kWeights, kIntercept, 100, 6);
-  CountRegressionOptions options;
+  CountRegressionOptions options{.penalty = 0};
   options.minimize.callback = [](const MinimizeStep& step) { return step.iteration < 2; };
   EXPECT_EQ(fit(table, options).status, MinimizeStatus::cancelled);
   const RowsSource source = table.source();
@@ -335,7 +336,7 @@ TEST(CountRegression, Cancels) {
 }
 
 TEST(CountRegression, BadInputIsNamed) {
-  const auto message = [](const Table& table, const CountRegressionOptions& options = {}) {
+  const auto message = [](const Table& table, const CountRegressionOptions& options = {.penalty = 0}) {
     return message_of<std::exception>([&] { static_cast<void>(fit(table, options)); });
   };
   const Table good{2, {1, 1, 2, 2, 0, 3}};

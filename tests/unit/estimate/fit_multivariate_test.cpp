@@ -65,7 +65,7 @@ Vector triangle_of(const Matrix& scale) {
 
 /// mu and the lower triangle of Sigma.
 Vector parameters_of(const MultivariateBetaGaussian& p) {
-  const Vector triangle = triangle_of(p.scale());
+  const Vector triangle = triangle_of(p.Sigma());
   Vector all(p.dimension() + triangle.size());
   all << p.mu(), triangle;
   return all;
@@ -101,7 +101,7 @@ TEST(FitMultivariate, EstimatesAlphaFromTheKurtosis) {
 
 TEST(FitMultivariate, NamesItsParameters) {
   const auto points = points_with(some_mean(2), some_scale(2), 8);
-  const std::vector<std::string> names = {"mu[0]", "mu[1]", "scale[0,0]", "scale[1,0]", "scale[1,1]"};
+  const std::vector<std::string> names = {"mu[0]", "mu[1]", "Sigma[0,0]", "Sigma[1,0]", "Sigma[1,1]"};
   EXPECT_EQ(fit_multivariate_beta_gaussian(1.5, moments_of(points)).names, names);
   const RowsSource source = source_of(points);
   const auto fit = fit_multivariate_beta_gaussian(Data{source});
@@ -151,7 +151,7 @@ TEST(FitMultivariate, TheLossIsLeast) {
     const auto loss = cross_omega(Tsallis(alpha), p.score(), Euclidean(3), target);
     EXPECT_NEAR(fit.loss, loss.value, 1e-13 * (1 + std::abs(loss.value))) << alpha;
     EXPECT_LT(loss.gradient.mu.norm(), 1e-13) << alpha;
-    EXPECT_LT((p.scale() * loss.gradient.scale).norm(), 1e-13) << alpha;
+    EXPECT_LT((p.Sigma() * loss.gradient.Sigma).norm(), 1e-13) << alpha;
   }
 }
 
@@ -162,7 +162,7 @@ Matrix sandwich(const MultivariateBetaGaussian& p, double weight) {
   const Matrix v = covariance(p);
   const auto dimension = static_cast<double>(n);
   const double ratio = kurtosis(p) / (dimension * (dimension + 2));
-  const Matrix& s = p.scale();
+  const Matrix& s = p.Sigma();
   // Symmetric matrices E of the lower triangle span the changes of -Sigma^-1 / 2; dSigma = 2 Sigma E Sigma.
   std::vector<Matrix> basis;
   for (index_t i = 0; i < n; ++i) {

@@ -27,7 +27,7 @@ using testing::kNaN;
 using testing::message_of;
 using testing::Table;
 
-constexpr std::array kLinks{ScaleLink::linear, ScaleLink::log_linear};
+constexpr std::array kLinks{ScaleLink::linear, ScaleLink::log};
 
 RegressionFit fitted(const Table& table, const RegressionOptions& options) {
   return testing::fit_table(fit_regression, table, options);
@@ -78,7 +78,7 @@ TEST(Regression, RecoversWhatTheDataWereDrawnFrom) {
   for (const double alpha : {1.0, 1.5, 2.0}) {
     for (const ScaleLink link : kLinks) {
       const Table table = simulated(alpha, link, kRows);
-      const RegressionOptions options{.alpha = alpha, .link = link, .starts = 1};
+      const RegressionOptions options{.alpha = alpha, .link = link, .penalty = 0, .starts = 1};
       const RegressionFit fit = fitted(table, options);
       EXPECT_EQ(fit.status, MinimizeStatus::converged) << fit.starts[0].residual;
       // The spread of fits to parts, over the root of their number, is the standard error of the whole.
@@ -104,7 +104,7 @@ TEST(Regression, StandardErrorsAreThoseOfRepeatedSamples) {
       Eigen::ArrayXd square = Eigen::ArrayXd::Zero(kTruth.size());
       for (int k = 0; k < kSamples; ++k) {
         const Table table = simulated(alpha, link, 1000, 100 + static_cast<std::uint64_t>(k));
-        const RegressionFit fit = fitted(table, {.alpha = alpha, .link = link, .starts = 1});
+        const RegressionFit fit = fitted(table, {.alpha = alpha, .link = link, .penalty = 0, .starts = 1});
         Eigen::VectorXd errors(kTruth.size());
         errors << fit.mean_errors(), fit.scale_errors();
         square += ((parameters(fit) - kTruth).array() / errors.array()).square() / kSamples;
@@ -118,7 +118,7 @@ TEST(Regression, IsALocalMinimumOfTheLossThatItStates) {
   for (const double alpha : {1.0, std::nextafter(1.0, 2.0), 1 + 1e-8, 4.0 / 3, 1.5, 2.0, 3.0}) {
     for (const ScaleLink link : kLinks) {
       const Table table = simulated(2, link, 300);
-      const RegressionFit fit = fitted(table, {.alpha = alpha, .link = link, .starts = 2});
+      const RegressionFit fit = fitted(table, {.alpha = alpha, .link = link, .penalty = 0, .starts = 2});
       ASSERT_EQ(fit.status, MinimizeStatus::converged) << alpha;
       EXPECT_NEAR(fit.loss, mean_cross_omega(fit, table), 1e-13) << alpha;
       const RegressionStart& chosen = fit.starts[fit.chosen];
@@ -177,8 +177,10 @@ TEST(Regression, AWeightIsThatManyRows) {
     for (index_t k = 0; k < i % 3; ++k) repeated.add({row[0], row[1], row[2]});
   }
   weighted.values[0] = 1e200;  // it weighs nothing
-  const RegressionFit a = fitted(weighted, {.alpha = 1.5, .starts = 1}),
-                      b = fitted(repeated, {.alpha = 1.5, .starts = 1});
+  const RegressionFit a = fitted(weighted,
+                                 {.alpha = 1.5, .link = ScaleLink::linear, .penalty = 0, .starts = 1}),
+                      b = fitted(repeated,
+                                 {.alpha = 1.5, .link = ScaleLink::linear, .penalty = 0, .starts = 1});
   EXPECT_EQ(a.status, MinimizeStatus::converged);
   EXPECT_NEAR((parameters(a) - parameters(b)).norm(), 0, 1e-7);
   EXPECT_NEAR(a.loss, b.loss, 1e-14);
@@ -189,7 +191,7 @@ TEST(Regression, APenaltyDrawsCoefficientsToZeroAndAllowsCollinearFeatures) {
   Table table = simulated(2, ScaleLink::linear, 400);
   double previous = kInf;
   for (const double penalty : {0.0, 0.1, 1.0, 1e6}) {
-    const RegressionFit fit = fitted(table, {.penalty = penalty, .starts = 1});
+    const RegressionFit fit = fitted(table, {.link = ScaleLink::linear, .penalty = penalty, .starts = 1});
     const double size = fit.mean_coefficients.norm() + fit.scale_coefficients.norm();
     EXPECT_LT(size, previous);
     EXPECT_GE(fit.starts[0].objective, fit.loss);
@@ -198,7 +200,7 @@ TEST(Regression, APenaltyDrawsCoefficientsToZeroAndAllowsCollinearFeatures) {
   }
   EXPECT_LT(previous, 1e-5);
   for (std::size_t i = 0; i < table.values.size(); i += 3) table.values[i + 2] = -4 * table.values[i + 1];
-  const RegressionFit fit = fitted(table, {.penalty = 0.01, .starts = 1});
+  const RegressionFit fit = fitted(table, {.link = ScaleLink::linear, .penalty = 0.01, .starts = 1});
   EXPECT_EQ(fit.status, MinimizeStatus::converged);
   EXPECT_NEAR(fit.mean_coefficients[0], -4 * fit.mean_coefficients[1], 1e-6);
 }
@@ -207,7 +209,7 @@ TEST(Regression, WithoutFeaturesItMatchesMoments) {
   const Table table{1, {1, 2, 4, 4.5, 7}};
   for (const double alpha : {1.0, 1.5, 2.0, 5.0}) {
     for (const ScaleLink link : kLinks) {
-      const RegressionFit fit = fitted(table, {.alpha = alpha, .link = link});
+      const RegressionFit fit = fitted(table, {.alpha = alpha, .link = link, .penalty = 0});
       const BetaGaussian p = predict(fit, {});
       EXPECT_NEAR(mean(p), 3.7, 1e-7);
       EXPECT_NEAR(variance(p), 4.36, 1e-6);
@@ -222,7 +224,8 @@ TEST(Regression, LargeAlphaPredictsAlmostUniforms) {
     table.add({3 * x + u, x});
   }
   for (const double alpha : {50.0, 1e6}) {
-    const RegressionFit fit = fitted(table, {.alpha = alpha, .link = ScaleLink::log_linear, .starts = 1});
+    const RegressionFit fit =
+        fitted(table, {.alpha = alpha, .link = ScaleLink::log, .penalty = 0, .starts = 1});
     EXPECT_EQ(fit.status, MinimizeStatus::converged) << fit.starts[0].residual;
     EXPECT_NEAR(fit.mean_coefficients[0], 3, 1e-9);
     EXPECT_NEAR(fit.scale_coefficients[0] / alpha, 0, 1e-9);
@@ -256,7 +259,8 @@ TEST(Regression, TheTableOfThePaper) {
                               Row{4.0 / 3, 0.00347440087, 0.68406578, 1.45410770, 0.684, 0.808},
                               Row{1.5, 0.00350357440, 0.56656317, 1.04574647, 0.694, 0.811},
                               Row{2, 0.00362391753, 0.12458360, 0.47355308, 0.721, 0.815}}) {
-    const RegressionFit fit = fitted(train, {.alpha = expected.alpha, .starts = 10});
+    const RegressionFit fit =
+        fitted(train, {.alpha = expected.alpha, .link = ScaleLink::linear, .penalty = 0, .starts = 10});
     EXPECT_EQ(fit.status, MinimizeStatus::converged);
     EXPECT_NEAR(fit.mean_coefficients[0], expected.slope, 1e-11);
     EXPECT_NEAR(fit.mean_intercept, expected.intercept, 1e-8);
@@ -280,7 +284,7 @@ TEST(Regression, TheTableOfThePaper) {
 TEST(Regression, StreamsFromAFileInSmallBatches) {
   const CsvSource file(FENCHEL_DATA_DIR "/cancer.csv", {.batch_bytes = 1000});
   ASSERT_EQ(file.batches(), 4);
-  const RegressionOptions options{.alpha = 1.5, .starts = 1};
+  const RegressionOptions options{.alpha = 1.5, .link = ScaleLink::linear, .penalty = 0, .starts = 1};
   const RegressionFit streamed = fit_regression({file}, options), whole = fitted(cancer(), options);
   EXPECT_EQ(streamed.names, std::vector<std::string>{"population"});
   EXPECT_NEAR(streamed.mean_coefficients[0], whole.mean_coefficients[0], 1e-12);
@@ -290,7 +294,7 @@ TEST(Regression, StreamsFromAFileInSmallBatches) {
 
 TEST(Regression, CanBeCancelled) {
   const Table table = simulated(2, ScaleLink::linear, 100);
-  RegressionOptions options;
+  RegressionOptions options{.link = ScaleLink::linear, .penalty = 0};
   options.minimize.callback = [](const MinimizeStep& step) { return step.iteration < 3; };
   const RegressionFit fit = fitted(table, options);
   EXPECT_EQ(fit.starts.size(), 1u);
@@ -307,6 +311,7 @@ TEST(Regression, CanBeCancelled) {
 
 TEST(Regression, WhatItCannotFitIsNamed) {
   const Table table = simulated(2, ScaleLink::linear, 20);
+  const RegressionOptions plain{.link = ScaleLink::linear, .penalty = 0};
   const auto message = [](const Table& data, const RegressionOptions& options) {
     return message_of<std::domain_error>([&] { static_cast<void>(fitted(data, options)); });
   };
@@ -317,22 +322,25 @@ TEST(Regression, WhatItCannotFitIsNamed) {
             "fenchel::fit_regression: penalty must be finite and not negative, got -1");
   EXPECT_EQ(message(table, {.starts = 0}), "fenchel::fit_regression: starts must number at least 1, got 0");
   EXPECT_EQ(
-      message(part(table, 0, 5), {}),
+      message(part(table, 0, 5), plain),
       "fenchel::fit_regression: the weight of all rows must be at least the number of parameters, 6, got 5");
-  EXPECT_EQ(
-      message({2, {0, 1, 1, 3, 2, 5, 3, 7, 4, 9}}, {})
-          .starts_with(
-              "fenchel::fit_regression: the residual of least squares must be more than rounding, got "),
-      true);
-  EXPECT_EQ(message({2, {3, 1, 3, 3, 3, 5, 3, 7, 3, 9}}, {}),
+  for (const RegressionOptions& options : {plain, RegressionOptions{}}) {
+    EXPECT_EQ(
+        message({2, {0, 1, 1, 3, 2, 5, 3, 7, 4, 9}}, options)
+            .starts_with(
+                "fenchel::fit_regression: the residual of least squares must be more than rounding, got "),
+        true);
+  }
+  EXPECT_EQ(message({2, {3, 1, 3, 3, 3, 5, 3, 7, 3, 9}}, plain),
             "fenchel::fit_regression: the residual of least squares must be more than rounding, got 0");
-  EXPECT_EQ(message({2, {0, 1, 1, 1, 2, 1, 5, 1, 4, 1}}, {}),
+  EXPECT_EQ(message({2, {0, 1, 1, 1, 2, 1, 5, 1, 4, 1}}, plain),
             "fenchel::fit_regression: column '1' must vary unless the penalty is positive, got 1");
   EXPECT_EQ(
-      message({2, {0, 1, 1e9, 3, 2e9, 5, 5e9, 7, 4e9, 9}}, {.alpha = 100}),
+      message({2, {0, 1, 1e9, 3, 2e9, 5, 5e9, 7, 4e9, 9}},
+              {.alpha = 100, .link = ScaleLink::linear, .penalty = 0}),
       "fenchel::fit_regression: sigma must be a double: it grows as the unit of y to the power (alpha + "
       "1) / 2, take another unit or a smaller alpha, got inf");
-  const RegressionFit fit = fitted(table, {});
+  const RegressionFit fit = fitted(table, plain);
   EXPECT_EQ(message_of<std::invalid_argument>([&] {
               static_cast<void>(predict(fit, std::array<double, 3>{1, 2, 3}));
             }),

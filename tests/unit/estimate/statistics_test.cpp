@@ -8,9 +8,9 @@
 #include <functional>
 #include <vector>
 
+#include "estimate/statistics/byte_format.hpp"
 #include "fenchel/data/data_error.hpp"
 #include "fenchel/estimate/statistics/absolute_moments.hpp"
-#include "fenchel/estimate/statistics/byte_format.hpp"
 #include "fenchel/estimate/statistics/count_histogram.hpp"
 #include "fenchel/estimate/statistics/line_moments.hpp"
 #include "fenchel/estimate/statistics/moments.hpp"

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "fenchel/distribution/beta_covariance.hpp"
 #include "support/golden.hpp"
 #include "support/grids.hpp"
 #include "support/integer_families.hpp"
@@ -242,6 +243,15 @@ TEST(LossIntegers, BadInputIsNamed) {
   EXPECT_EQ(message_of<std::domain_error>(
                 [] { static_cast<void>(fenchel_young_hessian(Tsallis(kInf), PoissonScore(3), Naturals())); }),
             "fenchel::fenchel_young_hessian: alpha must be finite, got inf");
+}
+
+TEST(BetaCovariance, OnTheIntegersIsTheHessianOfTheLoss) {
+  const auto identity = [](double t) { return t; };
+  for (const double alpha : {1.0, 1.5, 2.0, 3.0}) {
+    const SparsePoisson p(alpha, 6);
+    const double hessian = fenchel_young_hessian(Tsallis(alpha), PoissonScore(6), Naturals());
+    EXPECT_NEAR(beta_covariance(p, 2 - alpha, identity, identity), hessian, 1e-12 * hessian) << alpha;
+  }
 }
 
 }  // namespace

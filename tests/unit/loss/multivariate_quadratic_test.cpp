@@ -82,7 +82,7 @@ TEST(LossMultivariateQuadratic, IsTheLossOfTheLineForOneDimension) {
     const auto one = fenchel_young(omega, QuadraticScore(0.4, 1.2), BetaGaussian(alpha, 0.1, 3.1));
     EXPECT_NEAR(many.value, one.value, 1e-14 * one.value);
     EXPECT_NEAR(many.gradient.mu[0], one.gradient.mu, 1e-14);
-    EXPECT_NEAR(many.gradient.scale(0, 0), one.gradient.sigma2, 1e-14);
+    EXPECT_NEAR(many.gradient.Sigma(0, 0), one.gradient.sigma2, 1e-14);
     EXPECT_NEAR(many.gradient.alpha, one.gradient.alpha, 1e-13);
   }
 }
@@ -97,7 +97,7 @@ TEST(LossMultivariateQuadratic, IsExactlyZeroAtThePredictionAndPositiveElsewhere
       const auto at = fenchel_young(omega, f, predict(omega, f, Euclidean(n)));
       EXPECT_EQ(at.value, 0);
       EXPECT_EQ(at.gradient.mu.norm(), 0);
-      EXPECT_EQ(at.gradient.scale.norm(), 0);
+      EXPECT_EQ(at.gradient.Sigma.norm(), 0);
       EXPECT_EQ(at.gradient.alpha, 0);
       const auto loss = [&](double h) {
         return fenchel_young(omega, f, MultivariateBetaGaussian(alpha, f.mu(), 0.3 * (scale + h * other)))
@@ -128,14 +128,14 @@ void expect_gradient_is_the_slope(const LossOf& loss, double alpha, index_t n) {
   const auto g = loss(Tsallis(alpha, 0.7), {mu, scale}).gradient;
   SCOPED_TRACE(::testing::Message() << "n=" << n << " alpha=" << alpha);
   EXPECT_NEAR(g.mu.dot(along), slope(0, 1, 0), 1e-9);
-  EXPECT_NEAR(g.scale.cwiseProduct(change).sum(), slope(0, 0, 1), 1e-9);
-  EXPECT_LE((g.scale - g.scale.transpose()).norm(), 1e-14 * g.scale.norm());
+  EXPECT_NEAR(g.Sigma.cwiseProduct(change).sum(), slope(0, 0, 1), 1e-9);
+  EXPECT_LE((g.Sigma - g.Sigma.transpose()).norm(), 1e-14 * g.Sigma.norm());
   EXPECT_NEAR(g.alpha, slope(1, 0, 0), 2e-8 * (1 + std::abs(g.alpha)));
   // The same change of Sigma by its Cholesky factor.
   const auto factor = [&](double h) -> MatrixXd { return (scale + h * change).llt().matrixL(); };
   const MatrixXd factor_slope = (factor(kStep) - factor(-kStep)) / (2 * kStep);
-  EXPECT_NEAR(cholesky_gradient(g.scale, factor(0)).cwiseProduct(factor_slope).sum(), slope(0, 0, 1),
-              1e-6 * (1 + g.scale.norm()));
+  EXPECT_NEAR(cholesky_gradient(g.Sigma, factor(0)).cwiseProduct(factor_slope).sum(), slope(0, 0, 1),
+              1e-6 * (1 + g.Sigma.norm()));
 }
 
 TEST(LossMultivariateQuadratic, GradientsAreTheSlopes) {
@@ -187,7 +187,7 @@ TEST(LossMultivariateQuadratic, E11HessianIsTheSecondDifferenceOfTheLoss) {
       const MatrixXd h = fenchel_young_hessian(omega, f, Euclidean(n));
       EXPECT_LE((h - h.transpose()).norm(), 1e-14 * h.norm());
       EXPECT_GE(Eigen::SelfAdjointEigenSolver<MatrixXd>(h).eigenvalues().minCoeff(), -1e-13 * h.norm());
-      const auto theta = canonical_parameters(MultivariateBetaGaussian(alpha, f.mu(), f.scale()));
+      const auto theta = canonical_parameters(MultivariateBetaGaussian(alpha, f.mu(), f.Sigma()));
       const VectorXd linear = VectorXd::LinSpaced(n, 0.7, -0.2);
       const MatrixXd quadratic = 0.1 * (regular(n, 2.2) - regular(n, 5.1));
       const auto score_at = [&](double t) {
@@ -218,7 +218,7 @@ TEST(LossMultivariateQuadratic, MinimiserMatchesTheMoments) {
     const auto p = MultivariateBetaGaussian::from_covariance(alpha, mean(q), covariance(q));
     const auto g = cross_omega(Tsallis(alpha), score(p), q).gradient;
     EXPECT_NEAR(g.mu.norm(), 0, 1e-14);
-    EXPECT_NEAR((g.scale * p.scale()).norm(), 0, 1e-12);
+    EXPECT_NEAR((g.Sigma * p.Sigma()).norm(), 0, 1e-12);
   }
 }
 
@@ -257,7 +257,7 @@ TEST(LossMultivariateQuadratic, BadInputIsNamed) {
   EXPECT_EQ(message_of<std::domain_error>([&] { (void)cross_omega(Tsallis(2), flat, q); }),
             "fenchel::fenchel_young: f.rank() must be its dimension 2, got 1");
   EXPECT_EQ(message_of<std::domain_error>(
-                [&] { (void)fenchel_young(Tsallis(2), f, MultivariateBetaGaussian(2, kMu, flat.scale())); }),
+                [&] { (void)fenchel_young(Tsallis(2), f, MultivariateBetaGaussian(2, kMu, flat.Sigma())); }),
             "fenchel::fenchel_young: q.rank() must be its dimension 2, got 1");
   EXPECT_EQ(
       message_of<std::invalid_argument>([&] { (void)cross_omega(Tsallis(2), f, Euclidean(2), longer); }),

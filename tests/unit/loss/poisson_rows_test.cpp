@@ -31,7 +31,7 @@ std::vector<Result> rows_of(S statistic, PerRow mu, PerRow alpha, std::vector<do
   const auto cols = std::ssize(at) / rows;
   std::vector<double> memory(4 * at.size());
   const auto part = [&](index_t k) { return Rows<double>(memory.data() + k * std::ssize(at), rows, cols); };
-  sparse_poisson_rows(statistic, mu, alpha, {at.data(), rows, cols}, {part(0), part(1), part(2), part(3)},
+  sparse_poisson_rows(statistic, alpha, mu, {at.data(), rows, cols}, {part(0), part(1), part(2), part(3)},
                       order);
   std::vector<Result> results;
   for (std::size_t i = 0; i < at.size(); ++i) {

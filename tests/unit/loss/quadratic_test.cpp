@@ -7,7 +7,7 @@
 #include <numbers>
 #include <vector>
 
-#include "fenchel/core/beta_gaussian_conjugate.hpp"
+#include "core/beta_gaussian/conjugate.hpp"
 #include "fenchel/core/quadrature.hpp"
 #include "fenchel/predict/quadratic.hpp"
 #include "support/golden.hpp"
@@ -333,9 +333,9 @@ TEST(BetaGaussianConjugate, ScaleDivergenceKeepsItsDigits) {
     for (const double am1 : {-0.6, -0.1, 0.3, 1.9, 2.1, 7.0}) {
       const long double gamma = static_cast<long double>(am1) / (2 + static_cast<long double>(am1));
       const auto expected = static_cast<double>(by_long_double(gamma));
-      EXPECT_NEAR(scale_divergence(1, am1, s), expected, 2e-15 * expected + 1e-18) << am1 << ' ' << s;
+      EXPECT_NEAR(detail::scale_divergence(1, am1, s), expected, 2e-15 * expected + 1e-18) << am1 << ' ' << s;
     }
-    EXPECT_EQ(scale_divergence(1, kInf, s), 0);
+    EXPECT_EQ(detail::scale_divergence(1, kInf, s), 0);
   }
 }
 
@@ -348,7 +348,7 @@ TEST(LossQuadratic, DistancesAndRatiosMayOverflowOnTheWay) {
     EXPECT_GT(fenchel_young(Tsallis(alpha), score(narrow), Line(), wide).value, 0) << alpha;
     EXPECT_GT(fenchel_young(Tsallis(alpha), score(wide), Line(), narrow).value, 0) << alpha;
   }
-  EXPECT_EQ(scale_divergence(1, kInf, 1400), 0);
+  EXPECT_EQ(detail::scale_divergence(1, kInf, 1400), 0);
 }
 
 }  // namespace

@@ -2,14 +2,15 @@
 
 #include <cmath>
 
+#include "core/tsallis_term.hpp"
 #include "fenchel/core/philox.hpp"
 #include "fenchel/core/quadrature.hpp"
-#include "fenchel/core/tsallis_term.hpp"
 #include "fenchel/core/variates.hpp"
 #include "fenchel/domain/finite.hpp"
 #include "fenchel/predict/absolute.hpp"
 #include "fenchel/predict/location_scale.hpp"
 #include "fenchel/predict/scaled_gaussian.hpp"
+#include "support/golden.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
 #include "unit/distribution/location_scale_examples.hpp"
@@ -28,7 +29,7 @@ template <class F, class Density>
 double objective(const Tsallis& omega, const F& f, const Density& density, double lower, double upper) {
   const auto integrand = [&](double t) {
     const double p = density(t);
-    return p == 0 ? 0 : p * f(t) - omega.temperature() * tsallis_term(omega.alpha() - 1, p);
+    return p == 0 ? 0 : p * f(t) - omega.temperature() * detail::tsallis_term(omega.alpha() - 1, p);
   };
   const double middle = lower + (upper - lower) / 2;
   return integrate(integrand, lower, middle).value + integrate(integrand, middle, upper).value;
@@ -111,6 +112,17 @@ TEST(PredictLineFamilies, TruncatedGaussianConjugate) {  // 1/2 + tau + (1/2) in
   const auto triangular = testing::location_scale_example(1, 0.3, 1.5);
   EXPECT_NEAR(conjugate(Tsallis(2), triangular, Line()),
               conjugate(Tsallis(2), AbsoluteScore(0.3, 2.25), Line()), 1e-13);
+}
+
+TEST(PredictLineFamilies, ConjugateOfTheAbsoluteScoreIsTheGoldenOne) {
+  for (auto& block : testing::golden_blocks("beta_laplace.txt")) {
+    const double alpha = block["case"][0], b = block["case"][1], expected = block["conjugate"][0];
+    EXPECT_NEAR(conjugate(Tsallis(alpha), AbsoluteScore(0, b), Line()), expected,
+                1e-14 * (1 + std::abs(expected)))
+        << alpha << " " << b;
+  }
+  const double b = 2.25, a = 1.5;  // of the triangular, docs/math.md 3
+  EXPECT_DOUBLE_EQ(conjugate(Tsallis(2), AbsoluteScore(4, b), Line()), 0.5 - 2 / (3 * a));
 }
 
 }  // namespace

@@ -40,9 +40,9 @@ TEST(PredictMultivariateQuadratic, IsTheMaximum) {
       const double best = objective(omega, p);
       const Matrix2d turn = (Matrix2d() << 0.1, -0.05, -0.05, 0.2).finished();
       for (const double step : {-0.1, 0.1}) {
-        EXPECT_GT(best, objective(omega, {alpha, p.mu() + Vector2d(step, step), p.scale()}));
-        EXPECT_GT(best, objective(omega, {alpha, p.mu(), (1 + step) * p.scale()}));
-        EXPECT_GT(best, objective(omega, {alpha, p.mu(), p.scale() + step * turn}));
+        EXPECT_GT(best, objective(omega, {alpha, p.mu() + Vector2d(step, step), p.Sigma()}));
+        EXPECT_GT(best, objective(omega, {alpha, p.mu(), (1 + step) * p.Sigma()}));
+        EXPECT_GT(best, objective(omega, {alpha, p.mu(), p.Sigma() + step * turn}));
         EXPECT_GT(best, objective(omega, escort(p, 1 + step)));
       }
     }

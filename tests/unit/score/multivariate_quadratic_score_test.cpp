@@ -48,7 +48,7 @@ TEST(MultivariateQuadraticScore, SingularScaleIsInfiniteOffItsImage) {
   const Vector3d mu(5, 6, 7);
   const MultivariateQuadraticScore f(mu, v * v.transpose() + w * w.transpose());
   EXPECT_EQ(f.rank(), 2);
-  EXPECT_LT((f.factor() * f.factor().transpose() - f.scale()).norm(), 1e-14);
+  EXPECT_LT((f.factor() * f.factor().transpose() - f.Sigma()).norm(), 1e-14);
   // v and w are a basis of the image with coordinates of unit scale; det(G) is of their Gram matrix.
   EXPECT_NEAR(f.log_det(), std::log(6.0 * 2 - 1), 1e-14);
   EXPECT_NEAR(f.mahalanobis2(mu + 0.3 * v - 0.5 * w), 0.09 + 0.25, 1e-14);
@@ -95,7 +95,7 @@ TEST(MultivariateQuadraticScore, RoundingIsSymmetrised) {
   Matrix2d scale = kScale;
   scale(1, 0) += 1e-14;
   const MultivariateQuadraticScore f(Vector2d::Zero(), scale);
-  EXPECT_EQ(f.scale()(0, 1), f.scale()(1, 0));
+  EXPECT_EQ(f.Sigma()(0, 1), f.Sigma()(1, 0));
 }
 
 TEST(MultivariateQuadraticScore, BadInputIsNamed) {
@@ -109,21 +109,21 @@ TEST(MultivariateQuadraticScore, BadInputIsNamed) {
   EXPECT_EQ(size_message(VectorXd(), MatrixXd()),
             "fenchel::multivariate_quadratic_score: mu.size() must be positive, got 0");
   EXPECT_EQ(size_message(zero, MatrixXd::Ones(3, 2)),
-            "fenchel::multivariate_quadratic_score: scale must be 2 x 2, got 3 x 2");
+            "fenchel::multivariate_quadratic_score: Sigma must be 2 x 2, got 3 x 2");
   EXPECT_EQ(message(Vector2d(0, kInf), kScale),
             "fenchel::multivariate_quadratic_score: mu[1] must be finite, got inf");
   EXPECT_EQ(message(zero, (Matrix2d() << 1, kNaN, 0, 1).finished()),
-            "fenchel::multivariate_quadratic_score: scale[0, 1] must be finite, got nan");
+            "fenchel::multivariate_quadratic_score: Sigma[0, 1] must be finite, got nan");
   EXPECT_EQ(message(zero, (Matrix2d() << 1, 0.5, 0.25, 1).finished()),
-            "fenchel::multivariate_quadratic_score: scale[1, 0] must equal scale[0, 1] = 0.5, got 0.25");
+            "fenchel::multivariate_quadratic_score: Sigma[1, 0] must equal Sigma[0, 1] = 0.5, got 0.25");
   EXPECT_EQ(message(zero, Matrix2d::Zero()),
-            "fenchel::multivariate_quadratic_score: the largest eigenvalue of scale must be positive, got 0");
+            "fenchel::multivariate_quadratic_score: the largest eigenvalue of Sigma must be positive, got 0");
   EXPECT_EQ(
       message(zero, Vector2d(4, -3).asDiagonal()),
-      "fenchel::multivariate_quadratic_score: the smallest eigenvalue of scale must not be negative, got -3");
+      "fenchel::multivariate_quadratic_score: the smallest eigenvalue of Sigma must not be negative, got -3");
   EXPECT_EQ(
       message(zero, (Matrix2d() << 0, 2, 2, 0).finished()).substr(0, 97),
-      "fenchel::multivariate_quadratic_score: the smallest eigenvalue of scale must not be negative, got");
+      "fenchel::multivariate_quadratic_score: the smallest eigenvalue of Sigma must not be negative, got");
   EXPECT_EQ(message_of<std::invalid_argument>(
                 [&] { return MultivariateQuadraticScore(zero, kScale).mahalanobis2(Vector3d(1, 2, 3)); }),
             "fenchel::multivariate_quadratic_score: t.size() must be the dimension 2, got 3");

@@ -76,7 +76,7 @@ void bind_ridge(nb::module_& m) {
       .def("vjp",
            [](const RidgeSystem& system, const Eigen::MatrixXd& values, const Eigen::MatrixXd& cotangent) {
              RidgeGradient gradient = without_gil([&] { return system.vjp(values, cotangent); });
-             return std::pair(std::move(gradient.observations), gradient.lambda);
+             return std::pair(std::move(gradient.observations), gradient.ridge);
            });
   bind_rows<double>(m);
   bind_rows<float>(m);

@@ -17,11 +17,11 @@
 
 #include "bindings/arrays/arrays.hpp"
 #include "bindings/arrays/eigen_arrays.hpp"
+#include "bindings/arrays/points.hpp"
 #include "bindings/bindings.hpp"
 #include "bindings/gil.hpp"
 #include "fenchel/backend/cpu/beta_gaussian.hpp"
 #include "fenchel/core/index.hpp"
-#include "fenchel/core/parallel.hpp"
 #include "fenchel/core/rows.hpp"
 #include "fenchel/distribution/euclidean/multivariate_empirical.hpp"
 #include "fenchel/distribution/euclidean/multivariate_expectation.hpp"
@@ -34,26 +34,6 @@ namespace fenchel::python {
 namespace {
 
 using P = MultivariateBetaGaussian;
-
-/// f of each point, the rows of an array (..., N) with N > 0: without the GIL and by several threads.
-template <class Result = double, class F>
-[[nodiscard]] Output<Result> map_points(const Input<>& points, const F& f) {
-  std::vector<std::size_t> shape = shape_of(points);
-  const auto size = static_cast<index_t>(shape.back());
-  shape.pop_back();
-  std::vector<Result> values(points.size() / static_cast<std::size_t>(size));
-  const double* data = points.data();
-  {
-    const nb::gil_scoped_release release;
-    const auto count = static_cast<index_t>(values.size());
-    parallel_rows(
-        count, workers_for(count, kElementCost * size), [&](index_t begin, index_t end, int) noexcept {
-          for (index_t i = begin; i < end; ++i)
-            values[static_cast<std::size_t>(i)] = f(Eigen::Map<const Eigen::VectorXd>(data + i * size, size));
-        });
-  }
-  return to_array(std::move(values), shape);
-}
 
 /// A density at each point by the kernel for rows, which needs a regular Sigma: else it projects on the
 /// image.
@@ -92,7 +72,7 @@ using ValueAndGradient = std::pair<double, Gradient>;
 ValueAndGradient to_pair(const Loss<MultivariateQuadraticGradient>& loss) {
   Gradient named;
   named["mu"] = loss.gradient.mu;
-  named["Sigma"] = loss.gradient.scale;
+  named["Sigma"] = loss.gradient.Sigma;
   named["alpha"] = loss.gradient.alpha;
   return {loss.value, std::move(named)};
 }
@@ -132,7 +112,7 @@ void bind_multivariate_beta_gaussian(nb::module_& m) {
       .def("__init__",
            [](Ellipsoid* self, Eigen::VectorXd centre, Eigen::MatrixXd shape, double radius2) {
              const MultivariateQuadraticScore checked(centre, std::move(shape));
-             new (self) Ellipsoid{std::move(centre), checked.scale(), radius2};
+             new (self) Ellipsoid{std::move(centre), checked.Sigma(), radius2};
            })
       .def_prop_ro("centre", [](const Ellipsoid& e) { return e.centre; })
       .def_prop_ro("shape", [](const Ellipsoid& e) { return e.shape; })
@@ -152,7 +132,7 @@ void bind_multivariate_beta_gaussian(nb::module_& m) {
       .def_static("uniform", &P::uniform)
       .def_prop_ro("alpha", &P::alpha)
       .def_prop_ro("mu", [](const P& p) { return p.mu(); })
-      .def_prop_ro("Sigma", [](const P& p) { return p.scale(); })
+      .def_prop_ro("Sigma", [](const P& p) { return p.Sigma(); })
       .def_prop_ro("dimension", &P::dimension)
       .def_prop_ro("rank", &P::rank)
       .def("pdf", &pdf_at)

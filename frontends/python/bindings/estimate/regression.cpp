@@ -26,7 +26,7 @@
 namespace fenchel::python {
 namespace {
 
-ScaleLink link_of(bool logarithmic) { return logarithmic ? ScaleLink::log_linear : ScaleLink::linear; }
+ScaleLink link_of(bool logarithmic) { return logarithmic ? ScaleLink::log : ScaleLink::linear; }
 
 void bind_regression_fit(nb::module_& m) {
   nb::class_<RegressionFit> fit(m, "RegressionFit");

@@ -6,7 +6,7 @@ and arguments of the entmax package are kept. The guide is docs/torch.md in the 
 
 from . import nn
 from ._attention import continuous_attention
-from ._basis import GaussianBasis
+from ._basis import GaussianBasis, MultivariateGaussianBasis
 from ._beta_gaussian import BetaGaussian
 from ._entmax import entmax, entmax15, entmax_bisect, sparsemax, sparsemax_bisect
 from ._entmax_loss import (
@@ -26,6 +26,7 @@ __all__ = [
     "BetaGaussian",
     "GaussianBasis",
     "MultivariateBetaGaussian",
+    "MultivariateGaussianBasis",
     "RidgeValues",
     "SparsePoisson",
     "continuous_attention",

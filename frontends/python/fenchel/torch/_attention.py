@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from ._basis import GaussianBasis
+from ._basis import Basis, GaussianBasis, MultivariateGaussianBasis
 from ._differentiable import Places, Rule, Tensors, differentiable, or_zeros
 from ._library import ops, register_rows
 from ._rows import Parameter, computed_dtype, parameter
@@ -64,64 +64,69 @@ _attend = differentiable(_Attend)
 
 
 def continuous_attention(
-    mu: torch.Tensor, sigma2: torch.Tensor, basis: GaussianBasis, alpha: Parameter = 2.0
+    alpha: Parameter, mu: torch.Tensor, Sigma: torch.Tensor, basis: GaussianBasis | MultivariateGaussianBasis
 ) -> torch.Tensor:
-    """r = E_p[psi], for densities p that attend to a place mu with a width sigma2.
+    """r = E_p[psi], for densities p of order alpha that attend to a place mu with a squared width Sigma.
 
-    p is the density that maximises E_p[f] - Omega_alpha(p) for the score f(t) = -(t - mu)^2 / (2 sigma2): a Gaussian
-    for alpha = 1, a parabola with an end on both sides for alpha = 2. r @ B is the mean under p of the value function
-    V(t) = B^T psi(t): the context. All parameters may need gradients, of second order too.
+    p is the density that maximises E_p[f] - Omega_alpha(p) for the score f(t) = -(t - mu)^T Sigma^-1 (t - mu) / 2: a
+    Gaussian for alpha = 1, a parabola with an end on all sides for alpha = 2. r @ B is the mean under p of the value
+    function V(t) = B^T psi(t): the context. All parameters may need gradients, of second order too.
 
     Parameters
     ----------
-    mu : Tensor
-        Where densities lie: (...) for a basis on the line, (..., D) for one on R^D.
-    sigma2 : Tensor
-        The scores' scales: (...) on the line, positive; on R^D matrices (..., D, D), of which the symmetric part counts
-        and is positive definite.
-    basis : GaussianBasis
-        psi, N functions.
     alpha : float or Tensor
         Positive and above 1 - 2 / D; a tensor (...) gets a gradient: one for all densities, or one each.
+    mu : Tensor
+        Where densities lie: (...) for a basis on the line, (..., D) for one on R^D.
+    Sigma : Tensor
+        The scores' scales: on the line sigma2, (...), positive; on R^D matrices (..., D, D), of which the symmetric
+        part counts and is positive definite.
+    basis : GaussianBasis or MultivariateGaussianBasis
+        psi, N functions.
 
     Returns
     -------
     Tensor
-        (..., N), where mu, sigma2 and alpha are broadcast against each other. All arithmetic is in float64, but for
+        (..., N), where alpha, mu and Sigma are broadcast against each other. All arithmetic is in float64, but for
         float32 on a GPU; float16 and bfloat16 become float32 under autocast.
 
     Examples
     --------
     >>> import torch
     >>> from fenchel.torch import GaussianBasis, continuous_attention
-    >>> basis = GaussianBasis(torch.tensor([0.0, 0.25, 0.5]), torch.tensor(0.15**2))
-    >>> continuous_attention(torch.tensor([0.3, 0.3]), torch.tensor(0.002), basis, torch.tensor([1.0, 2.0]))
+    >>> basis = GaussianBasis(torch.tensor([0.0, 0.25, 0.5]), 0.15)
+    >>> continuous_attention(torch.tensor([1.0, 2.0]), torch.tensor([0.3, 0.3]), torch.tensor(0.002), basis)
     tensor([[0.4061, 2.4220, 1.1267],
             [0.4541, 2.3259, 1.1582]])
     """
-    if not isinstance(basis, GaussianBasis):
-        given = type(basis).__name__
-        raise TypeError(f"continuous_attention: basis must be a fenchel.torch.GaussianBasis, got {given}")
-    dtype = computed_dtype(torch.promote_types(mu.dtype, sigma2.dtype), mu.device)
-    mu, scale = mu.to(dtype), sigma2.to(dtype)
-    dimension = basis.dimension
-    if dimension == 1:
-        mu, scale = mu[..., None], scale[..., None, None]
-    elif mu.shape[-1:] != (dimension,) or scale.shape[-2:] != (dimension, dimension):
+    if not isinstance(basis, Basis):
+        given = type(basis)
+        raise TypeError(
+            "continuous_attention: basis must be a GaussianBasis or a MultivariateGaussianBasis of fenchel.torch, got "
+            f"{given.__module__}.{given.__name__}"
+        )
+    means, covariances = basis.functions()
+    dtype = computed_dtype(torch.promote_types(mu.dtype, Sigma.dtype), mu.device)
+    place, scale = mu.to(dtype), Sigma.to(dtype)
+    event = basis.event_shape
+    if not event:
+        place, scale = place[..., None], scale[..., None, None]
+    elif place.shape[-1:] != event or scale.shape[-2:] != event * 2:
+        d = basis.dimension
         raise ValueError(
-            f"continuous_attention: mu and sigma2 must have shapes (..., {dimension}) and (..., {dimension}, "
-            f"{dimension}), as the basis is on R^{dimension}, got {tuple(mu.shape)} and {tuple(scale.shape)}"
+            f"continuous_attention: mu and Sigma must have shapes (..., {d}) and (..., {d}, {d}), as the basis is on "
+            f"R^{d}, got {tuple(mu.shape)} and {tuple(Sigma.shape)}"
         )
     else:
         scale = (scale + scale.mT) / 2
-    batch = mu.shape[:-1]
+    batch = place.shape[:-1]
     orders = alpha.shape if isinstance(alpha, torch.Tensor) else batch
     if not batch == scale.shape[:-2] == orders:  # else a third of the time of a small call
         try:
             batch = torch.broadcast_shapes(batch, scale.shape[:-2], orders)
         except RuntimeError:
-            shapes = [tuple(x.shape) for x in (mu, sigma2, alpha) if isinstance(x, torch.Tensor)]
-            raise ValueError(f"continuous_attention: mu, sigma2 and alpha must be of one batch, got {shapes}") from None
-        mu, scale = mu.expand(*batch, dimension), scale.expand(*batch, dimension, dimension)
-    alphas, number = parameter(alpha, batch, mu.device)
-    return _attend(mu, scale, alphas, basis.mean, basis.covariance, number)
+            shapes = [tuple(x.shape) for x in (alpha, mu, Sigma) if isinstance(x, torch.Tensor)]
+            raise ValueError(f"continuous_attention: alpha, mu and Sigma must be of one batch, got {shapes}") from None
+        place, scale = place.expand(*batch, *means.shape[1:]), scale.expand(*batch, *covariances.shape[1:])
+    alphas, number = parameter(alpha, batch, place.device)
+    return _attend(place, scale, alphas, means, covariances, number)

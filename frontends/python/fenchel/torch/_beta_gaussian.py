@@ -46,7 +46,7 @@ class BetaGaussian(Elliptical):
     sigma2: torch.Tensor
 
     def __init__(
-        self, alpha: Parameter, mu: Parameter = 0.0, sigma2: Parameter = 1.0, validate_args: bool | None = None
+        self, alpha: Parameter = 2.0, mu: Parameter = 0.0, sigma2: Parameter = 1.0, validate_args: bool | None = None
     ) -> None:
         if isinstance(alpha, torch.Tensor) and not any(isinstance(x, torch.Tensor) for x in (mu, sigma2)):
             mu = torch.full((), float(mu), device=alpha.device)

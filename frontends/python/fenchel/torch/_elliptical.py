@@ -144,8 +144,8 @@ class Elliptical(Distribution):
         """-Omega_alpha, of the same alpha: what this distribution maximises together with its mean score."""
         return self._function("tsallis_entropy").to(self.mu.dtype)
 
-    def cross_fy(self, value: torch.Tensor) -> torch.Tensor:
-        """The cross-Omega Fenchel-Young loss Omega*(f) - f(t) of the score f = -q/2 at a point.
+    def cross_omega(self, value: torch.Tensor) -> torch.Tensor:
+        """The cross-Omega loss Omega*(f) - f(t) of the score f = -q/2 at a point.
 
         It is finite off the support too. Its mean over a sample is least where mean and covariance of this distribution
         are those of the sample, and at alpha = 1 it is -log_prob.

@@ -35,26 +35,26 @@ class _Entmax(RowMap):
 _entmax = differentiable(_Entmax)
 
 
-def entmax(x: torch.Tensor, alpha: Parameter = 1.5, dim: int = -1) -> torch.Tensor:
-    """The distribution p that maximises <p, x> - Omega_alpha(p), along a dimension.
+def entmax(scores: torch.Tensor, alpha: Parameter = 1.5, dim: int = -1) -> torch.Tensor:
+    """The distribution p that maximises <p, scores> - Omega_alpha(p), along a dimension.
 
     It is softmax for alpha = 1 and sparsemax for alpha = 2. For alpha > 1 probabilities can be exactly 0.
 
     Parameters
     ----------
-    x : Tensor
-        Scores. -inf is a mask, of probability 0. A row with a NaN, a +inf or no finite score becomes NaN.
+    scores : Tensor
+        -inf is a mask, of probability 0. A row with a NaN, a +inf or no finite score becomes NaN.
     alpha : float or Tensor
-        Positive, inf is uniform over the maxima. A tensor broadcasts to the shape of x with `dim` of size 1, and gets a
-        gradient: alpha can be learned, one for all rows or one each.
+        Positive, inf is uniform over the maxima. A tensor broadcasts to the shape of the scores with `dim` of size 1,
+        and gets a gradient: alpha can be learned, one for all rows or one each.
     dim : int
         Along which probabilities add up to one.
 
     Returns
     -------
     Tensor
-        Of the shape and dtype of x. float16 and bfloat16 are computed in float32, and under autocast the result is
-        float32, as with torch.softmax on a GPU.
+        Of the shape and dtype of the scores. float16 and bfloat16 are computed in float32, and under autocast the result
+        is float32, as with torch.softmax on a GPU.
 
     Examples
     --------
@@ -63,14 +63,14 @@ def entmax(x: torch.Tensor, alpha: Parameter = 1.5, dim: int = -1) -> torch.Tens
     >>> entmax(torch.tensor([2.0, 1.0, 0.1, -2.0]))
     tensor([0.8307, 0.1693, 0.0000, 0.0000])
     """
-    x, dim = scores_and_dim(x, dim)
-    return _entmax(x, *parameter_of_rows(alpha, x, dim), dim)
+    scores, dim = scores_and_dim(scores, dim)
+    return _entmax(scores, *parameter_of_rows(alpha, scores, dim), dim)
 
 
-def sparsemax(x: torch.Tensor, dim: int = -1, k: int | None = None) -> torch.Tensor:
+def sparsemax(scores: torch.Tensor, dim: int = -1, k: int | None = None) -> torch.Tensor:
     """entmax at alpha = 2: the distribution nearest to the scores.
 
-    x, dim and the result are those of `entmax`. k, an argument of the entmax package, changes nothing.
+    scores, dim and the result are those of `entmax`. k, an argument of the entmax package, changes nothing.
 
     Examples
     --------
@@ -79,13 +79,13 @@ def sparsemax(x: torch.Tensor, dim: int = -1, k: int | None = None) -> torch.Ten
     >>> sparsemax(torch.tensor([2.0, 1.5, 0.1, -2.0]))
     tensor([0.7500, 0.2500, 0.0000, 0.0000])
     """
-    return entmax(x, 2.0, dim)
+    return entmax(scores, 2.0, dim)
 
 
-def entmax15(x: torch.Tensor, dim: int = -1, k: int | None = None) -> torch.Tensor:
+def entmax15(scores: torch.Tensor, dim: int = -1, k: int | None = None) -> torch.Tensor:
     """entmax at alpha = 3/2, between softmax and sparsemax.
 
-    x, dim and the result are those of `entmax`. k, an argument of the entmax package, changes nothing.
+    scores, dim and the result are those of `entmax`. k, an argument of the entmax package, changes nothing.
 
     Examples
     --------
@@ -94,16 +94,16 @@ def entmax15(x: torch.Tensor, dim: int = -1, k: int | None = None) -> torch.Tens
     >>> entmax15(torch.tensor([2.0, 1.5, 0.1, -2.0]))
     tensor([0.6740, 0.3260, 0.0000, 0.0000])
     """
-    return entmax(x, 1.5, dim)
+    return entmax(scores, 1.5, dim)
 
 
 def entmax_bisect(
-    x: torch.Tensor, alpha: Parameter = 1.5, dim: int = -1, n_iter: int = 50, ensure_sum_one: bool = True
+    scores: torch.Tensor, alpha: Parameter = 1.5, dim: int = -1, n_iter: int = 50, ensure_sum_one: bool = True
 ) -> torch.Tensor:
     """`entmax`, by its name in the entmax package.
 
-    x, alpha, dim and the result are those of `entmax`. n_iter and ensure_sum_one change nothing: there is no bisection,
-    and the sum is one.
+    scores, alpha, dim and the result are those of `entmax`. n_iter and ensure_sum_one change nothing: there is no
+    bisection, and the sum is one.
 
     Examples
     --------
@@ -113,15 +113,15 @@ def entmax_bisect(
     tensor([[0.6277, 0.3426, 0.0297],
             [0.7500, 0.2500, 0.0000]])
     """
-    return entmax(x, alpha, dim)
+    return entmax(scores, alpha, dim)
 
 
 def sparsemax_bisect(
-    x: torch.Tensor, dim: int = -1, n_iter: int = 50, ensure_sum_one: bool = True
+    scores: torch.Tensor, dim: int = -1, n_iter: int = 50, ensure_sum_one: bool = True
 ) -> torch.Tensor:
     """`sparsemax`, by another name of the entmax package.
 
-    x, dim and the result are those of `entmax`. n_iter and ensure_sum_one change nothing, as in `entmax_bisect`.
+    scores, dim and the result are those of `entmax`. n_iter and ensure_sum_one change nothing, as in `entmax_bisect`.
 
     Examples
     --------
@@ -130,4 +130,4 @@ def sparsemax_bisect(
     >>> sparsemax_bisect(torch.tensor([2.0, 1.5, 0.1, -2.0]))
     tensor([0.7500, 0.2500, 0.0000, 0.0000])
     """
-    return entmax(x, 2.0, dim)
+    return entmax(scores, 2.0, dim)

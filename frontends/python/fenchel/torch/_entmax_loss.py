@@ -73,14 +73,14 @@ class _EntmaxLoss(Rule):
 _entmax_loss = differentiable(_EntmaxLoss)
 
 
-def _targets(target: torch.Tensor, x: torch.Tensor, dim: int) -> Tensors:
+def _targets(target: torch.Tensor, scores: torch.Tensor, dim: int) -> Tensors:
     """(classes, None) or (None, distributions), as the operations take them."""
     if target.requires_grad:
         raise ValueError("fenchel.torch: target must not require a gradient: it gets none; detach it")
     if target.is_floating_point():
-        if target.shape != x.shape:
+        if target.shape != scores.shape:
             raise ValueError(
-                f"fenchel.torch: target, a distribution, must have the shape of x, {tuple(x.shape)}, got "
+                f"fenchel.torch: target, a distribution, must have the shape of scores, {tuple(scores.shape)}, got "
                 f"{tuple(target.shape)}"
             )
         if target.dtype in HALF:
@@ -89,19 +89,19 @@ def _targets(target: torch.Tensor, x: torch.Tensor, dim: int) -> Tensors:
             total = target.sum(dim, keepdim=True)
             target = torch.where((total - 1).abs() <= eps, target / total, target)
         return None, target
-    shape = (*x.shape[: x.dim() + dim], *x.shape[x.dim() + dim + 1 :])
+    shape = (*scores.shape[: scores.dim() + dim], *scores.shape[scores.dim() + dim + 1 :])
     if target.dtype == torch.bool or target.is_complex():
         raise TypeError(f"fenchel.torch: target must be classes (integers) or distributions, got {target.dtype}")
     if tuple(target.shape) != shape:
         raise ValueError(
-            f"fenchel.torch: target, a class a row, must have the shape of x without dim, {shape}, got "
+            f"fenchel.torch: target, a class a row, must have the shape of scores without dim, {shape}, got "
             f"{tuple(target.shape)}"
         )
     return target.long().unsqueeze(dim), None
 
 
 def _loss(
-    x: torch.Tensor,
+    scores: torch.Tensor,
     target: torch.Tensor,
     alpha: Parameter,
     ignore_index: int,
@@ -111,41 +111,42 @@ def _loss(
 ) -> torch.Tensor:
     if reduction not in ("none", "mean", "elementwise_mean", "sum"):
         raise ValueError(f"fenchel.torch: reduction must be 'none', 'mean' or 'sum', got {reduction!r}")
-    x, dim = scores_and_dim(x, dim)
-    if x.shape[dim] == 0:
-        raise ValueError(f"fenchel.torch: x must have at least one class along dim, got shape {tuple(x.shape)}")
-    classes, soft = _targets(target, x, dim)
-    alphas, number = parameter_of_rows(alpha, x, dim)
+    scores, dim = scores_and_dim(scores, dim)
+    if scores.shape[dim] == 0:
+        shape = tuple(scores.shape)
+        raise ValueError(f"fenchel.torch: scores must have at least one class along dim, got shape {shape}")
+    classes, soft = _targets(target, scores, dim)
+    alphas, number = parameter_of_rows(alpha, scores, dim)
     # What is compiled may be compiled inside of a vmap, where tensors do not say whether they require a gradient.
-    gradient = torch.is_grad_enabled() if torch.compiler.is_compiling() else is_differentiated((x, alphas))
-    loss = _entmax_loss(x, alphas, classes, soft, number, dim, ignore_index, cross, gradient).squeeze(dim)
+    gradient = torch.is_grad_enabled() if torch.compiler.is_compiling() else is_differentiated((scores, alphas))
+    loss = _entmax_loss(scores, alphas, classes, soft, number, dim, ignore_index, cross, gradient).squeeze(dim)
     if reduction != "none":
         rows, loss = max(loss.numel(), 1), loss.sum()
         if reduction != "sum":
             loss = loss / (rows if classes is None else (target != ignore_index).sum().clamp(min=1))
-    return loss.to(x.dtype)
+    return loss.to(scores.dtype)
 
 
 def entmax_loss(
-    x: torch.Tensor,
+    scores: torch.Tensor,
     target: torch.Tensor,
     alpha: Parameter = 1.5,
     ignore_index: int = -100,
     reduction: str = "mean",
     dim: int = -1,
 ) -> torch.Tensor:
-    """The Fenchel-Young loss Omega*(x) + Omega(q) - <x, q> of entmax: cross-entropy for alpha = 1.
+    """The Fenchel-Young loss Omega*(scores) + Omega(q) - <scores, q> of entmax: cross-entropy for alpha = 1.
 
-    It is never negative, and 0 where entmax(x) is the target q. Its gradient is entmax(x) - q.
+    It is never negative, and 0 where entmax(scores) is the target q. Its gradient is entmax(scores) - q.
 
     Parameters
     ----------
-    x : Tensor
-        Scores, with classes along `dim`. A row with a mask (-inf) under its target has loss inf; one with a NaN, a +inf
+    scores : Tensor
+        With classes along `dim`. A row with a mask (-inf) under its target has loss inf; one with a NaN, a +inf
         or no finite score has loss NaN.
     target : Tensor
-        Classes, integers of the shape of x without `dim`; or distributions, floating point and of the shape of x.
-        It gets no gradient.
+        Classes, integers of the shape of the scores without `dim`; or distributions, floating point and of the shape of
+        the scores. It gets no gradient.
     alpha : float or Tensor
         As in `entmax`. A tensor gets a gradient.
     ignore_index : int
@@ -158,46 +159,46 @@ def entmax_loss(
     Returns
     -------
     Tensor
-        A number, or of the shape of x without `dim`. As with torch.nn.functional.cross_entropy it has the dtype of x,
-        or float32 under autocast.
+        A number, or of the shape of the scores without `dim`. As with torch.nn.functional.cross_entropy it has the
+        dtype of the scores, or float32 under autocast.
 
     Examples
     --------
     >>> import torch
     >>> from fenchel.torch import entmax_loss
-    >>> x = torch.tensor([[3.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
-    >>> entmax_loss(x, torch.tensor([0, 2]), reduction="none")
+    >>> scores = torch.tensor([[3.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
+    >>> entmax_loss(scores, torch.tensor([0, 2]), reduction="none")
     tensor([0.0000, 0.3959])
     """
-    return _loss(x, target, alpha, ignore_index, reduction, dim, cross=False)
+    return _loss(scores, target, alpha, ignore_index, reduction, dim, cross=False)
 
 
 def cross_omega(
-    x: torch.Tensor,
+    scores: torch.Tensor,
     target: torch.Tensor,
     alpha: Parameter = 1.5,
     ignore_index: int = -100,
     reduction: str = "mean",
     dim: int = -1,
 ) -> torch.Tensor:
-    """Omega*(x) - <x, q>: `entmax_loss` without Omega(q), which does not depend on the scores.
+    """Omega*(scores) - <scores, q>: `entmax_loss` without Omega(q), which does not depend on the scores.
 
     For alpha = 1 it is the cross-entropy of distributions q. For classes it is `entmax_loss`. The gradient is the same,
-    and so are the arguments: x, target, alpha, ignore_index, reduction and dim.
+    and so are the arguments: scores, target, alpha, ignore_index, reduction and dim.
 
     Examples
     --------
     >>> import torch
     >>> from fenchel.torch import cross_omega
-    >>> x, q = torch.tensor([[3.0, 0.0, 1.0]]), torch.tensor([[0.5, 0.25, 0.25]])
-    >>> torch.allclose(cross_omega(x, q, alpha=1.0), torch.nn.functional.cross_entropy(x, q))
+    >>> scores, q = torch.tensor([[3.0, 0.0, 1.0]]), torch.tensor([[0.5, 0.25, 0.25]])
+    >>> torch.allclose(cross_omega(scores, q, alpha=1.0), torch.nn.functional.cross_entropy(scores, q))
     True
     """
-    return _loss(x, target, alpha, ignore_index, reduction, dim, cross=True)
+    return _loss(scores, target, alpha, ignore_index, reduction, dim, cross=True)
 
 
 def sparsemax_loss(
-    x: torch.Tensor,
+    scores: torch.Tensor,
     target: torch.Tensor,
     k: int | None = None,
     ignore_index: int = -100,
@@ -206,7 +207,7 @@ def sparsemax_loss(
 ) -> torch.Tensor:
     """`entmax_loss` at alpha = 2. As in the entmax package, it is one loss a row unless `reduction` says otherwise.
 
-    x, target, ignore_index and dim are those of `entmax_loss`. k, an argument of the package, changes nothing.
+    scores, target, ignore_index and dim are those of `entmax_loss`. k, an argument of the package, changes nothing.
 
     Examples
     --------
@@ -215,11 +216,11 @@ def sparsemax_loss(
     >>> sparsemax_loss(torch.tensor([[3.0, 0.0, 1.0], [0.0, 1.0, 1.0]]), torch.tensor([0, 2]))
     tensor([0.0000, 0.2500])
     """
-    return entmax_loss(x, target, 2.0, ignore_index, reduction, dim)
+    return entmax_loss(scores, target, 2.0, ignore_index, reduction, dim)
 
 
 def entmax15_loss(
-    x: torch.Tensor,
+    scores: torch.Tensor,
     target: torch.Tensor,
     k: int | None = None,
     ignore_index: int = -100,
@@ -228,7 +229,7 @@ def entmax15_loss(
 ) -> torch.Tensor:
     """`entmax_loss` at alpha = 3/2. As in the entmax package, it is one loss a row unless `reduction` says otherwise.
 
-    x, target, ignore_index and dim are those of `entmax_loss`. k, an argument of the package, changes nothing.
+    scores, target, ignore_index and dim are those of `entmax_loss`. k, an argument of the package, changes nothing.
 
     Examples
     --------
@@ -237,16 +238,16 @@ def entmax15_loss(
     >>> entmax15_loss(torch.tensor([[3.0, 0.0, 1.0], [0.0, 1.0, 1.0]]), torch.tensor([0, 2]))
     tensor([0.0000, 0.3959])
     """
-    return entmax_loss(x, target, 1.5, ignore_index, reduction, dim)
+    return entmax_loss(scores, target, 1.5, ignore_index, reduction, dim)
 
 
 def entmax_bisect_loss(
-    x: torch.Tensor, target: torch.Tensor, alpha: Parameter = 1.5, n_iter: int = 50
+    scores: torch.Tensor, target: torch.Tensor, alpha: Parameter = 1.5, n_iter: int = 50
 ) -> torch.Tensor:
     """`entmax_loss`, one a row, by its name in the entmax package.
 
-    x, target and alpha are those of `entmax_loss`, with classes along the last dimension. n_iter changes nothing: there
-    is no bisection.
+    scores, target and alpha are those of `entmax_loss`, with classes along the last dimension. n_iter changes nothing:
+    there is no bisection.
 
     Examples
     --------
@@ -255,13 +256,13 @@ def entmax_bisect_loss(
     >>> entmax_bisect_loss(torch.tensor([[3.0, 0.0, 1.0], [0.0, 1.0, 1.0]]), torch.tensor([0, 2]), alpha=1.5)
     tensor([0.0000, 0.3959])
     """
-    return entmax_loss(x, target, alpha, reduction="none")
+    return entmax_loss(scores, target, alpha, reduction="none")
 
 
-def sparsemax_bisect_loss(x: torch.Tensor, target: torch.Tensor, n_iter: int = 50) -> torch.Tensor:
+def sparsemax_bisect_loss(scores: torch.Tensor, target: torch.Tensor, n_iter: int = 50) -> torch.Tensor:
     """`sparsemax_loss`, by another name of the entmax package.
 
-    x and target are those of `entmax_loss`, with classes along the last dimension. n_iter changes nothing.
+    scores and target are those of `entmax_loss`, with classes along the last dimension. n_iter changes nothing.
 
     Examples
     --------
@@ -270,4 +271,4 @@ def sparsemax_bisect_loss(x: torch.Tensor, target: torch.Tensor, n_iter: int = 5
     >>> sparsemax_bisect_loss(torch.tensor([[3.0, 0.0, 1.0], [0.0, 1.0, 1.0]]), torch.tensor([0, 2]))
     tensor([0.0000, 0.2500])
     """
-    return entmax_loss(x, target, 2.0, reduction="none")
+    return entmax_loss(scores, target, 2.0, reduction="none")

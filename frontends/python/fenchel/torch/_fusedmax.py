@@ -27,25 +27,26 @@ class _Fusedmax(RowMap):
 _fusedmax = differentiable(_Fusedmax)
 
 
-def fusedmax(x: torch.Tensor, gamma: Parameter = 1.0, dim: int = -1) -> torch.Tensor:
-    """The distribution p that maximises <p, x> - |p|^2 / 2 - gamma sum_k |p_{k+1} - p_k|, along a dimension.
+def fusedmax(scores: torch.Tensor, gamma: Parameter = 1.0, dim: int = -1) -> torch.Tensor:
+    """The distribution p that maximises <p, scores> - |p|^2 / 2 - gamma sum_k |p_{k+1} - p_k|, along a dimension.
 
     Neighbours tend to get the same probability, and many probabilities are exactly 0. gamma = 0 is sparsemax.
 
     Parameters
     ----------
-    x : Tensor
-        Scores. -inf is a mask: its probability is 0, and its neighbours pay for differing from 0. A row with a NaN, a
+    scores : Tensor
+        -inf is a mask: its probability is 0, and its neighbours pay for differing from 0. A row with a NaN, a
         +inf or no finite score becomes NaN.
     gamma : float or Tensor
-        Finite and not negative. A tensor broadcasts to the shape of x with `dim` of size 1, and gets a gradient.
+        Finite and not negative. A tensor broadcasts to the shape of the scores with `dim` of size 1, and gets a
+        gradient.
     dim : int
         Along which probabilities add up to one.
 
     Returns
     -------
     Tensor
-        Of the shape and dtype of x, as with `entmax`.
+        Of the shape and dtype of the scores, as with `entmax`.
 
     Examples
     --------
@@ -54,5 +55,5 @@ def fusedmax(x: torch.Tensor, gamma: Parameter = 1.0, dim: int = -1) -> torch.Te
     >>> fusedmax(torch.tensor([0.0, 1.2, 1.0, 1.1, -1.0]), 0.1)
     tensor([0.0000, 0.3333, 0.3333, 0.3333, 0.0000])
     """
-    x, dim = scores_and_dim(x, dim)
-    return _fusedmax(x, *parameter_of_rows(gamma, x, dim, "gamma"), dim)
+    scores, dim = scores_and_dim(scores, dim)
+    return _fusedmax(scores, *parameter_of_rows(gamma, scores, dim, "gamma"), dim)

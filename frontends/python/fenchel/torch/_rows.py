@@ -17,13 +17,14 @@ def computed_dtype(dtype: torch.dtype, device: torch.device) -> torch.dtype:
     return torch.float32 if torch.is_autocast_enabled(device.type) else dtype
 
 
-def scores_and_dim(x: torch.Tensor, dim: int) -> tuple[torch.Tensor, int]:
-    """x, in float32 under autocast, and dim counted from the end."""
-    if x.dim() == 0:
-        raise IndexError("fenchel.torch: x must have at least one dimension, got shape ()")
-    if not -x.dim() <= dim < x.dim():
-        raise IndexError(f"fenchel.torch: dim must be in [{-x.dim()}, {x.dim() - 1}], got {dim}")
-    return x.to(computed_dtype(x.dtype, x.device)), dim if dim < 0 else dim - x.dim()
+def scores_and_dim(scores: torch.Tensor, dim: int) -> tuple[torch.Tensor, int]:
+    """scores, in float32 under autocast, and dim counted from the end."""
+    size = scores.dim()
+    if size == 0:
+        raise IndexError("fenchel.torch: scores must have at least one dimension, got shape ()")
+    if not -size <= dim < size:
+        raise IndexError(f"fenchel.torch: dim must be in [{-size}, {size - 1}], got {dim}")
+    return scores.to(computed_dtype(scores.dtype, scores.device)), dim if dim < 0 else dim - size
 
 
 def parameter(
@@ -43,9 +44,9 @@ def parameter(
 
 
 def parameter_of_rows(
-    value: Parameter, x: torch.Tensor, dim: int, name: str = "alpha"
+    value: Parameter, scores: torch.Tensor, dim: int, name: str = "alpha"
 ) -> tuple[torch.Tensor | None, float]:
-    """The same for rows of x along dim, one a row."""
-    shape = list(x.shape)
+    """The same for rows of scores along dim, one a row."""
+    shape = list(scores.shape)
     shape[dim] = 1
-    return parameter(value, shape, x.device, name)
+    return parameter(value, shape, scores.device, name)

@@ -58,7 +58,7 @@ class _SparsePoisson(Rule):
     ) -> Tensors:
         if static[1] != _Statistic.LOSS or x[1] is not None:
             raise NotImplementedError(
-                "fenchel.torch.SparsePoisson has second derivatives of cross_fy alone, for an alpha that is a number"
+                "fenchel.torch.SparsePoisson has second derivatives of cross_omega alone, for an alpha that is a number"
             )
         return ((grad * outputs[3]).sum(-1, keepdim=True) * dx[0],)
 
@@ -73,56 +73,56 @@ class SparsePoisson(Distribution):
 
     Parameters
     ----------
-    mu : float or Tensor
-        Positive; the mean for alpha = 1 only. Either this or `log_mu`.
     alpha : float or Tensor
         At least 1; inf is allowed. A tensor gets a gradient.
+    mu : float or Tensor
+        Positive, 1 unless said; the mean for alpha = 1 only. Either this or `log_mu`.
     log_mu : float or Tensor
-        The logarithm of mu, in which `cross_fy` is convex.
+        The logarithm of mu, in which `cross_omega` is convex.
     validate_args : bool
         As for every distribution of torch.
 
     Notes
     -----
-    Everything but `sample`, `icdf` and `mode` has derivatives in mu and alpha; `cross_fy` has a second one in mu.
+    Everything but `sample`, `icdf` and `mode` has derivatives in mu and alpha; `cross_omega` has a second one in mu.
     Numbers are computed in float64 and rounded to the dtype of mu.
 
     Examples
     --------
     >>> import torch
     >>> from fenchel.torch import SparsePoisson
-    >>> p = SparsePoisson(torch.tensor(3.0))
+    >>> p = SparsePoisson(2.0, torch.tensor(3.0))
     >>> p.log_prob(torch.tensor([0.0, 3.0, 10.0])).exp()
     tensor([0.0000, 0.4233, 0.0000])
     >>> log_mu = torch.tensor([0.0, 1.0], requires_grad=True)
-    >>> SparsePoisson(log_mu=log_mu).cross_fy(torch.tensor([1.0, 2.0])).sum().backward()
+    >>> SparsePoisson(log_mu=log_mu).cross_omega(torch.tensor([1.0, 2.0])).sum().backward()
     >>> log_mu.grad
     tensor([-0.5000,  0.2082])
     """
 
     arg_constraints = {  # noqa: RUF012
+        "alpha": constraints.greater_than_eq(1.0),
         "mu": constraints.positive,
         "log_mu": constraints.real,
-        "alpha": constraints.greater_than_eq(1.0),
     }
     support = constraints.nonnegative_integer
 
     def __init__(
         self,
-        mu: Parameter | None = None,
         alpha: Parameter = 2.0,
+        mu: Parameter | None = None,
         *,
         log_mu: Parameter | None = None,
         validate_args: bool | None = None,
     ) -> None:
-        parameter_of_score = log_mu if mu is None else mu
-        if parameter_of_score is None or (mu is not None and log_mu is not None):
-            raise ValueError("fenchel.torch.SparsePoisson: exactly one of mu and log_mu must be given")
+        if mu is not None and log_mu is not None:
+            raise ValueError("fenchel.torch.SparsePoisson: only one of mu and log_mu may be given")
+        self._given_log = log_mu is not None
+        of_score = log_mu if log_mu is not None else mu if mu is not None else 1.0
         learned = isinstance(alpha, torch.Tensor)
-        given, *alphas = broadcast_all(parameter_of_score, *([alpha] if learned else []))
+        given, *alphas = broadcast_all(of_score, *([alpha] if learned else []))
         self._given = given if given.is_floating_point() else given.to(torch.get_default_dtype())
         self._alpha: Parameter = alphas[0] if learned else float(alpha)
-        self._given_log = mu is None
         if self._given_log:
             self.log_mu = self._given
         else:
@@ -198,8 +198,8 @@ class SparsePoisson(Distribution):
         """The smallest count whose cdf is at least `value`; NaN outside of [0, 1]."""
         return self._statistic(_Statistic.QUANTILE, value)
 
-    def cross_fy(self, value: torch.Tensor) -> torch.Tensor:
-        """The Fenchel-Young loss of counts: what to minimise. -log_prob for alpha = 1, and finite for every alpha.
+    def cross_omega(self, value: torch.Tensor) -> torch.Tensor:
+        """The cross-Omega loss of counts: what to minimise. -log_prob for alpha = 1, and finite for every alpha.
 
         Its derivative in log_mu is the mean less the count.
         """
@@ -224,9 +224,15 @@ class SparsePoisson(Distribution):
         """The Shannon entropy, in nats."""
         return self._statistic(_Statistic.ENTROPY)
 
-    def tsallis_entropy(self, alpha: float) -> torch.Tensor:
-        """The Tsallis entropy of order alpha, -Omega_alpha; Shannon's for alpha = 1."""
-        return self._statistic(_Statistic.ENTROPY, order=float(alpha))
+    def tsallis_entropy(self, alpha: float | None = None) -> torch.Tensor:
+        """The Tsallis entropy of order alpha, -Omega_alpha; Shannon's for alpha = 1. Its own order unless said, which
+        must be a number then."""
+        order = self._alpha if alpha is None else alpha
+        if isinstance(order, torch.Tensor):
+            raise NotImplementedError(
+                "fenchel.torch.SparsePoisson has tsallis_entropy() of its own order for an alpha that is a number"
+            )
+        return self._statistic(_Statistic.ENTROPY, order=float(order))
 
     def sample(self, sample_shape: Any = torch.Size()) -> torch.Tensor:
         """Counts, by inversion of torch's uniform numbers: torch.manual_seed gives the same ones again."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from ._basis import GaussianBasis
+from ._basis import GaussianBasis, MultivariateGaussianBasis
 from ._differentiable import Places, Rule, Tensors, differentiable, or_zeros
 from ._library import ops, register_rows
 from ._rows import HALF, Parameter, computed_dtype, parameter
@@ -56,44 +56,44 @@ _match_weights = differentiable(_MatchWeights)
 
 
 def match_weights(
+    alpha: Parameter,
     weights: torch.Tensor,
-    alpha: Parameter = 2.0,
-    lengths: torch.Tensor | None = None,
     positions: torch.Tensor | None = None,
     floor: float | None = None,
+    lengths: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The densities that have the mean of weights over positions, and their covariance plus a floor.
 
-    They are what `continuous_attention` takes at the same alpha. The result has gradients in weights and alpha, of
+    They are what `continuous_attention` takes at the same alpha. The result has gradients in alpha and weights, of
     second order too.
 
     Parameters
     ----------
-    weights : Tensor
-        (..., L), not negative, of sum 1: discrete attention. Those of 16 bits are divided by their sum.
     alpha : float or Tensor
         Finite, above D / (D + 2); a tensor (...) is one for each density, or one for all.
-    lengths : Tensor of int, optional
-        (...): how many weights of a row count. Others are not read.
+    weights : Tensor
+        (..., L), not negative, of sum 1: discrete attention. Those of 16 bits are divided by their sum.
     positions : Tensor, optional
         (L,) or (L, D): the centres of L equal cells of [0, 1] unless said, or of as many as a row has. They have no
         gradient.
     floor : float, optional
         Added to the variances, so that a density never collapses to a point: that of one cell of the unit cube,
         L^(-2/D) / 12, unless said.
+    lengths : Tensor of int, optional
+        (...): how many weights of a row count. Others are not read.
 
     Returns
     -------
     mu : Tensor
         (...), or (..., D) for positions (L, D).
-    sigma2 : Tensor
-        (...), or (..., D, D).
+    Sigma : Tensor
+        The scores' scales: sigma2, (...), or matrices (..., D, D).
 
     Examples
     --------
     >>> import torch
     >>> from fenchel.torch import match_weights
-    >>> match_weights(torch.tensor([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]]), alpha=1.0)
+    >>> match_weights(1.0, torch.tensor([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]]))
     (tensor([0.3333, 0.6667]), tensor([0.0370, 0.0370]))
     """
     if weights.dim() == 0 or weights.shape[-1] == 0:
@@ -140,41 +140,40 @@ def mask(lengths: torch.Tensor, length: int) -> torch.Tensor:
 class RidgeValues(torch.nn.Module):
     """Value functions V(t) = B^T psi(t) from values at positions, by ridge regression.
 
-    B = argmin |F B - H|^2 + penalty |B|^2 for the values H at L positions and the basis F there. r @ B is the context
+    B = argmin |F B - H|^2 + ridge |B|^2 for the values H at L positions and the basis F there. r @ B is the context
     of r = continuous_attention(...). What B is of H, a matrix for each length, is computed in float64: of a fixed basis
     once, and kept; of a learned one each time, with gradients.
 
     Parameters
     ----------
-    basis : GaussianBasis
+    basis : GaussianBasis or MultivariateGaussianBasis
         psi, N functions: on the line for sequences, on R^2 for grids.
-    penalty : float
+    ridge : float
         Positive. The paper has 0.1.
 
     Examples
     --------
     >>> import torch
     >>> from fenchel.torch import GaussianBasis, RidgeValues
-    >>> ridge = RidgeValues(GaussianBasis.linearly_spaced(8, sigma=0.12), penalty=0.01)
+    >>> value_function = RidgeValues(GaussianBasis.linearly_spaced(8, sigma=0.12), ridge=0.01)
     >>> values = torch.sin(torch.arange(20.0) / 4)[:, None]
-    >>> b = ridge(values)
+    >>> b = value_function(values)
     >>> b.shape
     torch.Size([8, 1])
-    >>> ridge.basis.evaluate(torch.tensor([0.5])) @ b
+    >>> value_function.basis(torch.tensor([0.5])) @ b
     tensor([[0.6999]])
     """
 
     kept = 256
     """How many lengths are kept."""
 
-    def __init__(self, basis: GaussianBasis, penalty: float = 0.1) -> None:
+    def __init__(self, basis: GaussianBasis | MultivariateGaussianBasis, ridge: float = 0.1) -> None:
         super().__init__()
-        if not 0 < penalty < math.inf:
-            raise ValueError(f"RidgeValues: penalty must be positive and finite, got {penalty}")
-        if basis.dimension > 2:
-            raise ValueError(f"RidgeValues: basis must be on the line or on R^2, got R^{basis.dimension}")
+        if not 0 < ridge < math.inf:
+            raise ValueError(f"RidgeValues: ridge must be positive and finite, got {ridge}")
+        check_sequence_or_grid("RidgeValues", basis)
         self.basis = basis
-        self.penalty = float(penalty)
+        self.ridge = float(ridge)
         self._source: tuple[Any, ...] = ()
         self._matrices: dict[tuple[int, ...], torch.Tensor] = {}
 
@@ -242,20 +241,20 @@ class RidgeValues(torch.nn.Module):
 
     def _matrix(self, t: torch.Tensor, here: torch.Tensor | None = None) -> torch.Tensor:
         """B = G^T H: G for positions t, of which only those `here` count."""
-        design = self.basis.evaluate(t)
+        design = self.basis(t)
         if here is not None:
             design = torch.where(here[..., None], design, 0.0)
         # The smaller system; in a graph one that serves all lengths.
         if not torch.compiler.is_compiling() and design.shape[-2] < design.shape[-1]:
-            return torch.linalg.solve_ex(self._penalised(design @ design.mT), design)[0]
-        return torch.linalg.solve_ex(self._penalised(design.mT @ design), design, left=False)[0]
+            return torch.linalg.solve_ex(self._regularised(design @ design.mT), design)[0]
+        return torch.linalg.solve_ex(self._regularised(design.mT @ design), design, left=False)[0]
 
-    def _penalised(self, system: torch.Tensor) -> torch.Tensor:
-        return system + self.penalty * torch.eye(system.shape[-1], dtype=system.dtype, device=system.device)
+    def _regularised(self, system: torch.Tensor) -> torch.Tensor:
+        return system + self.ridge * torch.eye(system.shape[-1], dtype=system.dtype, device=system.device)
 
     def _kept(self, grid: tuple[int, ...]) -> torch.Tensor:
         """G of a fixed basis for a length or a grid, as long as the basis stays what it is."""
-        now = (self.basis.mean, self.basis.covariance)
+        now = tuple(self.basis.buffers())
         # What is kept in inference mode serves training too.
         with torch.inference_mode(False), torch.no_grad():
             if not self._source or not all(map(_is_still, self._source, now)):
@@ -271,7 +270,12 @@ class RidgeValues(torch.nn.Module):
         return self.__dict__ | {"_source": (), "_matrices": {}}
 
     def extra_repr(self) -> str:
-        return f"penalty={self.penalty}"
+        return f"ridge={self.ridge}"
+
+
+def check_sequence_or_grid(where: str, basis: GaussianBasis | MultivariateGaussianBasis) -> None:
+    if basis.event_shape not in ((), (2,)):
+        raise ValueError(f"{where}: basis must be on the line or on R^2, got R^{basis.dimension}")
 
 
 def _version(x: torch.Tensor) -> int:

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `entmax`, `fusedmax`, `entmax_loss` and `continuous_attention` for tensors of libtorch, with derivatives.
+
 #include <ATen/ATen.h>
 #include <ATen/ExpandUtils.h>
 #include <ATen/autocast_mode.h>
@@ -133,7 +135,7 @@ class Parameter {
 namespace detail {
 
 /// x, in float32 under autocast.
-[[nodiscard]] inline Tensor scores(const Tensor& x) {
+[[nodiscard]] inline Tensor widened(const Tensor& x) {
   const bool narrow = x.scalar_type() == at::kHalf || x.scalar_type() == at::kBFloat16;
   return narrow && at::autocast::is_autocast_enabled(x.device().type()) ? x.to(at::kFloat) : x;
 }
@@ -153,65 +155,74 @@ namespace detail {
 }
 
 template <class Map>
-[[nodiscard]] Tensor row_map(const Tensor& x, const Parameter& parameter, std::int64_t dim) {
-  const Tensor z = scores(x);
+[[nodiscard]] Tensor row_map(const Tensor& scores, const Parameter& parameter, std::int64_t dim) {
+  const Tensor z = widened(scores);
   dim = from_end(dim, z);
   return Differentiable<Map>::value({z, parameter.expanded(per_row(z, dim), z.device())},
                                     {parameter.number(), dim});
 }
 
 /// (classes, none) or (none, distributions), as the operations take them.
-[[nodiscard]] inline std::pair<Tensor, Tensor> targets(const Tensor& target, const Tensor& x,
+[[nodiscard]] inline std::pair<Tensor, Tensor> targets(const Tensor& target, const Tensor& scores,
                                                        std::int64_t dim) {
   TORCH_CHECK_VALUE(!target.requires_grad(),
                     "fenchel::libtorch: target must not require a gradient: detach it");
   if (target.is_floating_point()) {
-    TORCH_CHECK_VALUE(target.sizes() == x.sizes(),
-                      "fenchel::libtorch: target, a distribution, must have the shape of x, ", x.sizes(),
-                      ", got ", target.sizes());
+    TORCH_CHECK_VALUE(target.sizes() == scores.sizes(),
+                      "fenchel::libtorch: target, a distribution, must have the shape of scores, ",
+                      scores.sizes(), ", got ", target.sizes());
     return {Tensor(), target};
   }
   TORCH_CHECK_TYPE(at::isIntegralType(target.scalar_type(), false),
                    "fenchel::libtorch: target must be classes (integers) or distributions, got ",
                    target.scalar_type());
-  std::vector<std::int64_t> shape = x.sizes().vec();
+  std::vector<std::int64_t> shape = scores.sizes().vec();
   shape.erase(shape.end() + dim);
   TORCH_CHECK_VALUE(target.sizes() == shape,
-                    "fenchel::libtorch: target, a class a row, must have the shape of x without dim, ",
+                    "fenchel::libtorch: target, a class a row, must have the shape of scores without dim, ",
                     at::IntArrayRef(shape), ", got ", target.sizes());
   return {target.to(at::kLong).unsqueeze(dim), Tensor()};
 }
 
 }  // namespace detail
 
-/// The distribution p that maximises <p, x> - Omega_alpha(p), along a dimension: softmax for alpha = 1,
+/// The distribution p that maximises <p, scores> - Omega_alpha(p), along a dimension: softmax for alpha = 1,
 /// sparsemax for alpha = 2. A score of -inf is a mask.
-[[nodiscard]] inline Tensor entmax(const Tensor& x, const Parameter& alpha = 1.5, std::int64_t dim = -1) {
-  return detail::row_map<detail::Entmax>(x, alpha, dim);
+[[nodiscard]] inline Tensor entmax(const Tensor& scores, const Parameter& alpha = 1.5,
+                                   std::int64_t dim = -1) {
+  return detail::row_map<detail::Entmax>(scores, alpha, dim);
 }
 
 /// entmax at alpha = 2: the distribution nearest to the scores.
-[[nodiscard]] inline Tensor sparsemax(const Tensor& x, std::int64_t dim = -1) { return entmax(x, 2, dim); }
-
-/// entmax at alpha = 3/2, between softmax and sparsemax.
-[[nodiscard]] inline Tensor entmax15(const Tensor& x, std::int64_t dim = -1) { return entmax(x, 1.5, dim); }
-
-/// The distribution p that maximises <p, x> - |p|^2 / 2 - gamma sum_k |p_{k+1} - p_k|, along a dimension.
-[[nodiscard]] inline Tensor fusedmax(const Tensor& x, const Parameter& gamma = 1, std::int64_t dim = -1) {
-  return detail::row_map<detail::Fusedmax>(x, gamma, dim);
+[[nodiscard]] inline Tensor sparsemax(const Tensor& scores, std::int64_t dim = -1) {
+  return entmax(scores, 2, dim);
 }
 
-/// The Fenchel-Young loss Omega*(x) + Omega(q) - <x, q> of entmax, cross-entropy for alpha = 1: in the dtype
-/// of x, one a row or reduced. The target q is a class a row, an integer, of the shape of x without `dim`, or
-/// a distribution of the shape of x. Rows of class ignore_index have loss 0 and do not count in the mean.
-[[nodiscard]] inline Tensor entmax_loss(const Tensor& x, const Tensor& target, const Parameter& alpha = 1.5,
-                                        std::int64_t ignore_index = -100,
+/// entmax at alpha = 3/2, between softmax and sparsemax.
+[[nodiscard]] inline Tensor entmax15(const Tensor& scores, std::int64_t dim = -1) {
+  return entmax(scores, 1.5, dim);
+}
+
+/// The distribution p that maximises <p, scores> - |p|^2 / 2 - gamma sum_k |p_{k+1} - p_k|, along a
+/// dimension.
+[[nodiscard]] inline Tensor fusedmax(const Tensor& scores, const Parameter& gamma = 1,
+                                     std::int64_t dim = -1) {
+  return detail::row_map<detail::Fusedmax>(scores, gamma, dim);
+}
+
+/// The Fenchel-Young loss Omega*(f) + Omega(q) - <f, q> of entmax for scores f, cross-entropy for alpha = 1:
+/// in the dtype of f, one a row or reduced. The target q is a class a row, an integer, of the shape of f
+/// without `dim`, or a distribution of the shape of f. Rows of class ignore_index have loss 0 and do not
+/// count in the mean.
+[[nodiscard]] inline Tensor entmax_loss(const Tensor& scores, const Tensor& target,
+                                        const Parameter& alpha = 1.5, std::int64_t ignore_index = -100,
                                         at::Reduction::Reduction reduction = at::Reduction::Mean,
                                         std::int64_t dim = -1) {
-  const Tensor z = detail::scores(x);
+  const Tensor z = detail::widened(scores);
   dim = detail::from_end(dim, z);
   TORCH_CHECK_VALUE(z.size(dim) > 0,
-                    "fenchel::libtorch: x must have at least one class along dim, got shape ", z.sizes());
+                    "fenchel::libtorch: scores must have at least one class along dim, got shape ",
+                    z.sizes());
   const auto [classes, soft] = detail::targets(target, z, dim);
   const Tensor alphas = alpha.expanded(detail::per_row(z, dim), z.device());
   const bool gradient = at::GradMode::is_enabled() && detail::wanted({z, alphas}) != 0;
@@ -225,44 +236,67 @@ template <class Map>
   return (total / counted.clamp_min(1)).to(z.scalar_type());
 }
 
-/// r = E_p[psi], (..., N), for beta-Gaussian densities p at mu of scale sigma2, and N Gaussian functions psi.
-/// On the line mu and sigma2 are (...), means and covariances (N); on R^D they are (..., D), (..., D, D), (N,
-/// D), (N, D, D). mu, sigma2 and alpha are broadcast against each other; all five may be learned.
-[[nodiscard]] inline Tensor continuous_attention(const Tensor& mu, const Tensor& sigma2, const Tensor& means,
-                                                 const Tensor& covariances, const Parameter& alpha = 2) {
-  TORCH_CHECK_VALUE(means.dim() == 1 || means.dim() == 2,
-                    "fenchel::libtorch: means must be (N) or (N, D), got ", means.sizes());
-  const bool line = means.dim() == 1;
-  const std::int64_t count = means.size(0), dimension = line ? 1 : means.size(1);
-  const auto type = at::promote_types(mu.scalar_type(), sigma2.scalar_type());
-  Tensor m = detail::scores(mu.to(type)), s = detail::scores(sigma2.to(type));
-  if (line) {
-    m = m.unsqueeze(-1);
-    s = s.unsqueeze(-1).unsqueeze(-1);
-  }
-  TORCH_CHECK_VALUE(m.dim() >= 1 && m.size(-1) == dimension && s.dim() >= 2 && s.size(-1) == dimension &&
-                        s.size(-2) == dimension,
-                    "fenchel::libtorch: mu and sigma2 must be (..., D) and (..., D, D) with D = ", dimension,
-                    ", got ", mu.sizes(), " and ", sigma2.sizes());
-  TORCH_CHECK_VALUE(covariances.dim() == (line ? 1 : 3) &&
-                        covariances.numel() == count * dimension * dimension &&
-                        covariances.size(0) == count && covariances.size(-1) == (line ? count : dimension),
-                    "fenchel::libtorch: covariances must be ", line ? "(N)" : "(N, D, D)",
-                    " for means of shape ", means.sizes(), ", got ", covariances.sizes());
-  if (!line) s = (s + s.mT()) / 2;
+/// N Gaussian functions on the line: centres and standard deviations, (N) each. Both may be learned.
+struct GaussianBasis {
+  Tensor mu, sigma;
+};
+
+/// N Gaussian functions on R^D: centres (N, D) and covariance matrices (N, D, D). Both may be learned.
+struct MultivariateGaussianBasis {
+  Tensor mu, Sigma;
+};
+
+namespace detail {
+
+/// mu (..., D), Sigma (..., D, D), means (N, D) and covariances (N, D, D).
+[[nodiscard]] inline Tensor attend(const Parameter& alpha, const Tensor& mu, const Tensor& Sigma,
+                                   const Tensor& means, const Tensor& covariances) {
+  const auto type = at::promote_types(mu.scalar_type(), Sigma.scalar_type());
+  const Tensor m = widened(mu.to(type)), s = widened(Sigma.to(type));
   std::vector<std::int64_t> batch =
       at::infer_size(m.sizes().slice(0, m.dim() - 1), s.sizes().slice(0, s.dim() - 2));
   batch = at::infer_size(batch, alpha.sizes());
-  const auto shaped = [&](std::initializer_list<std::int64_t> event) {
+  const auto shaped = [&](at::IntArrayRef event) {
     std::vector<std::int64_t> shape = batch;
-    shape.insert(shape.end(), event);
+    shape.insert(shape.end(), event.begin(), event.end());
     return shape;
   };
-  return detail::Differentiable<detail::Attend>::value(
-      {m.expand(shaped({dimension})), s.expand(shaped({dimension, dimension})),
-       alpha.expanded(batch, m.device()), means.to(at::kDouble).reshape({count, dimension}),
-       covariances.to(at::kDouble).reshape({count, dimension, dimension})},
+  return Differentiable<Attend>::value(
+      {m.expand(shaped(means.sizes().slice(1))), s.expand(shaped(covariances.sizes().slice(1))),
+       alpha.expanded(batch, m.device()), means.to(at::kDouble), covariances.to(at::kDouble)},
       {alpha.number()});
+}
+
+}  // namespace detail
+
+/// r = E_p[psi], (..., N), for beta-Gaussian densities p of order alpha at mu, of scale sigma2, and the
+/// functions psi of the basis. alpha, mu and sigma2, (...), are broadcast against each other and may be
+/// learned.
+[[nodiscard]] inline Tensor continuous_attention(const Parameter& alpha, const Tensor& mu,
+                                                 const Tensor& sigma2, const GaussianBasis& basis) {
+  TORCH_CHECK_VALUE(basis.mu.dim() == 1 && basis.sigma.sizes() == basis.mu.sizes(),
+                    "fenchel::libtorch: mu and sigma of a basis must be (N), got ", basis.mu.sizes(), " and ",
+                    basis.sigma.sizes());
+  const auto matrix = [](const Tensor& x) { return x.unsqueeze(-1).unsqueeze(-1); };
+  return detail::attend(alpha, mu.unsqueeze(-1), matrix(sigma2), basis.mu.unsqueeze(-1),
+                        matrix(basis.sigma.to(at::kDouble).square()));
+}
+
+/// The same on R^D, for mu (..., D) and matrices Sigma (..., D, D), of which the symmetric part counts.
+[[nodiscard]] inline Tensor continuous_attention(const Parameter& alpha, const Tensor& mu,
+                                                 const Tensor& Sigma,
+                                                 const MultivariateGaussianBasis& basis) {
+  TORCH_CHECK_VALUE(basis.mu.dim() == 2 && basis.Sigma.dim() == 3 &&
+                        basis.Sigma.sizes().slice(0, 2) == basis.mu.sizes() &&
+                        basis.Sigma.size(2) == basis.mu.size(1),
+                    "fenchel::libtorch: mu and Sigma of a basis must be (N, D) and (N, D, D), got ",
+                    basis.mu.sizes(), " and ", basis.Sigma.sizes());
+  const std::int64_t dimension = basis.mu.size(1);
+  TORCH_CHECK_VALUE(mu.dim() >= 1 && mu.size(-1) == dimension && Sigma.dim() >= 2 &&
+                        Sigma.size(-1) == dimension && Sigma.size(-2) == dimension,
+                    "fenchel::libtorch: mu and Sigma must be (..., D) and (..., D, D) with D = ", dimension,
+                    ", got ", mu.sizes(), " and ", Sigma.sizes());
+  return detail::attend(alpha, mu, (Sigma + Sigma.mT()) / 2, basis.mu, basis.Sigma);
 }
 
 }  // namespace fenchel::libtorch

@@ -19,7 +19,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> sparse_poisson(const Tensor& mu,
   const OutputRows value = like(), d_mu = like(), d_alpha = like(), d2_mu = like();
   if (at.numel() > 0) {
     sparse_poisson_rows(
-        static_cast<PoissonStatistic>(statistic), mus.per_row(), alpha_of_row.per_row(),
+        static_cast<PoissonStatistic>(statistic), alpha_of_row.per_row(), mus.per_row(),
         numbers.rows<double>(),
         {value.rows<double>(), d_mu.rows<double>(), d_alpha.rows<double>(), d2_mu.rows<double>()}, order);
   }

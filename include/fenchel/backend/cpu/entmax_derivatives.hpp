@@ -1,5 +1,7 @@
 #pragma once
 
+/// `entmax_vjp`, `entmax_jvp` and `entmax_vjp_vjp`: derivatives in the scores and in alpha.
+
 #include <span>
 
 #include "fenchel/backend/cpu/entmax.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// Fenchel-Young and cross-Omega losses over the rows of a batch, with gradients and Hessian products.
+
 #include <type_traits>
 
 #include "fenchel/backend/cpu/entmax.hpp"

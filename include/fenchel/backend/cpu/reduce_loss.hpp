@@ -1,5 +1,7 @@
 #pragma once
 
+/// `reduce_loss`: the mean or the sum of the losses of rows, with its gradients.
+
 #include "fenchel/backend/cpu/entmax_loss.hpp"
 
 namespace fenchel::cpu {

@@ -1,13 +1,15 @@
 #pragma once
 
+/// Continuous attention on a GPU, with derivatives up to second order.
+
 #include "fenchel/backend/attention_views.hpp"
 #include "fenchel/backend/cuda/views.hpp"
 #include "fenchel/core/config.hpp"
 
-/// Continuous attention (backend/cpu/attention.hpp) on a GPU, for Real = float and double, which it is
-/// computed in. Densities and functions are in the memory of the GPU and not checked: one that does not exist
-/// has a row or a column of NaN, and so has an integral that does not converge (a ConvergenceError on the
-/// CPU). All rows are contiguous, one after the other. D is at most 8, for second derivatives 4.
+/// Continuous attention (backend/cpu/attention.hpp) on a GPU, for Real = float and double. Densities and
+/// functions are in the memory of the GPU and are not checked: one that does not exist gives a row or a
+/// column of NaN, and so does an integral that does not converge (a ConvergenceError on the CPU). All rows
+/// are contiguous, one after the other. D is at most 8, and at most 4 for second derivatives.
 ///
 /// On the line, in double a value and a derivative err by at most twice what they do on the CPU. In float a
 /// value errs by kAttendFloatError of itself where it is above 1e-6 of the function's peak, and of that

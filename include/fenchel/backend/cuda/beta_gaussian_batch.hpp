@@ -1,5 +1,7 @@
 #pragma once
 
+/// Functions of many beta-Gaussians, each with parameters of its own, with derivatives, on a GPU.
+
 #include <span>
 
 #include "fenchel/backend/beta_gaussian_batch.hpp"

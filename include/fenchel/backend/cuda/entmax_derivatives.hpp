@@ -1,12 +1,14 @@
 #pragma once
 
+/// `entmax_vjp`, `entmax_jvp` and `entmax_vjp_vjp` on a GPU.
+
 #include <span>
 
 #include "fenchel/backend/cuda/views.hpp"
 #include "fenchel/core/config.hpp"
 
 /// The derivatives of backend/cpu/entmax_derivatives.hpp on a GPU, for T = double, float, Half and BFloat16.
-/// Outputs may be one of the inputs other than p. Errors as in cuda/entmax.hpp.
+/// Outputs may be one of the inputs other than p. Errors are those of cuda/entmax.hpp.
 namespace fenchel::cuda {
 
 template <class T>

@@ -1,14 +1,16 @@
 #pragma once
 
+/// Fenchel-Young and cross-Omega losses of each row on a GPU, with gradients and Hessian products.
+
 #include <type_traits>
 
 #include "fenchel/backend/cuda/views.hpp"
 #include "fenchel/backend/loss_views.hpp"
 #include "fenchel/core/config.hpp"
 
-/// The losses of backend/cpu/entmax_loss.hpp on a GPU, for T = double, float, Half and BFloat16; of the half
-/// types in float. p is never written. What is not checked on a GPU gives NaN in its row: a class outside of
-/// [0, cols) that is not the ignored one, a target that is negative or NaN.
+/// The loss of each row (backend/cpu/entmax_loss.hpp) on a GPU, without reduction, for T = double, float,
+/// Half and BFloat16; half types are computed in float. p is not stored. Targets are not checked: a class
+/// outside of [0, cols) that is not the ignored one, or a negative or NaN target, gives NaN in its row.
 namespace fenchel::cuda {
 
 using fenchel::ClassTargets, fenchel::kTargetSumTolerance;

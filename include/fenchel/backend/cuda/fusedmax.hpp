@@ -1,5 +1,7 @@
 #pragma once
 
+/// `fusedmax` and its derivatives on a GPU.
+
 #include <cstddef>
 #include <span>
 
@@ -7,8 +9,8 @@
 #include "fenchel/core/config.hpp"
 
 /// fusedmax and its derivatives (backend/cpu/fusedmax.hpp, full chains of unit weights) on a GPU, for T =
-/// double, float, Half and BFloat16. A shared gamma that is negative or not finite throws std::domain_error,
-/// a row's own one makes the row NaN.
+/// double, float, Half and BFloat16. If gamma is negative or not finite, a gamma for all rows throws
+/// std::domain_error, and a gamma for one row makes that row NaN.
 namespace fenchel::cuda {
 
 /// The memory that the map of so many rows needs beside its output, in bytes: none unless rows are long.

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `match_weights` and its derivatives on a GPU.
+
 #include <optional>
 #include <span>
 

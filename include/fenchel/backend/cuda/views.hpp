@@ -1,5 +1,7 @@
 #pragma once
 
+/// `DeviceRows`, `Half`, `BFloat16` and `Stream`: what the functions on a GPU take.
+
 #include <cstdint>
 #include <type_traits>
 
@@ -9,12 +11,11 @@
 
 struct CUstream_st;
 
-/// What the operations on a GPU take: what those of the CPU take, with DeviceRows for Rows and memory of the
-/// GPU behind every span and PerRow of several numbers, and last the stream to work on. They are ordered
-/// after what that stream was given before and return at once, allocate nothing, and never wait for the GPU,
-/// so that they can be captured in a graph; the device of the stream must be the current one. Shapes and
-/// numbers of the host are checked as on the CPU, but what lies in the GPU's memory is not: a bad number
-/// there makes its row NaN. A launch that the GPU refuses is a CudaError.
+/// What functions on a GPU take: the arguments of the CPU's, with DeviceRows for Rows and memory of the GPU
+/// behind every span and PerRow of several numbers, and last a stream, whose device must be the current one.
+/// A function puts its work on the stream and returns at once. It allocates nothing and never waits, so calls
+/// can be captured in a graph. Shapes and numbers of the host are checked as on the CPU. Numbers in the
+/// memory of the GPU are not: a bad one makes its row NaN. A launch that the GPU refuses is a CudaError.
 namespace fenchel::cuda {
 
 /// cudaStream_t.

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `MultivariateBetaGaussian` on R^N, with full, diagonal or singular Sigma.
+
 #include <Eigen/Core>
 #include <cstdint>
 #include <random>
@@ -36,10 +38,10 @@ class FENCHEL_EXPORT MultivariateBetaGaussian {
 
   /// Throws std::domain_error unless alpha > max(0, 1 - 2/r) (infinity is allowed), and as
   /// MultivariateQuadraticScore does.
-  MultivariateBetaGaussian(double alpha, Eigen::VectorXd mu, Eigen::MatrixXd scale);
-  /// Sigma = diag(scale).
+  MultivariateBetaGaussian(double alpha, Eigen::VectorXd mu, Eigen::MatrixXd Sigma);
+  /// Sigma = diag(sigma2).
   [[nodiscard]] static MultivariateBetaGaussian diagonal(double alpha, Eigen::VectorXd mu,
-                                                         const Eigen::VectorXd& scale);
+                                                         const Eigen::VectorXd& sigma2);
   /// The member with this covariance matrix; alpha > r / (r + 2) (docs/math.md 5.6).
   [[nodiscard]] static MultivariateBetaGaussian from_covariance(double alpha, Eigen::VectorXd mu,
                                                                 const Eigen::MatrixXd& covariance);
@@ -57,7 +59,7 @@ class FENCHEL_EXPORT MultivariateBetaGaussian {
 
   [[nodiscard]] double alpha() const noexcept { return alpha_; }
   [[nodiscard]] const Eigen::VectorXd& mu() const noexcept { return score_.mu(); }
-  [[nodiscard]] const Eigen::MatrixXd& scale() const noexcept { return score_.scale(); }
+  [[nodiscard]] const Eigen::MatrixXd& Sigma() const noexcept { return score_.Sigma(); }
   [[nodiscard]] index_t dimension() const noexcept { return score_.dimension(); }
   [[nodiscard]] index_t rank() const noexcept { return score_.rank(); }
   [[nodiscard]] const MultivariateQuadraticScore& score() const noexcept { return score_; }

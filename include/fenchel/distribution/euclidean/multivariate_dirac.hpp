@@ -1,5 +1,7 @@
 #pragma once
 
+/// `MultivariateDirac`: an observation in R^N as the target of a loss.
+
 #include <Eigen/Core>
 
 #include "fenchel/distribution/line/dirac.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `MultivariateEmpirical`: a sample in R^N as the target of a loss.
+
 #include <Eigen/Core>
 #include <utility>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `expectation` of any callable under a beta-Gaussian on R^N, by quadrature.
+
 #include <Eigen/Core>
 #include <concepts>
 

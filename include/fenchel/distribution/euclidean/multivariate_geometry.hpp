@@ -1,5 +1,7 @@
 #pragma once
 
+/// Contours, affine images, marginals and conditionals of beta-Gaussians on R^N.
+
 #include <Eigen/Core>
 #include <span>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// Mixtures of beta-Gaussians on R^N.
+
 #include <Eigen/Core>
 #include <cstdint>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// The prediction for a concave score on a range of integers.
+
 #include <functional>
 #include <string_view>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `IntegerTable`: probabilities of integers, with all accessors of a distribution on the integers.
+
 #include <cmath>
 #include <concepts>
 #include <functional>
@@ -8,9 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "fenchel/core/compensated_sum.hpp"
 #include "fenchel/core/config.hpp"
-#include "fenchel/core/error.hpp"
+#include "fenchel/core/function_ref.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/core/variates.hpp"
 #include "fenchel/distribution/concept.hpp"
@@ -58,6 +59,7 @@ class FENCHEL_EXPORT IntegerTable {
   [[nodiscard]] double mean_offset() const noexcept;
   [[nodiscard]] double central_moment(int n) const;
   [[nodiscard]] double tsallis_entropy(double order) const;
+  [[nodiscard]] double expectation(FunctionRef<double(double)> f) const;
   [[nodiscard]] IntegerTable escort(double beta) const;
 
   [[nodiscard]] const IntegerTable& table() const noexcept { return *this; }
@@ -171,16 +173,7 @@ template <TabulatedIntegers P>
 /// E[f(t)], the sum over the window; any accuracy is met. Throws std::domain_error where f is NaN.
 template <TabulatedIntegers P, std::invocable<double> F>
 [[nodiscard]] double expectation(const P& p, F&& f, double /*accuracy*/ = 1e-10) {
-  CompensatedSum sum;
-  index_t t = p.table().first();
-  for (const double probability : p.table().probabilities()) {
-    const auto at = static_cast<double>(t++);
-    const double value = probability > 0 ? f(at) : 0.0;
-    if (std::isnan(value))
-      throw_domain_error("expectation", "f(" + shortest(at) + ")", "must be a number", value);
-    sum.add(probability * value);
-  }
-  return sum.total();
+  return p.table().expectation([&f](double t) { return static_cast<double>(f(t)); });
 }
 
 /// One draw by inversion: one uniform number of the generator.

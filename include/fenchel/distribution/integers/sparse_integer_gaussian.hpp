@@ -1,5 +1,7 @@
 #pragma once
 
+/// `SparseIntegerGaussian`: the prediction for a quadratic score on the integers.
+
 #include <array>
 
 #include "fenchel/core/config.hpp"
@@ -20,7 +22,7 @@ class FENCHEL_EXPORT SparseIntegerGaussian {
   /// Throws std::domain_error unless alpha >= 1 (infinity is allowed), |mu| <= 2^53, sigma2 is positive and
   /// finite, and IntegerTable::kMostIntegers are enough: for alpha = 1 they are up to sigma2 = 1.9e11, for
   /// alpha = 4/3 up to 1e16, for alpha = 2 up to 3e21.
-  SparseIntegerGaussian(double alpha, double mu, double sigma2);
+  explicit SparseIntegerGaussian(double alpha = 2, double mu = 0, double sigma2 = 1);
 
   [[nodiscard]] double alpha() const noexcept { return prediction_.am1 + 1; }
   [[nodiscard]] double mu() const noexcept { return mu_; }

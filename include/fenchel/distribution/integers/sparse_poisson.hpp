@@ -1,5 +1,7 @@
 #pragma once
 
+/// `SparsePoisson`: Poisson at alpha = 1, and on finitely many counts for alpha > 1.
+
 #include "fenchel/core/config.hpp"
 #include "fenchel/distribution/integers/integer_prediction.hpp"
 #include "fenchel/distribution/integers/integer_table.hpp"
@@ -19,7 +21,7 @@ class FENCHEL_EXPORT SparsePoisson {
   /// Throws std::domain_error unless alpha >= 1 (infinity is allowed), mu is positive and at most 2^52, the
   /// temperature positive and finite, and IntegerTable::kMostIntegers are enough: for alpha = 1 they are up
   /// to mu * temperature = 1.9e11.
-  SparsePoisson(double alpha, double mu, double temperature = 1);
+  explicit SparsePoisson(double alpha = 2, double mu = 1, double temperature = 1);
 
   [[nodiscard]] double alpha() const noexcept { return prediction_.am1 + 1; }
   [[nodiscard]] double mu() const noexcept { return mu_; }

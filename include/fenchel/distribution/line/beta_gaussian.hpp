@@ -1,5 +1,7 @@
 #pragma once
 
+/// `BetaGaussian`: Student, Gaussian, biweight, truncated parabola and uniform, by alpha.
+
 #include <array>
 #include <random>
 
@@ -23,16 +25,26 @@ class FENCHEL_EXPORT BetaGaussian {
 
   /// Throws std::domain_error unless alpha > 0 (infinity is allowed), mu is finite, sigma2 positive and
   /// finite.
-  BetaGaussian(double alpha, double mu, double sigma2);
+  explicit BetaGaussian(double alpha = 2, double mu = 0, double sigma2 = 1);
 
-  [[nodiscard]] static BetaGaussian gaussian(double mu, double sigma2) { return {1, mu, sigma2}; }
-  [[nodiscard]] static BetaGaussian triweight(double mu, double sigma2) { return {4.0 / 3, mu, sigma2}; }
-  [[nodiscard]] static BetaGaussian biweight(double mu, double sigma2) { return {1.5, mu, sigma2}; }
-  [[nodiscard]] static BetaGaussian truncated_parabola(double mu, double sigma2) { return {2, mu, sigma2}; }
-  [[nodiscard]] static BetaGaussian semicircle(double mu, double sigma2) { return {3, mu, sigma2}; }
+  [[nodiscard]] static BetaGaussian gaussian(double mu = 0, double sigma2 = 1) {
+    return BetaGaussian(1, mu, sigma2);
+  }
+  [[nodiscard]] static BetaGaussian triweight(double mu = 0, double sigma2 = 1) {
+    return BetaGaussian(4.0 / 3, mu, sigma2);
+  }
+  [[nodiscard]] static BetaGaussian biweight(double mu = 0, double sigma2 = 1) {
+    return BetaGaussian(1.5, mu, sigma2);
+  }
+  [[nodiscard]] static BetaGaussian truncated_parabola(double mu = 0, double sigma2 = 1) {
+    return BetaGaussian(2, mu, sigma2);
+  }
+  [[nodiscard]] static BetaGaussian semicircle(double mu = 0, double sigma2 = 1) {
+    return BetaGaussian(3, mu, sigma2);
+  }
   /// Student's t with nu degrees of freedom, located at mu and scaled by `scale`: alpha = (nu - 1) / (nu +
   /// 1). Throws std::domain_error unless nu > 1, the range of alpha > 0.
-  [[nodiscard]] static BetaGaussian student(double nu, double mu, double scale);
+  [[nodiscard]] static BetaGaussian student(double nu, double mu = 0, double scale = 1);
   /// Uniform on [lower, upper], with alpha = infinity. It is the prediction of a score where the length is 1;
   /// sigma2 is the square of the length. Throws std::domain_error unless lower < upper, both finite.
   [[nodiscard]] static BetaGaussian uniform(double lower, double upper);

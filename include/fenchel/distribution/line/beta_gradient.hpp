@@ -1,5 +1,7 @@
 #pragma once
 
+/// `expectation_gradient`: derivatives of expectations under `BetaGaussian` and `BetaLaplace`.
+
 #include <concepts>
 #include <span>
 

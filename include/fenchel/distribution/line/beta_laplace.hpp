@@ -1,5 +1,7 @@
 #pragma once
 
+/// `BetaLaplace`: Laplace at alpha = 1, triangular at alpha = 2.
+
 #include <random>
 
 #include "fenchel/core/config.hpp"
@@ -21,10 +23,10 @@ class FENCHEL_EXPORT BetaLaplace {
 
   /// Throws std::domain_error unless alpha > 1/2 (infinity is allowed; below, the mean does not exist), mu is
   /// finite, b positive and finite, and peak and spread do not overflow.
-  BetaLaplace(double alpha, double mu, double b);
+  explicit BetaLaplace(double alpha = 2, double mu = 0, double b = 1);
 
-  [[nodiscard]] static BetaLaplace laplace(double mu, double b) { return {1, mu, b}; }
-  [[nodiscard]] static BetaLaplace triangular(double mu, double b) { return {2, mu, b}; }
+  [[nodiscard]] static BetaLaplace laplace(double mu = 0, double b = 1) { return BetaLaplace(1, mu, b); }
+  [[nodiscard]] static BetaLaplace triangular(double mu = 0, double b = 1) { return BetaLaplace(2, mu, b); }
   /// The member with this variance; it exists for finite alpha > 2/3.
   [[nodiscard]] static BetaLaplace from_variance(double alpha, double mu, double variance);
   /// The member with this E|t - mu|; it exists for finite alpha.

@@ -1,5 +1,7 @@
 #pragma once
 
+/// The formulas that `CappedTriangular` and `CappedParabola` share.
+
 #include <concepts>
 #include <span>
 #include <string_view>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `CappedParabola`: a truncated parabola with a flat top.
+
 #include <array>
 #include <concepts>
 #include <span>
@@ -24,7 +26,7 @@ class FENCHEL_EXPORT CappedParabola {
 
   /// Throws std::domain_error unless gamma is finite and not negative, mu finite, sigma2 positive and finite,
   /// and peak and threshold do not overflow.
-  CappedParabola(double gamma, double mu, double sigma2);
+  explicit CappedParabola(double gamma = 1, double mu = 0, double sigma2 = 1);
 
   /// The member with this variance.
   [[nodiscard]] static CappedParabola from_variance(double gamma, double mu, double variance);

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `CappedTriangular`: a triangular density with a flat top.
+
 #include <concepts>
 #include <span>
 
@@ -23,7 +25,7 @@ class FENCHEL_EXPORT CappedTriangular {
 
   /// Throws std::domain_error unless gamma is finite and not negative, mu finite, b positive and finite,
   /// and peak and threshold do not overflow.
-  CappedTriangular(double gamma, double mu, double b);
+  explicit CappedTriangular(double gamma = 1, double mu = 0, double b = 1);
 
   /// The member with this variance, or with this E|t - mu|.
   [[nodiscard]] static CappedTriangular from_variance(double gamma, double mu, double variance);

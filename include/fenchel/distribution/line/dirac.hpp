@@ -1,5 +1,7 @@
 #pragma once
 
+/// `Dirac`: an observation on the line as the target of a loss.
+
 #include <concepts>
 #include <limits>
 

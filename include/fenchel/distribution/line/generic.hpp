@@ -1,5 +1,7 @@
 #pragma once
 
+/// Accessors that follow from others: `median`, `moment`, `expectation`, draws with a seed.
+
 #include <cmath>
 #include <concepts>
 #include <cstddef>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `LocationScale`: the prediction of `Tsallis(2)` for a score made of any convex g.
+
 #include <cstdint>
 #include <random>
 #include <vector>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `NumericDensity`: a density that is known by its logarithm, on one or several intervals.
+
 #include <concepts>
 #include <cstdint>
 #include <functional>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `roughness`, the integral of p'^2, and `pdf_derivative`.
+
 #include <concepts>
 
 #include "fenchel/core/config.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// The accessors that the capped and the smooth densities share.
+
 #include <cmath>
 #include <concepts>
 #include <random>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// The formulas that `SmoothParabola` and `SmoothTriangular` share.
+
 #include <span>
 #include <string_view>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `SmoothParabola`: a truncated parabola whose ends are smooth.
+
 #include <array>
 #include <concepts>
 #include <span>
@@ -23,7 +25,7 @@ class FENCHEL_EXPORT SmoothParabola {
   using value_type = double;
 
   /// Throws std::domain_error unless gamma is finite and not negative, mu finite, sigma2 positive and finite.
-  SmoothParabola(double gamma, double mu, double sigma2);
+  explicit SmoothParabola(double gamma = 1, double mu = 0, double sigma2 = 1);
 
   /// The member with this variance.
   [[nodiscard]] static SmoothParabola from_variance(double gamma, double mu, double variance);

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `SmoothTriangular`: a triangular density whose top and ends are smooth.
+
 #include <concepts>
 #include <span>
 
@@ -22,7 +24,7 @@ class FENCHEL_EXPORT SmoothTriangular {
   using value_type = double;
 
   /// Throws std::domain_error unless gamma is finite and not negative, mu finite, b positive and finite.
-  SmoothTriangular(double gamma, double mu, double b);
+  explicit SmoothTriangular(double gamma = 1, double mu = 0, double b = 1);
 
   /// The member with this variance, or with this E|t - mu|.
   [[nodiscard]] static SmoothTriangular from_variance(double gamma, double mu, double variance);

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `total_variation` of a density on the line.
+
 #include <concepts>
 
 #include "fenchel/core/config.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `TruncatedGaussian`: a scaled Gaussian density less a constant, where that is positive.
+
 #include <random>
 
 #include "fenchel/core/config.hpp"
@@ -22,7 +24,7 @@ class FENCHEL_EXPORT TruncatedGaussian {
 
   /// Throws std::domain_error unless kappa > 1 (at 1 the support is the line and below 1 there is no
   /// solution: docs/math.md E17) and finite, mu is finite, sigma2 positive and finite.
-  TruncatedGaussian(double kappa, double mu, double sigma2);
+  explicit TruncatedGaussian(double kappa = 2, double mu = 0, double sigma2 = 1);
 
   [[nodiscard]] double kappa() const noexcept { return kappa_; }
   [[nodiscard]] double mu() const noexcept { return mu_; }

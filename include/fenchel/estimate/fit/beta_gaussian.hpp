@@ -1,5 +1,7 @@
 #pragma once
 
+/// `fit_beta_gaussian`: by mean and variance, and by the kurtosis where alpha is to be found.
+
 #include "fenchel/core/config.hpp"
 #include "fenchel/distribution/line/beta_gaussian.hpp"
 #include "fenchel/estimate/fit/fit.hpp"

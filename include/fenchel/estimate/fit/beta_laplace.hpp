@@ -1,5 +1,7 @@
 #pragma once
 
+/// `fit_beta_laplace`: by the median and the mean deviation.
+
 #include "fenchel/core/config.hpp"
 #include "fenchel/distribution/line/beta_laplace.hpp"
 #include "fenchel/estimate/fit/fit.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `fit_capped_parabola` and `fit_capped_triangular`, in closed form.
+
 #include "fenchel/core/config.hpp"
 #include "fenchel/distribution/line/capped_parabola.hpp"
 #include "fenchel/distribution/line/capped_triangular.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `Fit`: a fitted distribution with its parameters, their covariance and the loss.
+
 #include <cmath>
 #include <cstddef>
 #include <string>

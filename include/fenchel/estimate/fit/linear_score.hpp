@@ -1,5 +1,7 @@
 #pragma once
 
+/// `fit_linear`: the density of a linear score with any statistics.
+
 #include <vector>
 
 #include "fenchel/core/config.hpp"
@@ -24,19 +26,20 @@ namespace fenchel {
 /// Throws std::invalid_argument where numbers of phi and theta differ, std::domain_error where the data
 /// weighs nothing, no density exists at the start, or the phi are collinear, and ConvergenceError where the
 /// minimiser does not converge: so for means that no density has.
-[[nodiscard]] FENCHEL_EXPORT Fit<NumericDensity> fit_linear(double alpha,
-                                                            std::vector<LinearScore::Statistic> phi,
-                                                            const Interval& domain, const PhiMoments& moments,
-                                                            const std::vector<double>& start = {});
-[[nodiscard]] FENCHEL_EXPORT Fit<NumericDensity> fit_linear(double alpha,
-                                                            std::vector<LinearScore::Statistic> phi, Line,
-                                                            const PhiMoments& moments,
-                                                            const std::vector<double>& start = {});
+[[nodiscard]] FENCHEL_EXPORT Fit<NumericDensity> fit_linear_score(double alpha,
+                                                                  std::vector<LinearScore::Statistic> phi,
+                                                                  const Interval& domain,
+                                                                  const PhiMoments& moments,
+                                                                  const std::vector<double>& start = {});
+[[nodiscard]] FENCHEL_EXPORT Fit<NumericDensity> fit_linear_score(double alpha,
+                                                                  std::vector<LinearScore::Statistic> phi,
+                                                                  Line, const PhiMoments& moments,
+                                                                  const std::vector<double>& start = {});
 
 /// The same from data, in one pass; DataError names an entry outside of the domain.
-[[nodiscard]] FENCHEL_EXPORT Fit<NumericDensity> fit_linear(double alpha,
-                                                            std::vector<LinearScore::Statistic> phi,
-                                                            const Interval& domain, const Data& data,
-                                                            const std::vector<double>& start = {});
+[[nodiscard]] FENCHEL_EXPORT Fit<NumericDensity> fit_linear_score(double alpha,
+                                                                  std::vector<LinearScore::Statistic> phi,
+                                                                  const Interval& domain, const Data& data,
+                                                                  const std::vector<double>& start = {});
 
 }  // namespace fenchel

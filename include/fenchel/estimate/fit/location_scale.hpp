@@ -1,5 +1,7 @@
 #pragma once
 
+/// `fit_location_scale`: by minimising the loss.
+
 #include <functional>
 
 #include "fenchel/core/config.hpp"

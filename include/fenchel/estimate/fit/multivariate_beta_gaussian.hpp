@@ -1,5 +1,7 @@
 #pragma once
 
+/// `fit_multivariate_beta_gaussian`: by mean and covariance.
+
 #include "fenchel/core/config.hpp"
 #include "fenchel/distribution/euclidean/multivariate_beta_gaussian.hpp"
 #include "fenchel/estimate/fit/fit.hpp"
@@ -9,8 +11,8 @@
 namespace fenchel {
 
 /// The beta-Gaussian on R^N of this alpha with the mean and the covariance of the data, in closed form
-/// (docs/math.md 5.6): "mu[0]", ... and the lower triangle of Sigma, "scale[0,0]", "scale[1,0]",
-/// "scale[1,1]", ... Standard errors of Sigma are finite for alpha > (N + 2) / (N + 4).
+/// (docs/math.md 5.6): "mu[0]", ... and the lower triangle of Sigma, "Sigma[0,0]", "Sigma[1,0]",
+/// "Sigma[1,1]", ... Standard errors of Sigma are finite for alpha > (N + 2) / (N + 4).
 ///
 /// Throws std::domain_error unless alpha is above N / (N + 2) and finite; where a column is constant or a
 /// linear combination of those before it, naming it; and as MultivariateBetaGaussian::from_covariance does
@@ -26,7 +28,7 @@ namespace fenchel {
 /// alpha > (N + 6) / (N + 8).
 ///
 /// Where r is at most (N + 2) / (N + 4), or so little more that Sigma is no double, it is
-/// MultivariateBetaGaussian::uniform with that mean and covariance, as scale: alpha is infinite and its
+/// MultivariateBetaGaussian::uniform with that mean and covariance, as Sigma: alpha is infinite and its
 /// standard error NaN.
 [[nodiscard]] FENCHEL_EXPORT Fit<MultivariateBetaGaussian> fit_multivariate_beta_gaussian(const Data& data);
 

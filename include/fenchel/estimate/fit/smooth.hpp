@@ -1,5 +1,7 @@
 #pragma once
 
+/// `fit_smooth_parabola` and `fit_smooth_triangular`.
+
 #include "fenchel/core/config.hpp"
 #include "fenchel/distribution/line/smooth_parabola.hpp"
 #include "fenchel/distribution/line/smooth_triangular.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `fit_sparse_integer_gaussian`: by mean and variance.
+
 #include "fenchel/core/config.hpp"
 #include "fenchel/distribution/integers/sparse_integer_gaussian.hpp"
 #include "fenchel/estimate/fit/fit.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `fit_sparse_poisson`: by the mean.
+
 #include "fenchel/core/config.hpp"
 #include "fenchel/distribution/integers/sparse_poisson.hpp"
 #include "fenchel/estimate/fit/fit.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `fit_classification`: linear classification with the entmax loss.
+
 #include <span>
 #include <string>
 #include <vector>
@@ -27,7 +29,7 @@ struct ClassificationOptions {
   index_t classes = 2;
   Labels labels = Labels::index;
   /// Half of it times the sum of squares of W, for standardised features, is added to the mean loss.
-  double penalty = 0;
+  double penalty = 0.01;
   MinimizeOptions minimize = {};
 };
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `fit_count_regression`: regression of counts with the sparse Poisson.
+
 #include <span>
 #include <string>
 #include <vector>
@@ -20,7 +22,7 @@ namespace fenchel {
 struct CountRegressionOptions {
   double alpha = 2;  ///< at least 1, finite
   /// Half of it times the sum of squares of the coefficients, of standardised features, is added to the loss.
-  double penalty = 0;
+  double penalty = 1e-6;
   MinimizeOptions minimize = {};
 };
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `determination`: the coefficient of determination, and the one that the paper prints.
+
 #include <span>
 
 #include "fenchel/core/config.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `fit_least_squares`: linear regression by least squares.
+
 #include <string_view>
 
 #include <Eigen/Core>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `minimize` and `minimize_convex`, with a status and a callback.
+
 #include <functional>
 #include <string_view>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// The mean loss of data and its gradient, summed over batches and processes.
+
 #include <functional>
 #include <vector>
 

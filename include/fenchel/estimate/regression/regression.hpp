@@ -1,5 +1,7 @@
 #pragma once
 
+/// `fit_regression`: a linear mean and a scale that depends on the features, with beta-Gaussian noise.
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -18,23 +20,23 @@
 namespace fenchel {
 
 enum class ScaleLink {
-  linear,      ///< sigma = |w.x + b|
-  log_linear,  ///< sigma = exp(w.x + b)
+  linear,  ///< sigma = |w.x + b|
+  log,     ///< sigma = exp(w.x + b)
 };
 
 struct RegressionOptions {
   double alpha = 2;  ///< at least 1, finite
-  ScaleLink link = ScaleLink::linear;
+  ScaleLink link = ScaleLink::log;
   /// Half of it times the sum of squares of all coefficients, not of intercepts, is added to the mean loss,
   /// both for standardised features and a unit of y in which sigma = 1 at least squares.
-  double penalty = 0;
+  double penalty = 1e-6;
   int starts = 4;
   std::uint64_t seed = 0;         ///< of all starts but the first
   MinimizeOptions minimize = {};  ///< of each start; a callback that cancels ends them all
 };
 
 /// How the search from one start ended. The loss has no least value: it falls without bound as mu passes
-/// through a row and sigma vanishes there (if it is log-linear, for alpha > 1). Searches that end so do not
+/// through a row and sigma vanishes there (if its link is log, for alpha > 1). Searches that end so do not
 /// converge, so the best of those that converged is chosen, the first if none did. Larger alpha have smaller
 /// basins.
 struct RegressionStart {

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `AbsoluteMoments`: means of powers of the distance from a centre.
+
 #include <span>
 #include <vector>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `collect`: the statistics of a source, with progress and a way to cancel.
+
 #include <functional>
 #include <stdexcept>
 #include <vector>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `CountHistogram`: the weight of each integer in one column.
+
 #include <map>
 #include <span>
 #include <vector>

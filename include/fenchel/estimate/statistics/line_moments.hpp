@@ -1,5 +1,7 @@
 #pragma once
 
+/// `LineMoments`: weight, mean, central moments to the fourth and extremes of one column.
+
 #include <span>
 
 #include "fenchel/core/config.hpp"

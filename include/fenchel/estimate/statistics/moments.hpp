@@ -1,5 +1,7 @@
 #pragma once
 
+/// `Moments`: weight, mean and covariance of rows.
+
 #include <span>
 #include <vector>
 

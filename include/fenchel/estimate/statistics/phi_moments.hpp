@@ -1,5 +1,7 @@
 #pragma once
 
+/// `PhiMoments`: weight, mean and covariance of any functions of one column.
+
 #include <functional>
 #include <memory>
 #include <span>

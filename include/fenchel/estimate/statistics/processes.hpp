@@ -1,5 +1,7 @@
 #pragma once
 
+/// `Processes`: the processes that fit together, each with a part of the data.
+
 #include <cstddef>
 #include <exception>
 #include <span>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `RadialMoments`: the radial moments of rows, for Mardia's kurtosis.
+
 #include <span>
 
 #include <Eigen/Core>

@@ -1,5 +1,7 @@
 #pragma once
 
+/// `weighted_quantile` and `weighted_median` of one column, exactly and in constant memory.
+
 #include "fenchel/core/config.hpp"
 #include "fenchel/estimate/statistics/collect.hpp"
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// The concept `Statistics`: values that take rows, merge, and travel as bytes.
+
 #include <concepts>
 #include <cstddef>
 #include <span>

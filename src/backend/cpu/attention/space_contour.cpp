@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "backend/attention/space_contour.hpp"
+#include "backend/attention/space_saddle.hpp"
 #include "backend/cpu/attention/space.hpp"
 #include "backend/cpu/row_lanes.hpp"
 #include "core/lanes/lane_math.hpp"
@@ -38,16 +39,19 @@ FENCHEL_INLINE void lanes(Body body) noexcept {
   for_each_lane<double>(body);
 }
 
-/// Newton's iteration for the saddle from below, where it goes up and never past it: Phi' is concave. Where n
-/// (1 - sum e2 / n) cancels, for narrow functions near the edge of the support, it is a product.
-FENCHEL_INLINE bool find_saddle(const SpaceDensity& p, const SpaceGroup& group, const ContourRule& rule,
-                                Saddle& out) noexcept {
-  const index_t d = group.dimension;
-  const double n = p.n;
-  const Rows8 work{group.work, d};
-  alignas(64) double zeta[kG], linear[kG], near[kG], size2[kG], widest[kG], f[kG], f1[kG], f2[kG];
+/// SaddleStart, lane by lane, and then the saddle itself.
+struct Search {
+  alignas(64) double zeta[kG], linear[kG], near[kG];
+
+  [[nodiscard]] FENCHEL_INLINE SaddleStart at(index_t k) const noexcept {
+    return {zeta[k], linear[k], near[k]};
+  }
+};
+
+FENCHEL_INLINE void start_search(double n, const SpaceGroup& group, Search& search) noexcept {
+  alignas(64) double size2[kG], widest[kG];
   lanes([&](index_t k) FENCHEL_INLINE_LAMBDA { size2[k] = widest[k] = 0; });
-  for (index_t a = 0; a < d; ++a) {
+  for (index_t a = 0; a < group.dimension; ++a) {
     const double *const v = group.v + a * kG, *const e2 = group.e2 + a * kG;
     lanes([&](index_t k) FENCHEL_INLINE_LAMBDA {
       size2[k] += e2[k];
@@ -55,24 +59,28 @@ FENCHEL_INLINE bool find_saddle(const SpaceDensity& p, const SpaceGroup& group, 
     });
   }
   lanes([&](index_t k) FENCHEL_INLINE_LAMBDA {
-    const double r2 = size2[k] / n, r = std::sqrt(r2), q = (1 - r) * (1 + r);
-    near[k] = n < kManySeries && r < 2 ? 1.0 : 0.0;
-    linear[k] = near[k] != 0 ? n * q : n;
-    const double outside = (r - 1) / widest[k], inside = 2 / (q + std::sqrt(q * q + 8 * r2 * widest[k]));
-    const double start = outside > inside ? outside : inside;
-    zeta[k] = start > 1 ? start : 1.0;
+    const SaddleStart start = saddle_start(n, size2[k], widest[k]);
+    search.zeta[k] = start.zeta;
+    search.linear[k] = start.linear;
+    search.near[k] = start.near;
   });
+}
+
+/// Newton's iteration, until all lanes are there.
+FENCHEL_INLINE bool climb(double n, const SpaceGroup& group, Search& search) noexcept {
+  alignas(64) double f[kG], f1[kG];
+  double *const zeta = search.zeta, *const near = search.near;
   for (int i = 0;; ++i) {
     lanes([&](index_t k) FENCHEL_INLINE_LAMBDA {
-      f[k] = linear[k] - n / zeta[k];
+      f[k] = search.linear[k] - n / zeta[k];
       f1[k] = n / (zeta[k] * zeta[k]);
     });
-    for (index_t a = 0; a < d; ++a) {
+    for (index_t a = 0; a < group.dimension; ++a) {
       const double *const v = group.v + a * kG, *const e2 = group.e2 + a * kG;
       lanes([&](index_t k) FENCHEL_INLINE_LAMBDA {
-        const double y = zeta[k] * v[k], c = 1 / (1 + y), cv = c * v[k];
-        f[k] -= 0.5 * cv + e2[k] * c * c * (near[k] != 0 ? -y * (2 + y) : 1.0);
-        f1[k] += cv * cv / 2 + 2 * e2[k] * c * c * cv;
+        const SaddleSlopes slopes = saddle_slopes(zeta[k], v[k], e2[k], near[k]);
+        f[k] -= slopes.first;
+        f1[k] += slopes.second;
       });
     }
     double largest = 0;
@@ -82,43 +90,55 @@ FENCHEL_INLINE bool find_saddle(const SpaceDensity& p, const SpaceGroup& group, 
       largest = std::max(largest, std::abs(step) / moved);
       zeta[k] = moved;
     }
-    if (largest < 1e-9) break;
+    if (largest < kLastSaddleStep) return true;
     if (i == kMaxSaddleSteps || !(largest < 1e300)) return false;
   }
+}
+
+/// What the sums along the contour need, from the saddle and the coordinates there.
+FENCHEL_INLINE void describe_saddle(const SpaceDensity& p, const SpaceGroup& group, const ContourRule& rule,
+                                    const Search& search, Saddle& out) noexcept {
+  const double n = p.n;
+  const Rows8 work{group.work, group.dimension};
+  alignas(64) double f1[kG], f2[kG];
   lanes([&](index_t k) FENCHEL_INLINE_LAMBDA {
-    const double x = zeta[k] - 1, log_zeta = log1p_element(x);
+    const double x = search.zeta[k] - 1, log_zeta = log1p_element(x);
+    out.zeta[k] = search.zeta[k];
     out.start[k] = x - log_zeta;
-    out.log_value[k] =
-        p.log_factor + log_zeta + (near[k] != 0 ? linear[k] * zeta[k] - n - n * log_zeta : n * out.start[k]);
+    out.log_value[k] = saddle_log_value(p, search.at(k), log_zeta, out.start[k]);
     out.slope[k] = 0;
     f1[k] = n;
     f2[k] = 2 * n;
   });
-  for (index_t a = 0; a < d; ++a) {
+  for (index_t a = 0; a < group.dimension; ++a) {
     const double *const v = group.v + a * kG, *const e2 = group.e2 + a * kG;
     double *const scaled = work(0, a), *const base = work(1, a), *const bend = work(2, a);
     lanes([&](index_t k) FENCHEL_INLINE_LAMBDA {
-      const double y = zeta[k] * v[k], c = 1 / (1 + y), yc = y * c, e = e2[k] * zeta[k] * c;
-      scaled[k] = y;
-      base[k] = 1 + y;
-      bend[k] = e * yc;
-      out.log_value[k] += near[k] != 0 ? e * y : -e;
-      out.slope[k] += yc / 2;
-      f1[k] += yc * yc / 2 + 2 * e * c * yc;
-      f2[k] += yc * yc * yc + 6 * e * c * yc * yc;
+      const SaddleTerm term = saddle_term(search.zeta[k], v[k], e2[k], search.near[k]);
+      scaled[k] = term.y;
+      base[k] = 1 + term.y;
+      bend[k] = term.e * term.share;
+      out.log_value[k] += term.log_value;
+      out.slope[k] += term.share / 2;
+      f1[k] += term.second;
+      f2[k] += term.third;
     });
   }
   lanes([&](index_t k) FENCHEL_INLINE_LAMBDA {
-    const double width = kContourSlope * 3 * f1[k] / f2[k], in_gaussian = width * std::sqrt(f1[k]);
-    const double gaussian = in_gaussian / rule.gaussian_step, pole = width / rule.pole_step;
-    const double most = 1 / rule.largest_step,
-                 step = 1 / std::sqrt(most * most + gaussian * gaussian + pole * pole);
-    const double per_step = 1 / (step * in_gaussian);
-    out.zeta[k] = zeta[k];
-    out.width[k] = width;
+    const ContourScale scale = contour_scale(rule, f1[k], f2[k]);
+    const double step = 1 / std::sqrt(scale.inverse_step2);
+    out.width[k] = scale.width;
     out.step[k] = step;
-    out.agreement[k] = rule.agreement + 8 * exp_element(-kHalfPi2 * per_step * per_step);
+    out.agreement[k] = rule.agreement + 8 * exp_element(gaussian_disagreement(step, scale.in_gaussian));
   });
+}
+
+FENCHEL_INLINE bool find_saddle(const SpaceDensity& p, const SpaceGroup& group, const ContourRule& rule,
+                                Saddle& out) noexcept {
+  Search search;
+  start_search(p.n, group, search);
+  if (!climb(p.n, group, search)) return false;
+  describe_saddle(p, group, rule, search, out);
   return true;
 }
 
@@ -141,22 +161,21 @@ FENCHEL_INLINE Complex inverse_root(Complex b, double modulus, Complex inverse) 
   return Complex{re, im} * inverse;
 }
 
-void record(SpaceNodes& nodes, const Saddle& saddle, const double* x_re, const double* x_im,
-            const double* f_re, const double* f_im) noexcept {
-  for (index_t k = 0; k < kG; ++k) {
-    nodes.at(k, nodes.size[k]++) = {{saddle.zeta[k] * (1 + x_re[k]), saddle.zeta[k] * x_im[k]},
-                                    {f_re[k], f_im[k]}};
-  }
-}
+/// A node zeta = zeta0 (1 + x), the logarithm e of its weight relative to the saddle's, and what is a factor
+/// of it, f; and f is all of the weight once it is weighed.
+struct Node {
+  alignas(64) double x_re[kG], x_im[kG], e_re[kG], e_im[kG], f_re[kG], f_im[kG];
 
-/// Adds the node at t = i step to the sums; the size of its term relative to the first is returned.
+  [[nodiscard]] FENCHEL_INLINE Complex x(index_t k) const noexcept { return {x_re[k], x_im[k]}; }
+  [[nodiscard]] FENCHEL_INLINE Complex f(index_t k) const noexcept { return {f_re[k], f_im[k]}; }
+  [[nodiscard]] FENCHEL_INLINE Complex zeta(const Saddle& saddle, index_t k) const noexcept {
+    return {saddle.zeta[k] * (1 + x_re[k]), saddle.zeta[k] * x_im[k]};
+  }
+};
+
+/// The node at t = i step, without the coordinates.
 template <bool kMany>
-FENCHEL_INLINE void add_node(const SpaceDensity& p, const SpaceGroup& group, Wanted wanted,
-                             const Saddle& saddle, int i, double* size) noexcept {
-  const index_t d = group.dimension;
-  const Rows8 work{group.work, d};
-  const double n = p.n;
-  alignas(64) double x_re[kG], x_im[kG], e_re[kG], e_im[kG], f_re[kG], f_im[kG], g_re[kG], g_im[kG];
+FENCHEL_INLINE void place(double n, const Saddle& saddle, int i, Node& node) noexcept {
   lanes([&](index_t k) FENCHEL_INLINE_LAMBDA {
     const double half = 0.5 * i * saddle.step[k], h2 = half * half, grown = exp_element(half);
     // sinh(t / 2), by its series where the difference would cancel
@@ -166,49 +185,64 @@ FENCHEL_INLINE void add_node(const SpaceDensity& p, const SpaceGroup& group, Wan
     const double sinh = 2 * s * std::sqrt(1 + s * s), width = saddle.width[k];
     const Complex x{-width * kContourSlope * s2, width * sinh};
     const Complex e = saddle.slope[k] * x + n * log_gap<kMany>(x);
-    x_re[k] = x.re;
-    x_im[k] = x.im;
-    e_re[k] = e.re;
-    e_im[k] = e.im;
-    f_re[k] = width * (1 + s2);
-    f_im[k] = width * kContourSlope * sinh;
+    node.x_re[k] = x.re;
+    node.x_im[k] = x.im;
+    node.e_re[k] = e.re;
+    node.e_im[k] = e.im;
+    node.f_re[k] = width * (1 + s2);
+    node.f_im[k] = width * kContourSlope * sinh;
   });
-  for (index_t a = 0; a < d; ++a) {
+}
+
+/// The coordinates' part of e and f, and their 1 / (1 + v zeta) into `work`.
+FENCHEL_INLINE void add_coordinates(const SpaceGroup& group, Node& node) noexcept {
+  const Rows8 work{group.work, group.dimension};
+  for (index_t a = 0; a < group.dimension; ++a) {
     const double *const scaled = work(0, a), *const base = work(1, a), *const bend = work(2, a);
     double *const inverse_re = work(3, a), *const inverse_im = work(4, a);
     lanes([&](index_t k) FENCHEL_INLINE_LAMBDA {
-      const Complex x{x_re[k], x_im[k]}, b{base[k] + scaled[k] * x.re, scaled[k] * x.im};
+      const Complex x = node.x(k), b{base[k] + scaled[k] * x.re, scaled[k] * x.im};
       const double square = b.re * b.re + b.im * b.im, modulus = std::sqrt(square), over = 1 / square;
       const Complex inverse{b.re * over, -b.im * over}, e = bend[k] * (x * x * inverse);
-      const Complex f = Complex{f_re[k], f_im[k]} * inverse_root(b, modulus, inverse);
+      const Complex f = node.f(k) * inverse_root(b, modulus, inverse);
       inverse_re[k] = inverse.re;
       inverse_im[k] = inverse.im;
-      e_re[k] += e.re;
-      e_im[k] += e.im;
-      f_re[k] = f.re;
-      f_im[k] = f.im;
+      node.e_re[k] += e.re;
+      node.e_im[k] += e.im;
+      node.f_re[k] = f.re;
+      node.f_im[k] = f.im;
     });
   }
-  double* sum = group.sums;
-  const double half = i == 0 ? 0.5 : 1;
+}
+
+/// Makes f the weight, `share` of it at the first node, which is on the axis; its size is returned.
+FENCHEL_INLINE void weigh(double share, Node& node, double* sum, double* size) noexcept {
   lanes([&](index_t k) FENCHEL_INLINE_LAMBDA {
-    const SineCosine turn = sine_cosine_element(e_im[k]);
-    const double grown = exp_element(e_re[k]) * half;
-    const Complex f = Complex{grown * turn.cosine, grown * turn.sine} * Complex{f_re[k], f_im[k]};
-    f_re[k] = f.re;
-    f_im[k] = f.im;
+    const SineCosine turn = sine_cosine_element(node.e_im[k]);
+    const double grown = exp_element(node.e_re[k]) * share;
+    const Complex f = Complex{grown * turn.cosine, grown * turn.sine} * node.f(k);
+    node.f_re[k] = f.re;
+    node.f_im[k] = f.im;
     sum[k] += f.re;
     size[k] = std::abs(f.re) + std::abs(f.im);
   });
-  if (group.nodes != nullptr) record(*group.nodes, saddle, x_re, x_im, f_re, f_im);
-  if (wanted == Wanted::kValues) return;
-  double *const first = sum + kG, *const second = first + d * kG, *cross = second + d * kG;
+}
+
+void record(SpaceNodes& nodes, const Saddle& saddle, const Node& node) noexcept {
+  for (index_t k = 0; k < kG; ++k) nodes.at(k, nodes.size[k]++) = {node.zeta(saddle, k), node.f(k)};
+}
+
+/// The sums of a gradient in mu and Sigma; where those of alpha begin is returned.
+FENCHEL_INLINE double* add_slopes(const SpaceGroup& group, const Saddle& saddle, const Node& node) noexcept {
+  const index_t d = group.dimension;
+  const Rows8 work{group.work, d};
+  alignas(64) double g_re[kG], g_im[kG];
+  double *const first = group.sums + kG, *const second = first + d * kG, *cross = second + d * kG;
   for (index_t a = 0; a < d; ++a) {
     const double *const a_re = work(3, a), *const a_im = work(4, a);
     double *const to_first = first + a * kG, *const to_second = second + a * kG;
     lanes([&](index_t k) FENCHEL_INLINE_LAMBDA {
-      const Complex zeta{saddle.zeta[k] * (1 + x_re[k]), saddle.zeta[k] * x_im[k]};
-      const Complex g = Complex{f_re[k], f_im[k]} * Complex{a_re[k], a_im[k]}, zg = zeta * g;
+      const Complex g = node.f(k) * Complex{a_re[k], a_im[k]}, zg = node.zeta(saddle, k) * g;
       to_first[k] += g.re;
       to_second[k] += zg.re;
       g_re[k] = zg.re;
@@ -220,39 +254,56 @@ FENCHEL_INLINE void add_node(const SpaceDensity& p, const SpaceGroup& group, Wan
       lanes([&](index_t k) FENCHEL_INLINE_LAMBDA { to[k] += g_re[k] * b_re[k] - g_im[k] * b_im[k]; });
     }
   }
-  if (wanted != Wanted::kAlphaToo) return;
-  // g = d log G / d zeta in (g_re, g_im), its derivative in (e_re, e_im)
-  lanes([&](index_t k) FENCHEL_INLINE_LAMBDA { g_re[k] = g_im[k] = e_re[k] = e_im[k] = 0; });
-  for (index_t a = 0; a < d; ++a) {
+  return cross;
+}
+
+template <bool kMany>
+FENCHEL_INLINE void add_alpha_rate(const SpaceDensity& p, const SpaceGroup& group, const Saddle& saddle,
+                                   const Node& node, double* to_alpha) noexcept {
+  const Rows8 work{group.work, group.dimension};
+  alignas(64) double g_re[kG], g_im[kG], g1_re[kG], g1_im[kG];
+  lanes([&](index_t k) FENCHEL_INLINE_LAMBDA { g_re[k] = g_im[k] = g1_re[k] = g1_im[k] = 0; });
+  for (index_t a = 0; a < group.dimension; ++a) {
     const double *const v = group.v + a * kG, *const e2 = group.e2 + a * kG;
     const double *const a_re = work(3, a), *const a_im = work(4, a);
     lanes([&](index_t k) FENCHEL_INLINE_LAMBDA {
-      const Complex c{a_re[k], a_im[k]}, cv = v[k] * c, c2 = c * c;
-      const Complex g = -0.5 * cv - e2[k] * c2, g1 = 0.5 * (cv * cv) + 2 * e2[k] * (c2 * cv);
-      g_re[k] += g.re;
-      g_im[k] += g.im;
-      e_re[k] += g1.re;
-      e_im[k] += g1.im;
+      const SpaceLogSlopes<Complex> slopes = space_log_slopes(v[k], e2[k], Complex{a_re[k], a_im[k]});
+      g_re[k] += slopes.g.re;
+      g_im[k] += slopes.g.im;
+      g1_re[k] += slopes.g1.re;
+      g1_im[k] += slopes.g1.im;
     });
   }
-  double* const to_alpha = cross;
   const auto add = [&](auto order_of) FENCHEL_INLINE_LAMBDA {
     lanes([&](index_t k) FENCHEL_INLINE_LAMBDA {
-      const Complex x{x_re[k], x_im[k]}, zeta{saddle.zeta[k] * (1 + x.re), saddle.zeta[k] * x.im};
-      const Complex g{g_re[k], g_im[k]}, order = order_of(k, x, zeta, g);
-      const Complex term = p.log_beta_slope * (zeta * g) - p.inverse_alpha2 * order;
-      to_alpha[k] += f_re[k] * term.re - f_im[k] * term.im;
+      const Complex zeta = node.zeta(saddle, k), g{g_re[k], g_im[k]};
+      to_alpha[k] += real_product(node.f(k), node_alpha_rate(p, zeta, g, order_of(k, zeta, g)));
     });
   };
-  if (n >= kManyOrders) {
-    add([&](index_t k, Complex, Complex zeta, Complex g) FENCHEL_INLINE_LAMBDA {
-      return order_bracket(Complex{zeta.re - 1, zeta.im}, g, Complex{e_re[k], e_im[k]});
+  if (p.n >= kManyOrders) {
+    add([&](index_t k, Complex zeta, Complex g) FENCHEL_INLINE_LAMBDA {
+      return order_bracket(Complex{zeta.re - 1, zeta.im}, g, Complex{g1_re[k], g1_im[k]});
     });
   } else {
-    add([&](index_t k, Complex x, Complex, Complex) FENCHEL_INLINE_LAMBDA {
-      return (n * n) * (saddle.start[k] + ((saddle.zeta[k] - 1) * x + log_gap<kMany>(x)));
+    add([&](index_t k, Complex, Complex) FENCHEL_INLINE_LAMBDA {
+      const Complex x = node.x(k);
+      return contour_order(p.n, saddle.zeta[k], saddle.start[k], x, log_gap<kMany>(x));
     });
   }
+}
+
+/// Adds the node at t = i step to the sums; the size of its term is returned.
+template <bool kMany>
+FENCHEL_INLINE void add_node(const SpaceDensity& p, const SpaceGroup& group, Wanted wanted,
+                             const Saddle& saddle, int i, double* size) noexcept {
+  Node node;
+  place<kMany>(p.n, saddle, i, node);
+  add_coordinates(group, node);
+  weigh(i == 0 ? 0.5 : 1, node, group.sums, size);
+  if (group.nodes != nullptr) record(*group.nodes, saddle, node);
+  if (wanted == Wanted::kValues) return;
+  double* const to_alpha = add_slopes(group, saddle, node);
+  if (wanted == Wanted::kAlphaToo) add_alpha_rate<kMany>(p, group, saddle, node, to_alpha);
 }
 
 template <bool kMany>
@@ -303,8 +354,7 @@ FENCHEL_INLINE bool integrate(const SpaceDensity& p, const SpaceGroup& group, Wa
     }
   }
   if (wanted != Wanted::kAlphaToo) return true;
-  const double orders = p.n < kManyOrders ? p.n / 2 : 0.0;
-  const double shared = p.log_peak_slope - p.inverse_alpha2 * (orders + p.stirling_slope);
+  const double shared = contour_alpha_rate(p);
   double* const to_alpha = group.sums + (rows - 1) * kG;
   lanes([&](index_t k) FENCHEL_INLINE_LAMBDA { to_alpha[k] += shared * group.sums[k]; });
   return true;
@@ -314,9 +364,7 @@ FENCHEL_INLINE bool integrate(const SpaceDensity& p, const SpaceGroup& group, Wa
 
 FENCHEL_CLONES bool integrate_contour(const SpaceDensity& p, const SpaceGroup& group, Wanted wanted,
                                       Accuracy accuracy) noexcept {
-  // before kManyOrders, d rho / d alpha multiplies errors by n
-  const bool amplified = wanted == Wanted::kAlphaToo && p.n > 50;
-  const ContourRule& rule = accuracy == Accuracy::kDouble || amplified ? kDoubleRule : kSingleRule;
+  const ContourRule rule = contour_rule(p.n, accuracy, wanted);
   return p.n < kManySeries ? integrate<false>(p, group, wanted, rule)
                            : integrate<true>(p, group, wanted, rule);
 }

@@ -59,12 +59,13 @@ class Function {
     index_t cross = 1 + 2 * d;
     double g = 0, g1 = 0;
     for (index_t a = 0; a < d; ++a) {
-      const double c = 1 / (1 + zeta * v(a)), cv = c * v(a);
+      const double c = 1 / (1 + zeta * v(a));
       at(1 + a) += weight * c;
       at(1 + d + a) += weight * zeta * c;
       for (index_t b = 0; b <= a; ++b) at(cross++) += weight * zeta * c / (1 + zeta * v(b));
-      g -= cv / 2 + e2(a) * c * c;
-      g1 += cv * cv / 2 + 2 * e2(a) * c * c * cv;
+      const SpaceLogSlopes<double> slopes = space_log_slopes(v(a), e2(a), c);
+      g += slopes.g;
+      g1 += slopes.g1;
     }
     if (wanted_ == Wanted::kAlphaToo) at(cross) += weight * student_alpha_rate(p_, t, g, g1);
   }

@@ -8,7 +8,7 @@
 #include "backend/cpu/entmax/jacobian_row.hpp"
 #include "backend/cpu/entmax/row.hpp"
 #include "backend/cpu/loss_rows.hpp"
-#include "fenchel/core/fenchel_young_term.hpp"
+#include "core/fenchel_young_term.hpp"
 #include "fenchel/core/parallel.hpp"
 
 namespace fenchel::cpu {
@@ -42,7 +42,7 @@ struct OneClass : detail::ClassRows<Real> {
       if (row.p[j] > 0 && j != label) others += row.p[j] * (1 + row.am1 * row.u(j));
     }
     if (std::isinf(row.am1)) others = 0;
-    return others / (1 + row.am1) + fenchel_young_term(row.am1, 1, row.p[label], row.u(label));
+    return others / (1 + row.am1) + detail::fenchel_young_term(row.am1, 1, row.p[label], row.u(label));
   }
   [[nodiscard]] double negentropy_alpha_gradient(index_t, double) const noexcept { return 0; }
   [[nodiscard]] double negentropy_alpha_curvature(index_t, double) const noexcept { return 0; }
@@ -53,16 +53,16 @@ struct Soft : detail::SoftRows<Real> {
   Soft(const SoftTargets<Real>& targets, Loss loss) : detail::SoftRows<Real>(targets), kind(loss) {}
 
   [[nodiscard]] double loss(index_t i, const PredictedRow<Real>& row) const noexcept {
-    const auto term = kind == Loss::fenchel_young ? fenchel_young_term : cross_omega_term;
+    const auto term = kind == Loss::fenchel_young ? detail::fenchel_young_term : detail::cross_omega_term;
     double sum = 0;
     for (index_t j = 0; j < row.n; ++j) sum += term(row.am1, this->at(i, j), row.p[j], row.u(j));
     return sum;
   }
   [[nodiscard]] double negentropy_alpha_gradient(index_t i, double am1) const noexcept {
-    return of_target(i, am1, tsallis_term_alpha_derivative);
+    return of_target(i, am1, detail::tsallis_term_alpha_derivative);
   }
   [[nodiscard]] double negentropy_alpha_curvature(index_t i, double am1) const noexcept {
-    return of_target(i, am1, tsallis_term_alpha_curvature);
+    return of_target(i, am1, detail::tsallis_term_alpha_curvature);
   }
 
  private:
@@ -92,7 +92,7 @@ void run(std::string_view where, Rows<const Real> scores, PerRow alpha, const Ta
         detail::RowLoss loss{row.valid() ? target.loss(i, row) : map.top, 0};
         if (!outputs.slope.empty()) {
           loss.slope = target.negentropy_alpha_gradient(i, row.am1);
-          for (const Real x : p) loss.slope -= tsallis_term_alpha_derivative(row.am1, x);
+          for (const Real x : p) loss.slope -= detail::tsallis_term_alpha_derivative(row.am1, x);
         }
         return loss;
       });
@@ -137,7 +137,8 @@ void run_curvature(std::string_view where, Rows<const Real> residual, PerRow alp
         detail::jacobian_row(p, cols, alpha[i], direction, scratch, product);
         if (!curvature.alpha_product.empty()) {
           double second = target.negentropy_alpha_curvature(i, alpha[i] - 1);
-          for (index_t j = 0; j < cols; ++j) second -= tsallis_term_alpha_curvature(alpha[i] - 1, p[j]);
+          for (index_t j = 0; j < cols; ++j)
+            second -= detail::tsallis_term_alpha_curvature(alpha[i] - 1, p[j]);
           along = second * step - detail::along_alpha(alpha[i], p, product, cols);
         }
       }

@@ -6,6 +6,7 @@
 #include "backend/cpu/entmax/closed_form.hpp"
 #include "backend/cpu/row_lanes.hpp"
 #include "backend/entmax/deformed_power.hpp"
+#include "backend/entmax/newton.hpp"
 #include "fenchel/core/infinity.hpp"
 
 /// One row of entmax: find the maximum; keep the few scores that can be in the support (z > max - 1/am1);
@@ -68,11 +69,25 @@ FENCHEL_INLINE RowTop<Real> find_top(const Real* z, index_t n, Real* tops, Summi
   return {largest, !any_of<Real>(bad) && largest > -Real(kInfinity)};
 }
 
+/// One row, and memory for it.
+template <class Real>
+struct RowContext {
+  double am1;
+  const Real* z;
+  index_t n;
+  Real top;
+  const Summits<Real>& summits;
+  const EntmaxScratch<Real>& scratch;
+  Real* p;
+};
+
 /// The places of z > top - width, ascending; gives up past `most` and returns -1.
 template <class Real>
-FENCHEL_INLINE index_t find_candidates(const Real* z, index_t n, const Real* tops, Real top, double width,
-                                       index_t most, index_t* places) noexcept {
-  auto cut = static_cast<Real>(top - width);
+FENCHEL_INLINE index_t find_candidates(const RowContext<Real>& row, double width, index_t most) noexcept {
+  const Real *const z = row.z, *tops = row.scratch.tops;
+  const index_t n = row.n;
+  index_t* const places = row.scratch.places;
+  auto cut = static_cast<Real>(row.top - width);
   using Limits = std::numeric_limits<Real>;
   cut -= std::abs(cut) * Limits::epsilon() + Limits::min();  // whichever way it was rounded
   index_t found = 0;
@@ -87,19 +102,28 @@ FENCHEL_INLINE index_t find_candidates(const Real* z, index_t n, const Real* top
   return found;
 }
 
+/// Numbers that are solved for: a row whose largest score is `top`, or candidates less that, and 0.
+template <class Real>
+struct Scores {
+  const Real* x;
+  index_t n;
+  Real top;
+};
+
 struct PowerSums {
   double value, escort, second;
 };
 
-/// The powers of the vectors at a stride of the row, with y = slope (x - top); E and E^{1-am1} are kept if
+/// The powers of the vectors at a stride of the scores, with y = slope (x - top); E and E^{1-am1} are kept if
 /// there is room.
 template <class Real, class Power>
-FENCHEL_INLINE PowerSums evaluate(const Real* x, index_t n, index_t stride, Real top, Real slope,
-                                  const Power& power, const SolveScratch<Real>* keep) noexcept {
+FENCHEL_INLINE PowerSums evaluate(const Scores<Real>& scores, index_t stride, Real slope, const Power& power,
+                                  const SolveScratch<Real>* keep) noexcept {
+  const Real top = scores.top;
   RunningSum<Real> value_sum, escort_sum, second_sum;
-  for (index_t i = 0; i < n; i += stride) {
-    const index_t count = std::min(kLanes<Real>, n - i);
-    const Lanes<Real> score = load_up_to(x + i, count, -Real(kInfinity));
+  for (index_t i = 0; i < scores.n; i += stride) {
+    const index_t count = std::min(kLanes<Real>, scores.n - i);
+    const Lanes<Real> score = load_up_to(scores.x + i, count, -Real(kInfinity));
     Lanes<Real> value, escort, second;
     for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA {
       const Powers<Real> powers = power(slope * (score[j] - top));
@@ -118,33 +142,36 @@ FENCHEL_INLINE PowerSums evaluate(const Real* x, index_t n, index_t stride, Real
   return {value_sum.total(), escort_sum.total(), second_sum.total()};
 }
 
-/// c = P^{-am1} for a row whose largest score is `top`.
+/// Where Newton's iteration for c begins, and where it ends.
+struct Search {
+  double c;
+  int most_steps;
+  double last_step;  ///< of log P
+};
+
+/// c = P^{-am1} of the scores.
 struct Root {
   double c;
   double step;  ///< of log P, not yet taken
   bool found;
 };
 
-/// Newton's step is that of next_log_peak (fenchel/core/normalizer.hpp) in terms of c: with S = sum E,
-/// R = sum E^{1-am1} and r = c S^{-am1}, c' = c / (1 + (r - 1) S / R). For am1 <= 1/2, where T = sum
-/// E^{1-2am1} is bounded, it is lengthened to Halley's, which divides it by 1 - (1 - r) (1 - am1) / (2 am1)
-/// (S T / R^2 - 1); but not the last of most_steps, since from Newton's step P is never too small.
+/// Halley's steps where they are worth it, but not the last: from Newton's P is never too small.
 template <class Real, class Power>
-FENCHEL_INLINE Root solve(double am1, const Real* x, index_t n, index_t stride, Real top, const Power& power,
-                          double c, int most_steps, double last_step,
-                          const SolveScratch<Real>* keep) noexcept {
+FENCHEL_INLINE Root solve(double am1, const Scores<Real>& scores, index_t stride, const Power& power,
+                          const Search& search, const SolveScratch<Real>* keep) noexcept {
   const index_t vectors_a_visit = stride / kLanes<Real>;
   const auto share = static_cast<double>(vectors_a_visit);
-  const double enough = std::max(last_step * std::abs(am1), 4 * std::numeric_limits<double>::epsilon());
-  for (int k = 0; k < most_steps; ++k) {
-    const PowerSums sums = evaluate(x, n, stride, top, static_cast<Real>(am1 * c), power, keep);
-    const double r = c * power.inverse_root(share * sums.value), ratio = sums.value / sums.escort;
-    double change = ratio * (r - 1);
+  const double enough =
+      std::max(search.last_step * std::abs(am1), 4 * std::numeric_limits<double>::epsilon());
+  double c = search.c;
+  for (int k = 0; k < search.most_steps; ++k) {
+    const PowerSums sums = evaluate(scores, stride, static_cast<Real>(am1 * c), power, keep);
+    const double excess = c * power.inverse_root(share * sums.value) - 1;
+    double change = newton_change(excess, sums.value, sums.escort);
     if (std::abs(change) <= enough) return {c, change / am1, true};
-    if (am1 <= 0.5 && k + 1 < most_steps) {
-      const double curvature = ratio * sums.second / sums.escort - 1;
-      change /= 1 - std::min(0.5, (1 - r) * (1 - am1) / (2 * am1) * curvature);
-    }
+    if (second_is_bounded(am1) && k + 1 < search.most_steps)
+      change = halley_change(am1, excess, sums.value, sums.escort, sums.second);
     c = change > -1 ? c / (1 + change) : 1.0;
     c = am1 > 0 ? std::max(c, 1.0) : std::min(c, 1.0);  // P <= 1
   }
@@ -170,47 +197,48 @@ FENCHEL_INLINE double finish(const SolveScratch<Real>& solved, index_t n, double
   return -std::log(total);
 }
 
-/// The row without a shortcut, for the rare one on which Newton's iteration is slow.
+/// The scores without a shortcut, for the rare ones on which Newton's iteration is slow.
 template <class Real>
-Normalization solve_slowly(double am1, const Real* x, index_t n, Real top, double* scratch,
-                           Real* p) noexcept {
-  for (index_t i = 0; i < n; ++i) scratch[i] = double{x[i]} - double{top};
-  const Normalization result = normalize(am1, {scratch, static_cast<std::size_t>(n)});
-  for (index_t i = 0; i < n; ++i) p[i] = static_cast<Real>(scratch[i]);
+Normalization solve_slowly(double am1, const Scores<Real>& scores, double* scratch, Real* p) noexcept {
+  for (index_t i = 0; i < scores.n; ++i) scratch[i] = double{scores.x[i]} - double{scores.top};
+  const Normalization result = normalize(am1, {scratch, static_cast<std::size_t>(scores.n)});
+  for (index_t i = 0; i < scores.n; ++i) p[i] = static_cast<Real>(scratch[i]);
   return result;
 }
 
 constexpr int kMostSteps = 50;
 
 template <class Real, class Power>
-FENCHEL_INLINE Normalization solve_and_write(double am1, const Real* x, index_t n, Real top,
-                                             const Power& power, double c, const SolveScratch<Real>& scratch,
+FENCHEL_INLINE Normalization solve_and_write(double am1, const Scores<Real>& scores, const Power& power,
+                                             double c, const SolveScratch<Real>& scratch,
                                              double* slow_scratch, Real* p) noexcept {
-  const Root root = solve(am1, x, n, kLanes<Real>, top, power, c, kMostSteps, power.last_step(), &scratch);
-  if (!root.found) return solve_slowly(am1, x, n, top, slow_scratch, p);
-  return normalization_from_peak(am1, finish(scratch, n, root.step, p));
+  const Root root =
+      solve(am1, scores, kLanes<Real>, power, Search{c, kMostSteps, power.last_step()}, &scratch);
+  if (!root.found) return solve_slowly(am1, scores, slow_scratch, p);
+  return normalization_from_peak(am1, finish(scratch, scores.n, root.step, p));
 }
 
 /// The row itself. A long one is solved on every eighth vector first, which costs little and starts Newton's
 /// iteration near its end.
 template <class Real, class Power>
-FENCHEL_INLINE Normalization solve_row(double am1, const Real* z, index_t n, Real top, const Power& power,
-                                       const EntmaxScratch<Real>& scratch, Real* p) noexcept {
+FENCHEL_INLINE Normalization solve_row(const RowContext<Real>& row, const Power& power) noexcept {
   constexpr index_t kStride = 8 * kLanes<Real>, kLongRow = 8 * kStride;
   constexpr const SolveScratch<Real>* kKeepNothing = nullptr;
+  const Scores<Real> scores{row.z, row.n, row.top};
   const double c =
-      n < kLongRow ? 1.0 : solve(am1, z, n, kStride, top, power, 1.0, kMostSteps, 1e-3, kKeepNothing).c;
-  return solve_and_write(am1, z, n, top, power, c, scratch.general, scratch.exact.x, p);
+      row.n < kLongRow
+          ? 1.0
+          : solve(row.am1, scores, kStride, power, Search{1.0, kMostSteps, 1e-3}, kKeepNothing).c;
+  return solve_and_write(row.am1, scores, power, c, row.scratch.general, row.scratch.exact.x, row.p);
 }
 
 /// A lower bound of c from a few of the entries, which have less mass than all. A little is taken off for
 /// rounding, so that no entry of the support is lost by what follows.
 template <class Real, class Power>
-FENCHEL_INLINE double lower_bound(double am1, const Summits<Real>& summits, Real top,
-                                  const Power& power) noexcept {
-  constexpr index_t kSize = Summits<Real>::kQuarters * kLanes<Real>;
+FENCHEL_INLINE double lower_bound(const RowContext<Real>& row, const Power& power) noexcept {
   constexpr const SolveScratch<Real>* kKeepNothing = nullptr;
-  const double c = solve(am1, summits.values, kSize, kLanes<Real>, top, power, 1.0, 3, 0.0, kKeepNothing).c;
+  const Scores<Real> few{row.summits.values, Summits<Real>::kQuarters * kLanes<Real>, row.top};
+  const double c = solve(row.am1, few, kLanes<Real>, power, Search{1.0, 3, 0.0}, kKeepNothing).c;
   return std::max(1.0, c * (1 - 64 * double{std::numeric_limits<Real>::epsilon()}));
 }
 
@@ -259,19 +287,19 @@ FENCHEL_INLINE Normalization solve_candidates(double am1, index_t count, const P
                             : level_by_turns<q>(candidates.x, count);
     if (level.found) return write_exact<q>(level, candidates.x, count);
   }
-  return solve_and_write(am1, candidates.x, count, Value(0), power, c, candidates, slow_scratch,
-                         candidates.x);
+  return solve_and_write(am1, Scores<Value>{candidates.x, count, Value(0)}, power, c, candidates,
+                         slow_scratch, candidates.x);
 }
 
 /// Gathers the candidates, solves on them, and writes the row.
 template <class Real, class Value, class Power>
-FENCHEL_INLINE Normalization map_candidates(double am1, const Real* z, index_t n, Real top, index_t found,
-                                            double c, const Power& power,
-                                            const SolveScratch<Value>& candidates,
-                                            const EntmaxScratch<Real>& scratch, Real* p) noexcept {
-  const index_t count = gather(z, top, scratch.places, found, candidates.x);
-  const Normalization result = solve_candidates<Real>(am1, count, power, c, candidates, scratch.exact.e);
-  scatter(candidates.x, scratch.places, found, p, n);
+FENCHEL_INLINE Normalization map_candidates(const RowContext<Real>& row, index_t found, double c,
+                                            const Power& power,
+                                            const SolveScratch<Value>& candidates) noexcept {
+  const index_t count = gather(row.z, row.top, row.scratch.places, found, candidates.x);
+  const Normalization result =
+      solve_candidates<Real>(row.am1, count, power, c, candidates, row.scratch.exact.e);
+  scatter(candidates.x, row.scratch.places, found, row.p, row.n);
   return result;
 }
 
@@ -279,55 +307,48 @@ FENCHEL_INLINE Normalization map_candidates(double am1, const Real* z, index_t n
 /// Past am1 = 1/2 a crowd of scores within rounding of the threshold can move all the mass, so candidates are
 /// solved in double there, few or many. In a long row the summits narrow the candidates.
 template <class Real, class Value, class FewPower, class ExactPower, class RowPower>
-FENCHEL_INLINE Normalization entmax_up_to_two(double am1, const Real* z, index_t n,
-                                              const Summits<Real>& summits, Real top,
-                                              const SolveScratch<Value>& few, const FewPower& few_power,
-                                              const ExactPower& exact_power, const RowPower& row_power,
-                                              const EntmaxScratch<Real>& scratch, Real* p) noexcept {
-  if (am1 < 0) return solve_row(am1, z, n, top, row_power, scratch, p);
+FENCHEL_INLINE Normalization entmax_up_to_two(const RowContext<Real>& row, const SolveScratch<Value>& few,
+                                              const FewPower& few_power, const ExactPower& exact_power,
+                                              const RowPower& row_power) noexcept {
+  if (row.am1 < 0) return solve_row(row, row_power);
   constexpr index_t kLongRow = 1000;
-  const double c = n < kLongRow ? 1.0 : lower_bound(am1, summits, top, row_power);
-  const double width = 1 / (am1 * c);
-  const index_t most = n / 4 + kLanes<Real>;
-  index_t found = find_candidates(z, n, scratch.tops, top, width, most, scratch.places);
-  if (found >= 0) return map_candidates(am1, z, n, top, found, c, few_power, few, scratch, p);
-  if (am1 <= 0.5) return solve_row(am1, z, n, top, row_power, scratch, p);
-  found = find_candidates(z, n, scratch.tops, top, width, n, scratch.places);
-  return map_candidates(am1, z, n, top, found, c, exact_power, scratch.exact, scratch, p);
+  const double c = row.n < kLongRow ? 1.0 : lower_bound(row, row_power);
+  const double width = 1 / (row.am1 * c);
+  const index_t most = row.n / 4 + kLanes<Real>;
+  index_t found = find_candidates(row, width, most);
+  if (found >= 0) return map_candidates(row, found, c, few_power, few);
+  if (second_is_bounded(row.am1)) return solve_row(row, row_power);
+  found = find_candidates(row, width, row.n);
+  return map_candidates(row, found, c, exact_power, row.scratch.exact);
 }
 
 template <class Real>
-FENCHEL_INLINE Normalization entmax_beyond_two(double am1, const Real* z, index_t n, Real top,
-                                               const EntmaxScratch<Real>& scratch, Real* p) noexcept {
-  const index_t found = find_candidates(z, n, scratch.tops, top, 1 / am1, n, scratch.places);
-  gather(z, top, scratch.places, found, scratch.exact.x);
-  const Normalization result = normalize(am1, {scratch.exact.x, static_cast<std::size_t>(found)});
-  scatter(scratch.exact.x, scratch.places, found, p, n);
+FENCHEL_INLINE Normalization entmax_beyond_two(const RowContext<Real>& row) noexcept {
+  double* const x = row.scratch.exact.x;
+  const index_t found = find_candidates(row, 1 / row.am1, row.n);
+  gather(row.z, row.top, row.scratch.places, found, x);
+  const Normalization result = normalize(row.am1, {x, static_cast<std::size_t>(found)});
+  scatter(x, row.scratch.places, found, row.p, row.n);
   return result;
 }
 
 /// alpha names the exact powers: 4/3 rounded to double is meant to be 4/3.
 template <class Real>
-FENCHEL_INLINE Normalization entmax_valid_row(double alpha, const Real* z, index_t n,
-                                              const Summits<Real>& summits, Real top,
-                                              const EntmaxScratch<Real>& scratch, Real* p) noexcept {
-  const double am1 = alpha - 1;
+FENCHEL_INLINE Normalization entmax_valid_row(double alpha, const RowContext<Real>& row) noexcept {
   const auto whole = [&]<int q>(std::integral_constant<int, q>) FENCHEL_INLINE_LAMBDA {
     const WholePower<double, q> exact;  // no exp, no log: double costs nothing more
-    return entmax_up_to_two(am1, z, n, summits, top, scratch.exact, exact, exact, WholePower<Real, q>{},
-                            scratch, p);
+    return entmax_up_to_two(row, row.scratch.exact, exact, exact, WholePower<Real, q>{});
   };
-  if (alpha == 1) return softmax(z, n, top, p);
+  if (alpha == 1) return softmax(row.z, row.n, row.top, row.p);
   if (alpha == 2) return whole(std::integral_constant<int, 1>{});
   if (alpha == 1.5) return whole(std::integral_constant<int, 2>{});
   if (alpha == 4.0 / 3) return whole(std::integral_constant<int, 3>{});
   if (alpha == 1.25) return whole(std::integral_constant<int, 4>{});
-  if (alpha > 2) return entmax_beyond_two(am1, z, n, top, scratch, p);
-  const GeneralPower<Real> power{am1};
-  const GeneralPower<double> exact{am1};
-  if (am1 > 0.5)
-    return entmax_up_to_two(am1, z, n, summits, top, scratch.exact, exact, exact, power, scratch, p);
-  return entmax_up_to_two(am1, z, n, summits, top, scratch.general, power, exact, power, scratch, p);
+  if (alpha > 2) return entmax_beyond_two(row);
+  const GeneralPower<Real> power{row.am1};
+  const GeneralPower<double> exact{row.am1};
+  if (!second_is_bounded(row.am1)) return entmax_up_to_two(row, row.scratch.exact, exact, exact, power);
+  return entmax_up_to_two(row, row.scratch.general, power, exact, power);
 }
 
 template <class Real>
@@ -335,7 +356,8 @@ FENCHEL_INLINE EntmaxRow entmax_any_row(const Real* z, index_t n, double alpha,
                                         const EntmaxScratch<Real>& scratch, Real* p) noexcept {
   Summits<Real> summits;
   const auto [top, valid] = find_top(z, n, scratch.tops, summits);
-  if (valid) return {top, entmax_valid_row(alpha, z, n, summits, top, scratch, p)};
+  if (valid)
+    return {top, entmax_valid_row(alpha, RowContext<Real>{alpha - 1, z, n, top, summits, scratch, p})};
   fill(p, n, std::numeric_limits<Real>::quiet_NaN());
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   return {kNaN, {kNaN, kNaN}};

@@ -4,7 +4,7 @@
 
 #include "backend/cpu/fusedmax/grid_checks.hpp"
 #include "backend/cpu/loss_rows.hpp"
-#include "fenchel/core/compensated_sum.hpp"
+#include "core/compensated_sum.hpp"
 #include "fenchel/core/parallel.hpp"
 
 namespace fenchel::cpu {
@@ -16,7 +16,7 @@ constexpr index_t work_of(index_t cols) noexcept { return 300 * cols; }
 /// sum |q_u - q_v| over neighbours, q given by a function of the pixel.
 template <class At>
 double total_variation(const detail::GridLayout& grid, const At& q) noexcept {
-  CompensatedSum sum;
+  detail::CompensatedSum sum;
   detail::for_edges(grid, [&](index_t u, index_t v) { sum.add(std::abs(q(u) - q(v))); });
   return sum.total();
 }
@@ -30,7 +30,7 @@ detail::RowLoss loss_of(const Real* scores, const detail::GridLayout& grid, doub
   const auto q_at = [&](index_t j) { return target.at(i, j); };
   const auto p_at = [&](index_t j) { return double{p[static_cast<std::size_t>(j)]}; };
   const double variation = total_variation(grid, q_at);
-  CompensatedSum distance, linear;
+  detail::CompensatedSum distance, linear;
   double worst = 0;
   for (index_t j = 0; j < static_cast<index_t>(p.size()); ++j) {
     const double q = q_at(j), difference = q - p_at(j);

@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "backend/cpu/fusedmax/grid_checks.hpp"
+#include "core/compensated_sum.hpp"
 #include "fenchel/backend/cpu/fusedmax_grid.hpp"
-#include "fenchel/core/compensated_sum.hpp"
 #include "fenchel/core/parallel.hpp"
 
 namespace fenchel::cpu {
@@ -44,7 +44,7 @@ class DerivativeRow {
 
   /// J (direction + step k), in m_.direction.
   void apply_jacobian(const Real* direction, double step) const noexcept {
-    CompensatedSum total;
+    detail::CompensatedSum total;
     index_t support = 0;
     for (index_t v = 0; v < size_; ++v) {
       const bool inside = p_[v] > 0;
@@ -61,7 +61,7 @@ class DerivativeRow {
   }
 
   [[nodiscard]] double along_gamma() const noexcept {
-    CompensatedSum sum;
+    detail::CompensatedSum sum;
     for (index_t v = 0; v < size_; ++v) sum.add(m_.direction[v] * m_.balance[v]);
     return sum.total();
   }
@@ -84,7 +84,7 @@ class DerivativeRow {
       try_visit(v + grid_.width < size_, v + grid_.width);
       try_visit(v >= grid_.width, v - grid_.width);
     }
-    CompensatedSum sum;
+    detail::CompensatedSum sum;
     for (index_t k = 0; k < count; ++k) sum.add(m_.direction[m_.plateau[k]]);
     const double average = sum.total() / static_cast<double>(count) - mean;
     for (index_t k = 0; k < count; ++k) m_.direction[m_.plateau[k]] = average;

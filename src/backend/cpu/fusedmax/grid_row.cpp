@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "fenchel/core/compensated_sum.hpp"
+#include "core/compensated_sum.hpp"
 #include "fenchel/core/infinity.hpp"
 
 namespace fenchel::detail {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "backend/cpu/row_lanes.hpp"
-#include "fenchel/core/compensated_sum.hpp"
+#include "core/compensated_sum.hpp"
 #include "fenchel/core/infinity.hpp"
 
 /// One row of fusedmax by level sets: E = {prox(z) > level} maximises sum_E (z - level) less the gammas of

@@ -2,20 +2,20 @@
 
 #include "backend/cuda/entmax/rows.cuh"
 #include "backend/cuda/entmax/targets.hpp"
+#include "core/fenchel_young_term.hpp"
+#include "core/tsallis_term.hpp"
 #include "fenchel/backend/cuda/entmax_loss.hpp"
-#include "fenchel/core/fenchel_young_term.hpp"
 #include "fenchel/core/normalizer.hpp"
-#include "fenchel/core/tsallis_term.hpp"
 
 namespace fenchel::cuda {
 namespace device {
 
 /// One copy of the formulas in each kernel, not one for each number that a thread holds.
 __device__ __noinline__ inline double loss_term(double am1, double q, double p, double u, bool cross) {
-  return cross ? cross_omega_term(am1, q, p, u) : fenchel_young_term(am1, q, p, u);
+  return cross ? detail::cross_omega_term(am1, q, p, u) : detail::fenchel_young_term(am1, q, p, u);
 }
 __device__ __noinline__ inline double entropy_slope(double am1, double p) {
-  return tsallis_term_alpha_derivative(am1, p);
+  return detail::tsallis_term_alpha_derivative(am1, p);
 }
 
 /// Sums over a row: of E^alpha where there is no target, of what columns with one add to the loss, and of the

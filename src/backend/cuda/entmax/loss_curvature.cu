@@ -3,8 +3,8 @@
 #include "backend/cuda/device/entmax/jacobian.cuh"
 #include "backend/cuda/entmax/targets.hpp"
 #include "backend/cuda/row_launch.cuh"
+#include "core/tsallis_term.hpp"
 #include "fenchel/backend/cuda/entmax_loss.hpp"
-#include "fenchel/core/tsallis_term.hpp"
 
 namespace fenchel::cuda {
 namespace {
@@ -61,7 +61,7 @@ class CurvatureRow {
 
 /// Far from the loop that calls it: it has as many instructions as all of the kernel.
 __device__ __noinline__ double negentropy_curvature(double am1, double p) {
-  return tsallis_term_alpha_curvature(am1, p);
+  return detail::tsallis_term_alpha_curvature(am1, p);
 }
 
 /// Whether a row has a target; the threads of a team agree.

@@ -9,43 +9,43 @@ import torch
 from torch import nn
 
 from .._attention import continuous_attention
-from .._basis import GaussianBasis
+from .._basis import GaussianBasis, MultivariateGaussianBasis
 from .._beta_gaussian import BetaGaussian
 from .._multivariate_beta_gaussian import MultivariateBetaGaussian
 from .._rows import Parameter
-from .._values import RidgeValues, centres, mask, match_weights
+from .._values import RidgeValues, centres, check_sequence_or_grid, mask, match_weights
 from ._entmax import keep_parameter, show_parameter
 
 KINDS = ("both", "continuous", "discrete")
 
 
 class Attended(NamedTuple):
-    """What attention looked at: weights, or the densities of mu, scale and alpha, or both, one for each context.
+    """What attention looked at: the densities of alpha, mu and Sigma, or weights, or both, one for each context.
 
     Examples
     --------
     >>> import torch
     >>> from fenchel.torch.nn import Attended
-    >>> Attended(None, mu=torch.tensor([0.3]), scale=torch.tensor([0.01]), alpha=2.0).density().active_support()
+    >>> Attended(alpha=2.0, mu=torch.tensor([0.3]), Sigma=torch.tensor([0.01])).density().active_support()
     (tensor([0.0534]), tensor([0.5466]))
     """
 
-    weights: torch.Tensor | None
-    """Over positions, of the shape of the scores."""
-    mu: torch.Tensor | None
-    """Where the densities lie."""
-    scale: torch.Tensor | None
-    """How wide their scores are: sigma2, for grids Sigma."""
     alpha: Parameter
-    """Their order."""
+    """The order of the densities."""
+    mu: torch.Tensor | None = None
+    """Where they lie."""
+    Sigma: torch.Tensor | None = None
+    """How wide their scores are: sigma2 for sequences, matrices for grids."""
+    weights: torch.Tensor | None = None
+    """Over positions, of the shape of the scores."""
 
     def density(self) -> BetaGaussian | MultivariateBetaGaussian:
         """The densities: `active_support()` says from where to where they look, `log_prob` is -inf elsewhere."""
-        if self.mu is None or self.scale is None:
+        if self.mu is None or self.Sigma is None:
             raise ValueError("Attended: discrete attention has weights and no density")
-        if self.scale.dim() == self.mu.dim():
-            return BetaGaussian(self.alpha, self.mu, self.scale)
-        return MultivariateBetaGaussian(self.alpha, self.mu, self.scale)
+        if self.Sigma.dim() == self.mu.dim():
+            return BetaGaussian(self.alpha, self.mu, self.Sigma)
+        return MultivariateBetaGaussian(self.alpha, self.mu, self.Sigma)
 
 
 class ContinuousAttention(nn.Module):
@@ -57,7 +57,7 @@ class ContinuousAttention(nn.Module):
 
     Parameters
     ----------
-    basis : GaussianBasis
+    basis : GaussianBasis or MultivariateGaussianBasis
         Of V: on the line for sequences, on R^2 for grids; fixed or learned.
     kind : {"both", "continuous", "discrete"}
         Which context; "both" is the sum.
@@ -69,7 +69,7 @@ class ContinuousAttention(nn.Module):
     weights : Module
         From scores to weights along the last dimension: softmax unless said, or such as `Entmax`.
     ridge : float
-        The penalty of the regression.
+        The strength of the ridge regression.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class ContinuousAttention(nn.Module):
 
     def __init__(
         self,
-        basis: GaussianBasis,
+        basis: GaussianBasis | MultivariateGaussianBasis,
         kind: str = "both",
         alpha: Parameter = 2.0,
         learned_alpha: bool = False,
@@ -95,8 +95,7 @@ class ContinuousAttention(nn.Module):
         super().__init__()
         if kind not in KINDS:
             raise ValueError(f"ContinuousAttention: kind must be one of {', '.join(KINDS)}, got {kind!r}")
-        if basis.dimension > 2:
-            raise ValueError(f"ContinuousAttention: basis must be on the line or on R^2, got R^{basis.dimension}")
+        check_sequence_or_grid("ContinuousAttention", basis)
         self.kind = kind
         self.learned_alpha = learned_alpha
         self.weights = nn.Softmax(-1) if weights is None else weights
@@ -111,7 +110,7 @@ class ContinuousAttention(nn.Module):
         self.raw_alpha = nn.Parameter((excess + (-torch.expm1(-excess)).log()).to(torch.get_default_dtype()))
 
     @property
-    def basis(self) -> GaussianBasis:
+    def basis(self) -> GaussianBasis | MultivariateGaussianBasis:
         """The functions that V is made of."""
         return self.value_function.basis
 
@@ -140,7 +139,7 @@ class ContinuousAttention(nn.Module):
         values : Tensor, shape (*batch, L, M), for grids (*batch, H, W, M)
         scores : Tensor, shape (*batch, *queries, L), for grids (*batch, *queries, H, W)
             One context for each query. -inf is a mask.
-        density : (mu, scale), optional
+        density : (mu, Sigma), optional
             Instead of scores, for the kind "continuous": mu and sigma2 of shape (*batch, *queries); for grids points
             (*batch, *queries, 2) and matrices (*batch, *queries, 2, 2).
         lengths : Tensor of int, shape (*batch), optional
@@ -168,7 +167,7 @@ class ContinuousAttention(nn.Module):
             padding = ~mask(lengths, values.shape[-2])
             values = values.masked_fill(padding.unsqueeze(-1), 0)
 
-        contexts, mu, scale, alpha = [], None, None, self.alpha
+        contexts, alpha, mu, Sigma = [], self.alpha, None, None
         weights = None
         if scores is not None:
             scores = scores.flatten(-size)
@@ -180,27 +179,27 @@ class ContinuousAttention(nn.Module):
             if self.kind != "continuous":
                 contexts.append(_contexts(weights, values.flatten(-size - 1, -2)))
             if self.kind != "discrete":
-                density = self._density(weights, alpha, grid, lengths)
+                density = self._density(alpha, weights, grid, lengths)
             if order is not None:
                 weights = weights.take_along_dim(_for_queries(order.argsort(-1), weights), -1)
             weights = weights.unflatten(-1, grid)
         if density is not None:
-            mu, scale = density
-            seen = continuous_attention(mu, scale, self.basis, alpha)
+            mu, Sigma = density
+            seen = continuous_attention(alpha, mu, Sigma, self.basis)
             contexts.append(_contexts(seen, self.value_function(values, lengths)))
         context = contexts[0] if len(contexts) == 1 else contexts[0] + contexts[1]
         if mixing is not None:
             context = (mixing.unsqueeze(-1) * context).sum(-2)
-        return context, Attended(weights, mu, scale, alpha)
+        return context, Attended(alpha, mu, Sigma, weights)
 
     def _density(
-        self, weights: torch.Tensor, alpha: Parameter, grid: torch.Size, lengths: torch.Tensor | None
+        self, alpha: Parameter, weights: torch.Tensor, grid: torch.Size, lengths: torch.Tensor | None
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """mu and scale of the densities that the weights become."""
+        """mu and Sigma of the densities that the weights become."""
         if lengths is not None:
             lengths = _for_queries(lengths.unsqueeze(-1), weights).squeeze(-1).expand(weights.shape[:-1])
         positions = None if len(grid) == 1 else centres(grid, weights.device)
-        return match_weights(weights, alpha, lengths, positions)
+        return match_weights(alpha, weights, positions, lengths=lengths)
 
     def extra_repr(self) -> str:
         learned = ", learned_alpha=True" if self.learned_alpha else ""

@@ -67,9 +67,9 @@ class Entmax(nn.Module):
             return 1 + torch.sigmoid(self.raw_alpha.to(torch.float64))
         return self._alpha
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Probabilities, of the shape of the scores x."""
-        return _entmax.entmax(x, self.alpha, self.dim)
+    def forward(self, scores: torch.Tensor) -> torch.Tensor:
+        """Probabilities, of the shape of the scores."""
+        return _entmax.entmax(scores, self.alpha, self.dim)
 
     def extra_repr(self) -> str:
         learned = ", learned=True" if self.learned else ""
@@ -158,9 +158,9 @@ class Fusedmax(nn.Module):
         self.dim = dim
         keep_parameter(self, "gamma", gamma)
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Probabilities, of the shape of the scores x."""
-        return _fusedmax.fusedmax(x, self.gamma, self.dim)
+    def forward(self, scores: torch.Tensor) -> torch.Tensor:
+        """Probabilities, of the shape of the scores."""
+        return _fusedmax.fusedmax(scores, self.gamma, self.dim)
 
     def extra_repr(self) -> str:
         return f"gamma={show_parameter(self.gamma)}, dim={self.dim}"

@@ -46,9 +46,9 @@ class EntmaxLoss(nn.Module):
         self.reduction = reduction
         self.dim = dim
 
-    def forward(self, x: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-        """The loss of scores x for a target: classes, of the shape of x without `dim`, or distributions like x."""
-        return _entmax_loss.entmax_loss(x, target, self.alpha, self.ignore_index, self.reduction, self.dim)
+    def forward(self, scores: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        """The loss of scores for a target: classes, of their shape without `dim`, or distributions like them."""
+        return _entmax_loss.entmax_loss(scores, target, self.alpha, self.ignore_index, self.reduction, self.dim)
 
     def extra_repr(self) -> str:
         settings = f"ignore_index={self.ignore_index}, reduction={self.reduction}, dim={self.dim}"

@@ -1,5 +1,7 @@
 #pragma once
 
+/// How an operation for libtorch gets its first and second derivatives in reverse mode.
+
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/autograd/custom_function.h>

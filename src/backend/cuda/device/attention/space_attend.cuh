@@ -71,9 +71,9 @@ __device__ void attend_pair(const SpaceRow<kD>& row, const FunctionArrays& psi, 
   SpaceSums<kD, double, kWanted> sums;
   bool accurate;
   if (kFamily == Family::kSparse || (kFamily == Family::kAny && row.constants.am1 > 0)) {
-    // before kManyOrders, d rho / dalpha multiplies errors by n
-    const bool fine = sizeof(Real) == 8 || (alpha_too(kWanted) && p.n > 50);
-    const detail::ContourRule rule = fine ? detail::kDoubleRule : detail::kSingleRule;
+    using detail::Accuracy;
+    constexpr Accuracy kAccuracy = sizeof(Real) == 8 ? Accuracy::kDouble : Accuracy::kSingle;
+    const detail::ContourRule rule = detail::contour_rule(p.n, kAccuracy, kWanted);
     using Number = ContourNumber<Real, kWanted>;
     ContourSums<kD, Number, kWanted> relative;
     Saddle<kD> saddle;

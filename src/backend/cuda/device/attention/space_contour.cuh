@@ -3,12 +3,14 @@
 #include <cuda_runtime.h>
 
 #include "backend/attention/space_contour.hpp"
+#include "backend/attention/space_saddle.hpp"
 #include "backend/cuda/device/attention/space_pair.cuh"
 #include "backend/cuda/device/attention/space_sums.cuh"
 
-/// The contour of alpha > 1 for one pair a thread. The rule is that of the CPU; what is done at a node is
-/// not: everything is relative to its value at the saddle, so that a float is wide enough, nodes follow from
-/// each other by the addition theorem of sinh, and two coordinates share a square root.
+/// The contour of alpha > 1 for one pair a thread. The rule and the saddle are those of the CPU, which has
+/// eight pairs in lanes; what is done at a node is not: everything is relative to its value at the saddle, so
+/// that a float is wide enough, nodes follow from each other by the addition theorem of sinh, and two
+/// coordinates share a square root.
 namespace fenchel::cuda::device {
 
 /// The minimum zeta0 of the exponent and what the rule needs there.
@@ -34,46 +36,40 @@ struct Saddle {
       size2 += pair.e2[a];
       widest = fmax(widest, pair.v[a]);
     }
-    const double r2 = size2 / n, r = sqrt(r2), q = (1 - r) * (1 + r);
-    const bool near = n < detail::kManySeries && r < 2;
-    const double linear = near ? n * q : n;
-    const double outside = (r - 1) / widest, inside = 2 / (q + sqrt(q * q + 8 * r2 * widest));
-    zeta = outside > inside ? outside : inside;
-    zeta = zeta > 1 ? zeta : 1.0;
+    detail::SaddleStart at = detail::saddle_start(n, size2, widest);
     for (int i = 0;; ++i) {
-      const double over = 1 / zeta;
-      double f = linear - n * over, f1 = n * over * over;
+      const double over = 1 / at.zeta;
+      double f = at.linear - n * over, f1 = n * over * over;
       for (int a = 0; a < d; ++a) {
-        const double y = zeta * pair.v[a], c = 1 / (1 + y), cv = c * pair.v[a], e = pair.e2[a] * c * c;
-        f -= 0.5 * cv + e * (near ? -y * (2 + y) : 1.0);
-        f1 += cv * cv / 2 + 2 * e * cv;
+        const auto slopes = detail::saddle_slopes(at.zeta, pair.v[a], pair.e2[a], at.near);
+        f -= slopes.first;
+        f1 += slopes.second;
       }
-      const double step = -f / f1;
-      zeta += step;
-      if (fabs(step) < 1e-9 * zeta) break;
-      if (i == detail::kMaxSaddleSteps || !(fabs(step) < 1e300 * zeta)) return false;
+      const double change = -f / f1;
+      at.zeta += change;
+      if (fabs(change) < detail::kLastSaddleStep * at.zeta) break;
+      if (i == detail::kMaxSaddleSteps || !(fabs(change) < 1e300 * at.zeta)) return false;
     }
-    const double x = zeta - 1, log_zeta = log1p(x);
-    start = x - log_zeta;
-    log_value = p.log_factor + log_zeta + (near ? linear * zeta - n - n * log_zeta : n * start);
+    zeta = at.zeta;
+    const double log_zeta = log1p(zeta - 1);
+    start = zeta - 1 - log_zeta;
+    log_value = detail::saddle_log_value(p, at, log_zeta, start);
     slope = 0;
     double f1 = n, f2 = 2 * n;
     for (int a = 0; a < d; ++a) {
-      const double y = zeta * pair.v[a], c = 1 / (1 + y), yc = y * c, e = pair.e2[a] * zeta * c;
-      base[a] = 1 + y;
-      share[a] = yc;
-      bend[a] = e * yc * c;
-      log_value += near ? e * y : -e;
-      slope += yc / 2;
-      f1 += yc * yc / 2 + 2 * e * c * yc;
-      f2 += yc * yc * yc + 6 * e * c * yc * yc;
+      const auto term = detail::saddle_term(zeta, pair.v[a], pair.e2[a], at.near);
+      base[a] = 1 + term.y;
+      share[a] = term.share;
+      bend[a] = term.e * term.share * term.c;
+      log_value += term.log_value;
+      slope += term.share / 2;
+      f1 += term.second;
+      f2 += term.third;
     }
-    width = detail::kContourSlope * 3 * f1 / f2;
-    const double in_gaussian = width * sqrt(f1), most = 1 / rule.largest_step;
-    const double gaussian = in_gaussian / rule.gaussian_step, pole = width / rule.pole_step;
-    step = rsqrt(most * most + gaussian * gaussian + pole * pole);
-    const double per_step = 1 / (step * in_gaussian);
-    agreement = rule.agreement + 8 * exp(-detail::kHalfPi2 * per_step * per_step);
+    const detail::ContourScale scale = detail::contour_scale(rule, f1, f2);
+    width = scale.width;
+    step = rsqrt(scale.inverse_step2);
+    agreement = rule.agreement + 8 * exp(detail::gaussian_disagreement(step, scale.in_gaussian));
     return true;
   }
 };
@@ -202,14 +198,15 @@ struct ContourSums : SpaceSums<kD, Number, kWanted> {
       Complex g{0, 0}, g1{0, 0};
       const Complex at = saddle.zeta * zeta;
       for (int a = 0; a < d; ++a) {
-        const Complex over = (1 / saddle.base[a]) * inverse[a], cv = pair.v[a] * over, square = over * over;
-        g = g - 0.5 * cv - pair.e2[a] * square;
-        g1 = g1 + 0.5 * (cv * cv) + 2 * pair.e2[a] * (square * cv);
+        const auto slopes =
+            detail::space_log_slopes(pair.v[a], pair.e2[a], (1 / saddle.base[a]) * inverse[a]);
+        g = g + slopes.g;
+        g1 = g1 + slopes.g1;
       }
       const Complex order = p.n >= detail::kManyOrders
                                 ? detail::order_bracket(Complex{at.re - 1, at.im}, g, g1)
-                                : (p.n * p.n) * (saddle.start + ((saddle.zeta - 1) * x + log_gap(p.n, x)));
-      this->alpha += real_product(f, p.log_beta_slope * (at * g) - p.inverse_alpha2 * order);
+                                : detail::contour_order(p.n, saddle.zeta, saddle.start, x, log_gap(p.n, x));
+      this->alpha += real_product(f, detail::node_alpha_rate(p, at, g, order));
     }
   }
 
@@ -228,11 +225,8 @@ struct ContourSums : SpaceSums<kD, Number, kWanted> {
         }
       }
     }
-    if constexpr (alpha_too(kWanted)) {
-      const double orders = p.n < detail::kManyOrders ? p.n / 2 : 0.0;
-      total.alpha = scale * this->alpha +
-                    (p.log_peak_slope - p.inverse_alpha2 * (orders + p.stirling_slope)) * total.value;
-    }
+    if constexpr (alpha_too(kWanted))
+      total.alpha = scale * this->alpha + detail::contour_alpha_rate(p) * total.value;
   }
 };
 

@@ -36,9 +36,10 @@ struct SpaceSums {
     const double zeta = exp(t);
     double inverse[kMost], g = 0, g1 = 0;
     for (int a = 0; a < d; ++a) {
-      const double c = inverse[a] = 1 / (1 + zeta * pair.v[a]), cv = c * pair.v[a];
-      g -= cv / 2 + pair.e2[a] * c * c;
-      g1 += cv * cv / 2 + 2 * pair.e2[a] * c * c * cv;
+      inverse[a] = 1 / (1 + zeta * pair.v[a]);
+      const auto slopes = detail::space_log_slopes(pair.v[a], pair.e2[a], inverse[a]);
+      g += slopes.g;
+      g1 += slopes.g1;
     }
     add(d, zeta, weight, inverse);
     if constexpr (alpha_too(kWanted)) alpha += weight * detail::student_alpha_rate(p, t, g, g1);

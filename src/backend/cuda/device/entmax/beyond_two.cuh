@@ -3,20 +3,20 @@
 #include <cstdint>
 
 #include "backend/cuda/device/entmax/powers.cuh"
-#include "fenchel/core/normalizer.hpp"
+#include "core/smallest_density.hpp"
 
 namespace fenchel::cuda::device {
 
 /// alpha > 2, in double. As on the CPU (src/core/normalizer.cpp) the smallest score of the support is found
-/// first, then its density q by Newton's iteration, in which the mass is convex with slope at least one. A
-/// score t is in the support where the mass above t is less than one, so the support's edge is found among
-/// all numbers of the type by bisection of their bits: 30 turns in float.
+/// first, then its density by the same iteration. A score t is in the support where the mass above t is less
+/// than one, so the support's edge is found among all numbers of the type by bisection of their bits: 30
+/// turns in float.
 template <class Real>
 class BeyondTwo {
  public:
   static constexpr bool kNormalized = false, kCheap = false;
 
-  __device__ explicit BeyondTwo(double am1) : am1_(am1) {}
+  __device__ explicit BeyondTwo(double am1) : am1_(am1), density_{am1, 1} {}
 
   /// For the rows of the team's block that are `mine`; the others go along.
   template <class Row, class Team>
@@ -33,7 +33,7 @@ class BeyondTwo {
   [[nodiscard]] __device__ Real value(Real d) const {
     if (isinf(am1_)) return d == 0 ? Real(1) : Real(0);
     if (d < smallest_) return 0;
-    return static_cast<Real>(d == smallest_ ? q_ : exp(log_density(double{d})));
+    return static_cast<Real>(d == smallest_ ? density_.q : exp(log_density(double{d})));
   }
 
  private:
@@ -45,7 +45,7 @@ class BeyondTwo {
     return x;
   }
   [[nodiscard]] __device__ __noinline__ double log_density(double d) const {
-    return log_power_sum(am1_, log_q_, am1_ * (d - double{smallest_}));
+    return density_.log_density(d - double{smallest_});
   }
 
   template <class Row, class Team>
@@ -74,26 +74,23 @@ class BeyondTwo {
   __device__ void find_density(const Row& row, Team& team, bool wanted) {
     double size = 0;
     row.for_each([&](Real d) { size += d >= smallest_ ? 1.0 : 0.0; });
-    q_ = 1 / team.reduce(size, Plus());
+    density_ = {am1_, 1 / team.reduce(size, Plus())};
+    constexpr double kRounding = 1e-15;  // of sums that are not compensated, as the CPU's are
     bool done = !wanted;
     for (int step = 0; step < kMostSteps && team.any(!done); ++step) {
-      log_q_ = log(q_);
       PowerSums<double> sums;  // the mass, and its slope in q
       row.for_each([&](Real d) {
         if (d < smallest_) return;
-        const double log_p = d == smallest_ ? log_q_ : log_density(double{d});
-        sums.add(d == smallest_ ? q_ : exp(log_p), exp((am1_ - 1) * (log_q_ - log_p)), 0.0);
+        const double log_p = d == smallest_ ? density_.log_q : log_density(double{d});
+        sums.add(d == smallest_ ? density_.q : exp(log_p), density_.slope(log_p), 0.0);
       });
       sums = team.reduce(sums, Plus());
-      if (done) continue;
-      const double next = max(0.0, q_ - (sums.value - 1) / sums.escort);
-      done = abs(next - q_) <= 1e-15 * q_ || next == 0;
-      q_ = next;
+      if (!done) done = density_.advance(sums.value - 1, sums.escort, kRounding);
     }
-    log_q_ = log(q_);
   }
 
-  double am1_, q_ = 1, log_q_ = 0;
+  double am1_;
+  detail::SmallestDensity density_;
   Real smallest_ = 0;
 };
 

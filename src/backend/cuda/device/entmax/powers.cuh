@@ -5,13 +5,16 @@
 #include "backend/cuda/device/approximate.cuh"
 #include "backend/cuda/device/reduce.cuh"
 #include "backend/cuda/device/row.cuh"
+#include "backend/entmax/newton.hpp"
 #include "fenchel/core/deformed.hpp"
 
 /// E = exp_{2-alpha}(c d) of p = P E, c = P^{-am1}, d = z - max z (fenchel/core/normalizer.hpp), for alpha up
-/// to two, and the Newton step for c from sums of powers of it. The CPU's are those of
-/// backend/entmax/deformed_power.hpp; here everything is computed in Real, and
-/// what there is one of in a row is a Real and what its rounding lost.
+/// to two. The step for c is the CPU's; the powers are not those of backend/entmax/deformed_power.hpp, which
+/// sums in double what lanes compute: double is slow here, so that everything is computed in Real, and what
+/// there is one of in a row is a Real and what its rounding lost.
 namespace fenchel::cuda::device {
+
+using detail::quotient;
 
 /// Sums of E, E^{1-am1} and E^{1-2am1}.
 template <class Sum>
@@ -50,10 +53,6 @@ struct alignas(2 * sizeof(Sum)) TwoPowerSums {
 };
 
 __device__ inline double sqrt_approximately(double x) { return sqrt(x); }
-
-/// Within two roundings.
-__device__ inline float quotient(float x, float y) { return __fdividef(x, y); }
-__device__ inline double quotient(double x, double y) { return x / y; }
 
 /// A number as a sum of two, so that its rounding is not common to all of a row.
 template <class Real>
@@ -121,15 +120,6 @@ __device__ inline float root_of_sum(float sum, float high, float low) {
 }
 __device__ __noinline__ inline double root_of_sum(double sum, double high, double low) {
   return exp(-(high + low) * log(sum));
-}
-
-/// Newton's relative change of 1/c from r - 1 = c S^{-am1} - 1, lengthened to Halley's where `halley`:
-/// backend/cpu/entmax/row.cpp.
-template <class Real>
-__device__ inline Real change_of_scale(Real am1, Real excess, Real ratio, Real curvature, bool halley) {
-  const Real change = ratio * excess;
-  if (!halley) return change;
-  return quotient(change, 1 - min(Real(0.5), quotient(-excess * (1 - am1), 2 * am1) * curvature));
 }
 
 inline constexpr int kMostSteps = 100, kHalleySteps = 12;
@@ -265,9 +255,9 @@ class AnyPower {
     const auto value = static_cast<Real>(sums.value), escort = static_cast<Real>(sums.escort),
                second = static_cast<Real>(sums.second);
     const Real excess = excess_of(value);
-    const Real ratio = quotient(value, escort), curvature = quotient(ratio * second, escort) - 1;
     const bool faster = halley() && step < kHalleySteps;
-    const Real change = change_of_scale(am1, excess, ratio, curvature, faster);
+    const Real change = faster ? detail::halley_change(am1, excess, value, escort, second)
+                               : detail::newton_change(excess, value, escort);
     const Real size = abs(excess);
     bool done = size <= 4 * kMass || (size < kNear && 2 * size > last_);
     if (halley()) {
@@ -298,7 +288,7 @@ class AnyPower {
   [[nodiscard]] __device__ bool inside(Real d, Real base) const {
     return least_ > 0 ? base > 0 : d > kMasked<Real>;
   }
-  [[nodiscard]] __device__ bool halley() const { return least_ <= Real(0.5); }
+  [[nodiscard]] __device__ bool halley() const { return detail::second_is_bounded(least_); }
 
   Slope<Real> slope_;
   Real least_, least_low_, last_ = 2;
