@@ -66,8 +66,6 @@ class Cpu {
   ScopedThreadPool pool_;
 };
 
-using Device = Cpu;
-
 template <class Real>
 void fusedmax_map(const Tensor& /*like*/, Rows<const Real> scores, PerRow gamma, Rows<Real> p) {
   cpu::fusedmax(scores, gamma, p);

@@ -132,8 +132,6 @@ class Cuda {
   cuda::Stream stream_;
 };
 
-using Device = Cuda;
-
 /// The map, with memory of torch's allocator: what is enqueued after it on the same stream may have it again.
 template <class T>
 void fusedmax_map(const Tensor& like, cuda::DeviceRows<const T> scores, PerRow gamma, cuda::DeviceRows<T> p,
