@@ -12,6 +12,12 @@
 
 namespace fenchel::ops {
 
+#ifdef USE_CUDA
+using Device = Cuda;
+#else
+using Device = Cpu;
+#endif
+
 /// A tensor to write as rows, of the shape and type of another: its rows lie one after the other.
 class OutputRows {
  public:

@@ -41,14 +41,14 @@ class InputRows {
 };
 
 /// An operation on tensors in the memory of the CPU, on torch's threads.
-class Device {
+class Cpu {
  public:
   using Input = InputRows;
   template <class T>
   using View = Rows<T>;
 
   template <class... Tensors>
-  explicit Device(const Tensors&...) : pool_(torch_pool()) {}
+  explicit Cpu(const Tensors&...) : pool_(torch_pool()) {}
 
   /// The type that the rows of a tensor are given to the library in.
   [[nodiscard]] static ScalarType type_of(const char* name, const Tensor& x) { return computed_in(name, x); }

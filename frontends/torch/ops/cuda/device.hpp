@@ -71,7 +71,7 @@ class DeviceInput {
 };
 
 /// An operation on tensors in the memory of one GPU, on the stream that torch works on there.
-class Device {
+class Cuda {
  public:
   using Input = DeviceInput;
   template <class T>
@@ -80,7 +80,7 @@ class Device {
   /// All tensors, some of which may be absent. The dispatcher lets those of the CPU through beside one of a
   /// GPU.
   template <class... Tensors>
-  explicit Device(const Tensor& first, const Tensors&... others)
+  explicit Cuda(const Tensor& first, const Tensors&... others)
       : guard_(device_of_all(first, others...)), stream_(current_stream(first.get_device_index())) {}
 
   /// The type that the rows of a tensor are given to the library in: its own.

@@ -1,6 +1,6 @@
 #pragma once
 
-/// `DeviceRows`, `PerRow`, `Half`, `BFloat16` and `Stream`: what the functions on a GPU take.
+/// `DeviceRows`, `Half`, `BFloat16` and `Stream`: what the functions on a GPU take.
 
 #include <cstdint>
 #include <type_traits>
