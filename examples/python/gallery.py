@@ -56,8 +56,8 @@ def any_score():
     def score(t):
         return 2 * np.cos(2 * t) - t**2 / 8
 
-    ax = plot.density(fenchel.predict(1, score), label="alpha = 1")
-    plot.density(fenchel.predict(2, score), label="alpha = 2", ax=ax)
+    ax = plot.density(fenchel.predict(fenchel.Tsallis(1), score), label="alpha = 1")
+    plot.density(fenchel.predict(fenchel.Tsallis(2), score), label="alpha = 2", ax=ax)
     return ax
 
 
@@ -67,7 +67,7 @@ def fitted():
     The shape alpha is estimated too, and with it where the data must end.
     """
     data = fenchel.BetaGaussian(1.5, mu=10, sigma2=4).rvs(5000, random_state=0)
-    p = fenchel.BetaGaussian.fit(data)
+    p = fenchel.BetaGaussian.fit(data, alpha="auto")
     _, ax = plt.subplots(layout="constrained")
     ax.hist(data, bins=40, density=True, color="0.85", label="data")
     plot.density(p, label=f"alpha = {p.alpha:.2f}", ax=ax)
@@ -79,9 +79,9 @@ def counts():
 
     An integer of probability zero has no stem: the sparse Poisson distribution knows a largest count.
     """
-    ax = plot.pmf(fenchel.SparsePoisson(4, alpha=1), label="Poisson, mean 4")
-    plot.pmf(fenchel.SparsePoisson(4, alpha=1.5), label="alpha = 3/2", ax=ax)
-    plot.pmf(fenchel.SparsePoisson(4, alpha=2), label="alpha = 2", ax=ax)
+    ax = plot.pmf(fenchel.SparsePoisson(1, 4), label="Poisson, mean 4")
+    plot.pmf(fenchel.SparsePoisson(1.5, 4), label="alpha = 3/2", ax=ax)
+    plot.pmf(fenchel.SparsePoisson(2, 4), label="alpha = 2", ax=ax)
     return ax
 
 

@@ -1,7 +1,5 @@
 #include "attention/gaussian_em.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,6 +8,7 @@
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/infinity.hpp"
+#include "score/factorizations.hpp"
 
 namespace fenchel::detail {
 namespace {

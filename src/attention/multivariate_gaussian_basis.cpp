@@ -1,7 +1,5 @@
 #include "fenchel/attention/multivariate_gaussian_basis.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <cmath>
 #include <numbers>
 #include <string>
@@ -9,6 +7,7 @@
 #include "attention/check_shape.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/error.hpp"
+#include "score/factorizations.hpp"
 
 namespace fenchel {
 

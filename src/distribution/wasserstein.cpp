@@ -1,11 +1,10 @@
 #include "fenchel/distribution/wasserstein.hpp"
 
-#include <Eigen/Eigenvalues>
-
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/infinity.hpp"
 #include "fenchel/distribution/euclidean/multivariate_geometry.hpp"
+#include "score/factorizations.hpp"
 #include "score/semidefinite_factor.hpp"
 
 namespace fenchel {

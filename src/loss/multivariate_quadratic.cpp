@@ -1,12 +1,12 @@
 #include "fenchel/loss/multivariate_quadratic.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/SVD>
 #include <cmath>
 
 #include "core/beta_gaussian/conjugate.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/infinity.hpp"
+#include "score/factorizations.hpp"
 #include "score/semidefinite_factor.hpp"
 
 namespace fenchel {

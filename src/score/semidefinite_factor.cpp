@@ -1,8 +1,5 @@
 #include "score/semidefinite_factor.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -10,6 +7,7 @@
 #include <vector>
 
 #include "fenchel/core/check.hpp"
+#include "score/factorizations.hpp"
 
 namespace fenchel::detail {
 namespace {

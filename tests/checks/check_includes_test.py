@@ -98,9 +98,16 @@ class Includes(CheckTest):
 
     def test_the_documented_table_is_the_one_enforced(self):
         text = (SCRIPTS.parent / "docs" / "design.md").read_text(encoding="ascii")
-        table = text.split("| folder |")[1].split("\n\n")[0]
+        table = text.split("| folder | may include")[1].split("\n\n")[0]
         rows = (re.findall(r"`(\w+)`", line) for line in table.splitlines()[2:])
         self.assertEqual({folder: set(seen) for folder, *seen in rows}, load_script("check_includes").SEES)
+
+    def test_the_libraries_of_the_folders_follow_the_table(self):
+        text = (SCRIPTS.parent / "src" / "CMakeLists.txt").read_text(encoding="ascii")
+        found = re.findall(r"^fenchel_folder\((\w+)(?: EIGEN)?(?: SEES ([\w ]+?))? SOURCES$", text, re.MULTILINE)
+        sees = load_script("check_includes").SEES
+        self.assertEqual({folder: set(seen.split()) for folder, seen in found},
+                         {folder: seen for folder, seen in sees.items() if folder != "mpi"})
 
 
 if __name__ == "__main__":

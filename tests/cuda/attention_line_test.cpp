@@ -50,12 +50,13 @@ class Problem {
     turn = along(zeros, zeros, ones);
     bend = matrix();
     const std::vector<double> basis_ones(size(count), 1);
-    cpu::attend_jvp<double>(densities(), functions(), {{zeros.data(), rows, 1}, {zeros.data(), rows, 1}},
-                            {bend.data(), rows, count}, {{}, {basis_ones.data(), count, 1}});
+    cpu::attend_jvp<double>(densities(), functions(),
+                            {.mu = {zeros.data(), rows, 1}, .Sigma = {zeros.data(), rows, 1}},
+                            {.Sigma = {basis_ones.data(), count, 1}}, {bend.data(), rows, count});
   }
 
   [[nodiscard]] cpu::Densities<double> densities() const {
-    return {{mu.data(), rows_, 1}, {sigma2.data(), rows_, 1}, cpu_alpha()};
+    return {cpu_alpha(), {mu.data(), rows_, 1}, {sigma2.data(), rows_, 1}};
   }
   [[nodiscard]] cpu::GaussianFunctions functions() const {
     return {{mean.data(), count_, 1}, {variance.data(), count_, 1}};
@@ -83,7 +84,7 @@ class Problem {
   [[nodiscard]] std::vector<double> along(const std::vector<double>& a, const std::vector<double>& b,
                                           const std::vector<double>& c) const {
     std::vector<double> out = matrix();
-    cpu::attend_jvp<double>(densities(), functions(), {{a.data(), rows_, 1}, {b.data(), rows_, 1}, c},
+    cpu::attend_jvp<double>(densities(), functions(), {c, {a.data(), rows_, 1}, {b.data(), rows_, 1}}, {},
                             {out.data(), rows_, count_});
     return out;
   }
@@ -111,9 +112,9 @@ class OnGpu {
         mean(x.mean),
         variance(x.variance),
         alpha(x.alpha),
-        densities{mu.data(), sigma2.data(), x.rows(),
-                  x.alpha.size() == 1 ? cuda::PerRow(x.alpha[0]) : cuda::PerRow(alpha.data())},
-        functions{mean.data(), variance.data(), x.count(), 1} {}
+        densities{x.alpha.size() == 1 ? PerRow(x.alpha[0]) : PerRow(alpha.span()), mu.rows(x.rows()),
+                  sigma2.rows(x.rows())},
+        functions{mean.rows(x.count()), variance.rows(x.count())} {}
 
   DeviceArray<Real> mu, sigma2, cotangent;
   DeviceArray<double> mean, variance, alpha;
@@ -166,7 +167,7 @@ void expect_values(const Problem& x, const std::string& what) {
   const OnGpu<Real> gpu(x);
   const index_t n = x.rows() * x.count();
   const DeviceArray<Real> r(Problem::size(n + 8));
-  cuda::attend(gpu.densities, gpu.functions, r.data(), nullptr);
+  cuda::attend(gpu.densities, gpu.functions, {r.data(), x.rows(), x.count()}, nullptr);
   const std::vector<Real> got = r.values();
   double worst = 0;
   index_t at = 0;
@@ -192,9 +193,9 @@ void expect_gradient(const Problem& x, bool in_alpha, const std::string& what) {
   const DeviceArray<Real> mu(Problem::size(x.rows())), scale(Problem::size(x.rows())),
       alpha(Problem::size(x.rows()));
   const DeviceArray<double> mean(Problem::size(x.count())), variance(Problem::size(x.count()));
-  cuda::attend_vjp(gpu.densities, gpu.functions, gpu.cotangent.data(),
-                   {mu.data(), scale.data(), in_alpha ? alpha.data() : nullptr},
-                   {in_alpha ? mean.data() : nullptr, in_alpha ? variance.data() : nullptr}, nullptr);
+  cuda::attend_vjp(gpu.densities, gpu.functions, gpu.cotangent.rows(x.rows()),
+                   {alpha.span_if(in_alpha), mu.rows(x.rows()), scale.rows(x.rows())},
+                   {mean.rows_if(in_alpha, x.count()), variance.rows_if(in_alpha, x.count())}, nullptr);
   const std::vector<Real> by_mu = mu.values(), by_scale = scale.values(), by_alpha = alpha.values();
   const std::vector<double> by_mean = mean.values(), by_variance = variance.values();
   std::vector<double> mean_sum(Problem::size(x.count())), mean_bound(mean_sum), bend_sum(mean_sum),
@@ -290,9 +291,9 @@ TEST_F(CudaAttentionLine, TangentsAreThoseOfTheCpu) {
         const OnGpu<Real> gpu(x);
         const DeviceArray<Real> ones(converted<Real>(x.ones)), out(16 * 37);
         const DeviceArray<double> mean(by_mean), variance(by_variance);
-        cuda::attend_jvp<Real>(
-            gpu.densities, gpu.functions, {ones.data(), ones.data(), all ? ones.data() : nullptr},
-            {all ? mean.data() : nullptr, all ? variance.data() : nullptr}, out.data(), nullptr);
+        cuda::attend_jvp<Real>(gpu.densities, gpu.functions,
+                               {ones.span_if(all), ones.rows(16), ones.rows(16)},
+                               {mean.rows_if(all, 37), variance.rows_if(all, 37)}, out.rows(16), nullptr);
         const std::vector<Real> got = out.values();
         for (index_t k = 0; k < 16 * 37; ++k) {
           const std::size_t at = Problem::size(k);
@@ -311,51 +312,6 @@ TEST_F(CudaAttentionLine, TangentsAreThoseOfTheCpu) {
   }
 }
 
-TEST_F(CudaAttentionLine, ContextsAreProductsWithTheValues) {
-  constexpr index_t kCount = 150, kDimension = 70, kMatrices = 3;
-  for (const double alpha : {1.0, 1.5, 1.7, 2.0, 0.8}) {
-    // blocks of rows that share a matrix, and that do not
-    const index_t rows = alpha == 1.5 ? 36 : 60;
-    const Problem x(rows, kCount, {alpha}, 8, false);
-    std::mt19937 rng(9);
-    std::normal_distribution<double> normal;
-    std::vector<double> b(kMatrices * kDimension * kCount), c(Problem::size(rows * kDimension));
-    for (double& v : b) v = float(normal(rng));
-    for (double& v : c) v = float(normal(rng));
-    std::vector<double> context(c.size()), mu(Problem::size(rows)), scale(mu), values(b.size());
-    cpu::attend_context<double>(x.densities(), x.functions(), {b.data(), kMatrices, kDimension},
-                                {context.data(), rows, kDimension});
-    cpu::attend_context_vjp<double>(
-        x.densities(), x.functions(), {b.data(), kMatrices, kDimension}, {c.data(), rows, kDimension},
-        {{mu.data(), rows, 1}, {scale.data(), rows, 1}}, {values.data(), kMatrices, kDimension});
-    const auto expect = [&]<class Real>(Real) {
-      const OnGpu<Real> gpu(x);
-      const DeviceArray<Real> b_gpu(converted<Real>(b)), c_gpu(converted<Real>(c)), context_gpu(c.size()),
-          mu_gpu(mu.size()), scale_gpu(mu.size()), values_gpu(b.size());
-      cuda::attend_context<Real>(gpu.densities, gpu.functions, {b_gpu.data(), kMatrices, kDimension},
-                                 context_gpu.data(), nullptr);
-      cuda::attend_context_vjp<Real>(gpu.densities, gpu.functions, {b_gpu.data(), kMatrices, kDimension},
-                                     c_gpu.data(), {mu_gpu.data(), scale_gpu.data()},
-                                     {values_gpu.data(), kMatrices, kDimension}, nullptr);
-      const auto compare = [&](const std::vector<Real>& got, const std::vector<double>& expected,
-                               const char* what) {
-        double scale_of = 0;
-        for (const double v : expected) scale_of = std::max(scale_of, std::abs(v));
-        for (std::size_t k = 0; k < expected.size(); ++k) {
-          ASSERT_NEAR(double(got[k]), expected[k], Promise<Real>::kSlope * scale_of)
-              << what << " " << k << ", " << name(alpha);
-        }
-      };
-      compare(context_gpu.values(), context, "context");
-      compare(mu_gpu.values(), mu, "mu");
-      compare(scale_gpu.values(), scale, "scale");
-      compare(values_gpu.values(), values, "values");
-    };
-    expect(double());
-    expect(float());
-  }
-}
-
 TEST_F(CudaAttentionLine, WhatDoesNotExistIsNaN) {
   for (const double alpha : {1.0, 1.5, 1.7, 0.8}) {
     Problem x(4, 5, {alpha}, 10, false);
@@ -366,9 +322,9 @@ TEST_F(CudaAttentionLine, WhatDoesNotExistIsNaN) {
     const auto expect = [&]<class Real>(Real) {
       const OnGpu<Real> gpu(x);
       const DeviceArray<Real> r(20), mu(4), scale(4);
-      cuda::attend(gpu.densities, gpu.functions, r.data(), nullptr);
-      cuda::attend_vjp(gpu.densities, gpu.functions, gpu.cotangent.data(), {mu.data(), scale.data()}, {},
-                       nullptr);
+      cuda::attend(gpu.densities, gpu.functions, r.rows(4), nullptr);
+      cuda::attend_vjp(gpu.densities, gpu.functions, gpu.cotangent.rows(4),
+                       {.mu = mu.rows(4), .Sigma = scale.rows(4)}, {}, nullptr);
       const std::vector<Real> got = r.values(), slope = mu.values();
       for (index_t k = 0; k < 20; ++k) {
         EXPECT_EQ(std::isnan(got[Problem::size(k)]), k < 15 || k % 5 == 3) << k << " " << name(alpha);
@@ -392,16 +348,23 @@ TEST_F(CudaAttentionLine, ArgumentsAreChecked) {
     }
     return "";
   };
-  EXPECT_EQ(message([&] { cuda::attend<float>(gpu.densities, gpu.functions, nullptr, nullptr); }),
-            "fenchel::cuda::attend: r must not be null, got a null pointer");
+  const auto attend = [&](cuda::DeviceRows<float> out) {
+    return message([&] { cuda::attend(gpu.densities, gpu.functions, out, nullptr); });
+  };
+  EXPECT_EQ(attend({nullptr, 4, 5}), "fenchel::cuda::attend: r must not be null, got a null view");
+  EXPECT_EQ(attend({r.data(), 5, 4}), "fenchel::cuda::attend: r.rows must be 4, got 5");
+  EXPECT_EQ(attend({r.data(), 4, 5, 7}),
+            "fenchel::cuda::attend: r must be contiguous, got rows at a distance");
   gpu.densities.alpha = -1;
-  EXPECT_EQ(message([&] { cuda::attend(gpu.densities, gpu.functions, r.data(), nullptr); }),
-            "fenchel::cuda::attend: alpha must be positive, got -1");
+  EXPECT_EQ(attend(r.rows(4)), "fenchel::cuda::attend: alpha must be positive, got -1");
+  const std::vector<double> three(3, 1.5);
+  gpu.densities.alpha = three;
+  EXPECT_EQ(attend(r.rows(4)), "fenchel::cuda::attend: alpha.size() must equal the number of rows, 4, got 3");
   gpu.densities.alpha = 1.5;
-  gpu.densities.rows = 0;
-  EXPECT_EQ(message([&] { cuda::attend<float>(gpu.densities, gpu.functions, nullptr, nullptr); }), "");
+  gpu.densities.mu.rows = 0;
+  EXPECT_EQ(attend({}), "");
   const DeviceArray<double> mean(5);
-  cuda::attend_vjp<float>(gpu.densities, gpu.functions, nullptr, {}, {mean.data(), nullptr}, nullptr);
+  cuda::attend_vjp<float>(gpu.densities, gpu.functions, {}, {}, {.mu = mean.rows(5)}, nullptr);
   for (const double sum : mean.values()) EXPECT_EQ(sum, 0);
 }
 

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <stdexcept>
 
@@ -39,25 +38,25 @@ class OnGpu {
         functions_(slice(batch.at, batch.mean(), batch.size())) {}
 
   [[nodiscard]] cuda::Densities<Real> densities() const {
-    return {numbers_.data(), numbers_.data() + batch_.scale(), batch_.rows, cuda::PerRow(alpha_.data())};
+    const auto tangents = parts<const Real>(numbers_);
+    return {alpha_.span(), tangents.mu, tangents.Sigma};
   }
   [[nodiscard]] cuda::GaussianFunctions functions() const {
-    return {functions_.data(), functions_.data() + batch_.count * batch_.dimension, batch_.count,
-            batch_.dimension};
+    const auto tangents = basis_parts<const double>(functions_);
+    return {tangents.mu, tangents.Sigma};
   }
 
   [[nodiscard]] Numbers attend() const {
     const DeviceArray<Real> r(static_cast<std::size_t>(batch_.rows * batch_.count));
-    cuda::attend(densities(), functions(), r.data(), nullptr);
+    cuda::attend(densities(), functions(), r.rows(batch_.rows), nullptr);
     return as_doubles(r.values());
   }
   /// As Batch::gradient has it.
   [[nodiscard]] Numbers gradient(const Numbers& cotangent, bool alpha = true) const {
     const DeviceArray<Real> by(rounded<Real>(cotangent)), out(static_cast<std::size_t>(batch_.mean()));
     const DeviceArray<double> basis(static_cast<std::size_t>(batch_.size() - batch_.mean()));
-    cuda::attend_vjp(densities(), functions(), by.data(),
-                     {out.data(), out.data() + batch_.scale(), alpha ? out.data() + batch_.alpha() : nullptr},
-                     {basis.data(), basis.data() + batch_.count * batch_.dimension}, nullptr);
+    cuda::attend_vjp(densities(), functions(), by.rows(batch_.rows), parts<Real>(out, alpha),
+                     basis_parts<double>(basis), nullptr);
     Numbers all = as_doubles(out.values());
     const Numbers rest = basis.values();
     all.insert(all.end(), rest.begin(), rest.end());
@@ -67,11 +66,9 @@ class OnGpu {
     const DeviceArray<Real> along(rounded<Real>(direction)),
         out(static_cast<std::size_t>(batch_.rows * batch_.count));
     const DeviceArray<double> turn(slice(direction, batch_.mean(), batch_.size()));
-    cuda::attend_jvp<Real>(
-        densities(), functions(),
-        {along.data(), along.data() + batch_.scale(), alpha ? along.data() + batch_.alpha() : nullptr},
-        {basis ? turn.data() : nullptr, basis ? turn.data() + batch_.count * batch_.dimension : nullptr},
-        out.data(), nullptr);
+    cuda::attend_jvp<Real>(densities(), functions(), parts<const Real>(along, alpha),
+                           basis ? basis_parts<const double>(turn) : cuda::BasisTangents<const double>(),
+                           out.rows(batch_.rows), nullptr);
     return as_doubles(out.values());
   }
   /// As Batch::hessian has it.
@@ -79,12 +76,9 @@ class OnGpu {
     const DeviceArray<Real> by(rounded<Real>(cotangent)), along(rounded<Real>(direction)),
         out(static_cast<std::size_t>(batch_.mean()));
     const DeviceArray<double> turn(slice(direction, batch_.mean(), batch_.size())), basis(turn.size());
-    const index_t means = batch_.count * batch_.dimension;
-    cuda::attend_vjp_vjp<Real>(densities(), functions(), by.data(),
-                               {along.data(), along.data() + batch_.scale(), along.data() + batch_.alpha()},
-                               {turn.data(), turn.data() + means},
-                               {out.data(), out.data() + batch_.scale(), out.data() + batch_.alpha()},
-                               {basis.data(), basis.data() + means}, nullptr);
+    cuda::attend_vjp_vjp<Real>(densities(), functions(), by.rows(batch_.rows), parts<const Real>(along),
+                               basis_parts<const double>(turn), parts<Real>(out), basis_parts<double>(basis),
+                               nullptr);
     Numbers all = as_doubles(out.values());
     const Numbers rest = basis.values();
     all.insert(all.end(), rest.begin(), rest.end());
@@ -92,6 +86,19 @@ class OnGpu {
   }
 
  private:
+  /// mu, Sigma and alpha of a batch's numbers.
+  template <class T>
+  [[nodiscard]] cuda::DensityTangents<T> parts(const DeviceArray<Real>& x, bool alpha = true) const {
+    const index_t d = batch_.dimension, rows = batch_.rows;
+    const std::span<T> of_alpha(x.data() + batch_.alpha(), static_cast<std::size_t>(rows));
+    return {alpha ? of_alpha : std::span<T>(), {x.data(), rows, d}, {x.data() + batch_.scale(), rows, d * d}};
+  }
+  /// mu and Sigma of the functions.
+  template <class T>
+  [[nodiscard]] cuda::BasisTangents<T> basis_parts(const DeviceArray<double>& x) const {
+    const index_t d = batch_.dimension, count = batch_.count;
+    return {{x.data(), count, d}, {x.data() + count * d, count, d * d}};
+  }
   [[nodiscard]] static Numbers slice(const Numbers& x, index_t begin, index_t end) {
     return {x.begin() + begin, x.begin() + end};
   }
@@ -213,13 +220,13 @@ TEST_F(CudaAttentionSpace, ASharedAlphaIsOneOfEachRow) {
     cuda::Densities<double> p = gpu.densities();
     p.alpha = alpha;
     const DeviceArray<double> r(static_cast<std::size_t>(5 * 37));
-    cuda::attend(p, gpu.functions(), r.data(), nullptr);
+    cuda::attend(p, gpu.functions(), r.rows(5), nullptr);
     expect_values(r.values(), attend_on_cpu(batch), cpu::kAttendLineError);
     const Numbers cotangent = testing::random_numbers(5 * 37, 3),
                   expected = batch.gradient(batch.at, cotangent);
     const DeviceArray<double> by(cotangent), out(static_cast<std::size_t>(batch.alpha()));
-    cuda::attend_vjp(p, gpu.functions(), by.data(), {out.data(), out.data() + batch.scale(), nullptr}, {},
-                     nullptr);
+    cuda::attend_vjp(p, gpu.functions(), by.rows(5),
+                     {.mu = {out.data(), 5, 2}, .Sigma = {out.data() + batch.scale(), 5, 4}}, {}, nullptr);
     const Numbers got = out.values();
     for (const Part& part : {testing::parts_of(batch)[0], testing::parts_of(batch)[1]}) {
       for (index_t k = part.begin; k < part.end; ++k) {
@@ -238,8 +245,8 @@ TEST_F(CudaAttentionSpace, TangentsAreThoseOfTheCpu) {
     for (const bool basis : {false, true}) {
       cpu::attend_jvp<double>(
           batch.densities(batch.at), batch.functions(batch.at), batch.tangents<const double>(direction),
-          {expected.data(), batch.rows, batch.count},
-          basis ? batch.basis<const double>(direction) : cpu::BasisTangents<const double>{});
+          basis ? batch.basis<const double>(direction) : cpu::BasisTangents<const double>{},
+          {expected.data(), batch.rows, batch.count});
       const Numbers got = OnGpu<double>(batch).tangent(direction, true, basis);
       const Numbers r = attend_on_cpu(batch);
       double most = *std::max_element(r.begin(), r.end());
@@ -298,53 +305,6 @@ TEST_F(CudaAttentionSpace, ResultsAreTheSameEveryTime) {
   EXPECT_EQ(gpu.gradient(cotangent), gpu.gradient(cotangent));
 }
 
-template <class Real>
-void test_contexts(double tolerance) {
-  for (const auto& [rows, matrices, size, count, d] : {std::array<index_t, 5>{6, 1, 5, 37, 2},
-                                                       {6, 3, 64, 150, 2},
-                                                       {5, 5, 1100, 20, 3},
-                                                       {40, 2, 300, 17, 2}}) {
-    for (const double alpha : {0.9, 1.0, 1.5, 2.0}) {
-      SCOPED_TRACE(::testing::Message()
-                   << rows << " " << matrices << " " << size << " " << count << " " << alpha);
-      const Batch batch = stored_batch<Real>(testing::make_batch(rows, count, d, alpha, 0.3, 7));
-      const auto values = rounded<Real>(testing::random_numbers(matrices * size * count, 1));
-      const auto cotangent = rounded<Real>(testing::random_numbers(rows * size, 2));
-      const Numbers wide = as_doubles(values), wide_cotangent = as_doubles(cotangent);
-      Numbers expected(static_cast<std::size_t>(rows * size)), gradient(batch.at.size()),
-          by_values(wide.size());
-      cpu::attend_context<double>(batch.densities(batch.at), batch.functions(batch.at),
-                                  {wide.data(), matrices, size}, {expected.data(), rows, size});
-      cpu::attend_context_vjp<double>(batch.densities(batch.at), batch.functions(batch.at),
-                                      {wide.data(), matrices, size}, {wide_cotangent.data(), rows, size},
-                                      batch.tangents<double>(gradient), {by_values.data(), matrices, size});
-      const OnGpu<Real> gpu(batch);
-      const DeviceArray<Real> b(values), c(expected.size()), by(cotangent), b_gradient(values.size()),
-          out(static_cast<std::size_t>(batch.mean()));
-      cuda::attend_context<Real>(gpu.densities(), gpu.functions(), {b.data(), matrices, size}, c.data(),
-                                 nullptr);
-      cuda::attend_context_vjp<Real>(gpu.densities(), gpu.functions(), {b.data(), matrices, size}, by.data(),
-                                     {out.data(), out.data() + batch.scale(), out.data() + batch.alpha()},
-                                     {b_gradient.data(), matrices, size}, nullptr);
-      const auto compare = [&](const char* name, const Numbers& got, const Numbers& right) {
-        double most = 0;
-        for (std::size_t k = 0; k < got.size(); ++k) most = std::max(most, std::abs(right[k]));
-        for (std::size_t k = 0; k < got.size(); ++k)
-          ASSERT_NEAR(got[k], right[k], tolerance * most) << name << k;
-      };
-      compare("context", as_doubles(c.values()), expected);
-      compare("values", as_doubles(b_gradient.values()), by_values);
-      Numbers got = as_doubles(out.values());
-      got.resize(gradient.size());
-      expect_near(got, gradient, batch, tolerance, 0);
-    }
-  }
-}
-TEST_F(CudaAttentionSpace, ContextsAreThoseOfTheCpu) {
-  test_contexts<double>(1e-11);
-  test_contexts<float>(cpu::kAttendFloatError);
-}
-
 /// Outside of the support by 1e3 to 1e8 widths, and one that is not.
 TEST_F(CudaAttentionSpace, FarFunctionsEnd) {
   for (const double alpha : {0.6, 0.9995, 1.0, 1.5, 2.0, testing::kInf}) {
@@ -382,12 +342,11 @@ TEST_F(CudaAttentionSpace, WhatDoesNotExistIsNaN) {
 
 TEST_F(CudaAttentionSpace, RefusesMoreDimensionsThanItHas) {
   const DeviceArray<double> memory(100);
-  EXPECT_THROW(cuda::attend<double>({memory.data(), memory.data(), 1, 1.5},
-                                    {memory.data(), memory.data(), 1, 9}, memory.data(), nullptr),
+  const auto one = [&](index_t cols) { return cuda::DeviceRows<double>(memory.data(), 1, cols); };
+  EXPECT_THROW(cuda::attend<double>({1.5, one(9), one(81)}, {one(9), one(81)}, one(1), nullptr),
                std::invalid_argument);
-  EXPECT_THROW(cuda::attend_vjp_vjp<double>({memory.data(), memory.data(), 1, 1.5},
-                                            {memory.data(), memory.data(), 1, 5}, memory.data(), {}, {},
-                                            {memory.data(), memory.data()}, {}, nullptr),
+  EXPECT_THROW(cuda::attend_vjp_vjp<double>({1.5, one(5), one(25)}, {one(5), one(25)}, one(1), {}, {},
+                                            {.mu = one(5), .Sigma = one(25)}, {}, nullptr),
                std::invalid_argument);
 }
 

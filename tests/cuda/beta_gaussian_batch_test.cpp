@@ -53,7 +53,7 @@ struct Elements {
       }
     }
   }
-  [[nodiscard]] cpu::BetaGaussianBatch batch(Function function, index_t n) const {
+  [[nodiscard]] BetaGaussianBatch batch(Function function, index_t n) const {
     if (!has_argument(function)) return {n, {}, log_det, alpha};
     return {n, argument, log_det, alpha};
   }
@@ -82,19 +82,19 @@ TEST_F(CudaBetaGaussianBatch, IsThatOfTheCpu) {
       const auto count = std::ssize(at.alpha);
       const std::size_t size = at.alpha.size();
       const DeviceArray<double> argument(at.argument), log_det(at.log_det), alpha(at.alpha);
-      const cpu::BetaGaussianBatch here = at.batch(function, n);
-      const cuda::BetaGaussianBatch there{n, count, has_argument(function) ? argument.data() : nullptr,
-                                          log_det.data(), alpha.data()};
+      const BetaGaussianBatch here = at.batch(function, n);
+      const BetaGaussianBatch there{n, argument.span_if(has_argument(function)), log_det.span(),
+                                    alpha.span()};
       std::vector<double> value(size), gradient(3 * size), hessian(6 * size);
       cpu::beta_gaussian(function, here, value);
       const DeviceArray<double> values(size), gradients(3 * size), hessians(6 * size);
-      cuda::beta_gaussian(function, there, values.data(), nullptr);
+      cuda::beta_gaussian(function, there, values.span(), nullptr);
       expect_close(values.values(), value, kValueError, at, function, 1);
       for (const bool in_alpha : {true, false}) {
         cpu::beta_gaussian_gradient(function, here, {gradient.data(), count, 3}, in_alpha);
         cpu::beta_gaussian_hessian(function, here, {hessian.data(), count, 6}, in_alpha);
-        cuda::beta_gaussian_gradient(function, there, gradients.data(), in_alpha, nullptr);
-        cuda::beta_gaussian_hessian(function, there, hessians.data(), in_alpha, nullptr);
+        cuda::beta_gaussian_gradient(function, there, gradients.rows(count), in_alpha, nullptr);
+        cuda::beta_gaussian_hessian(function, there, hessians.rows(count), in_alpha, nullptr);
         expect_close(gradients.values(), gradient, kDerivativeError, at, function, 3);
         expect_close(hessians.values(), hessian, kDerivativeError, at, function, 6);
       }
@@ -103,28 +103,43 @@ TEST_F(CudaBetaGaussianBatch, IsThatOfTheCpu) {
 }
 
 TEST_F(CudaBetaGaussianBatch, ElementsWithoutADistributionAreNaN) {
-  const DeviceArray<double> log_det(std::vector<double>(4, 0.0)), out(12);
+  const DeviceArray<double> log_det(std::vector<double>(4, 0.0)), value(4), out(12);
   const DeviceArray<double> alpha(std::vector<double>{0.3, 1. / 3, 1.5, kNaN});
-  const cuda::BetaGaussianBatch batch{3, 4, nullptr, log_det.data(), alpha.data()};
-  cuda::beta_gaussian(Function::entropy, batch, out.data(), nullptr);
-  const auto values = out.values();
+  const BetaGaussianBatch batch{3, {}, log_det.span(), alpha.span()};
+  cuda::beta_gaussian(Function::entropy, batch, value.span(), nullptr);
+  const auto values = value.values();
   for (const std::size_t k : {0u, 1u, 3u}) EXPECT_TRUE(std::isnan(values[k])) << k;
   EXPECT_TRUE(std::isfinite(values[2]));
-  cuda::beta_gaussian_gradient(Function::entropy, batch, out.data(), true, nullptr);
+  cuda::beta_gaussian_gradient(Function::entropy, batch, out.rows(4), true, nullptr);
   const auto gradients = out.values();
   for (std::size_t k = 0; k < 12; ++k) EXPECT_EQ(std::isnan(gradients[k]), k / 3 != 2) << k;
 }
 
+TEST_F(CudaBetaGaussianBatch, DirectionsAreThoseOfTheCpu) {
+  std::vector<double> seeds(1000);
+  for (std::size_t k = 0; k < seeds.size(); ++k) seeds[k] = static_cast<double>(k * k);
+  for (const index_t n : {1, 2, 3, 10}) {
+    std::vector<double> expected(seeds.size() * static_cast<std::size_t>(n));
+    cpu::draw_directions(seeds, Rows<double>(expected.data(), std::ssize(seeds), n));
+    const DeviceArray<double> in(seeds), out(expected.size());
+    cuda::draw_directions(in.span(), out.rows(std::ssize(seeds)), nullptr);
+    const std::vector<double> got = out.values();
+    for (std::size_t k = 0; k < got.size(); ++k) EXPECT_NEAR(got[k], expected[k], 2.3e-16) << n;
+  }
+}
+
 TEST_F(CudaBetaGaussianBatch, RefusesWhatDoesNotFit) {
-  const DeviceArray<double> x(3);
-  const cuda::BetaGaussianBatch batch{2, 3, x.data(), x.data(), x.data()};
-  EXPECT_THROW(cuda::beta_gaussian(Function::cdf, batch, x.data(), nullptr), std::invalid_argument);
-  EXPECT_THROW(cuda::beta_gaussian(Function::entropy, batch, nullptr, nullptr), std::invalid_argument);
-  cuda::BetaGaussianBatch none = batch;
-  none.argument = nullptr;
-  EXPECT_THROW(cuda::beta_gaussian(Function::log_density, none, x.data(), nullptr), std::invalid_argument);
-  none.count = 0;
-  cuda::beta_gaussian(Function::entropy, none, nullptr, nullptr);
+  const DeviceArray<double> x(3), seven(7);
+  const BetaGaussianBatch batch{2, x.span(), x.span(), x.span()};
+  const auto value = [](Function function, const BetaGaussianBatch& at, std::span<double> out) {
+    cuda::beta_gaussian(function, at, out, nullptr);
+  };
+  EXPECT_THROW(value(Function::cdf, batch, x.span()), std::invalid_argument);
+  EXPECT_THROW(value(Function::log_density, batch, seven.span()), std::invalid_argument);
+  EXPECT_THROW(value(Function::log_density, {2, {}, x.span(), x.span()}, x.span()), std::invalid_argument);
+  EXPECT_THROW(value(Function::entropy, {2, {}, x.span(), seven.span()}, x.span()), std::invalid_argument);
+  EXPECT_THROW(cuda::draw_directions(x.span(), seven.rows(7), nullptr), std::invalid_argument);
+  value(Function::entropy, {}, {});
 }
 
 }  // namespace

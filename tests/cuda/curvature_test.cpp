@@ -40,9 +40,9 @@ Batch batch(Target target, index_t cols, double alpha) {
   for (std::size_t k = 0; k < p.size(); ++k) {
     const auto i = k / test::size_of(cols), j = k % test::size_of(cols);
     const double q = target == Target::classes ? b.classes[i] == static_cast<index_t>(j) : b.q[k];
-    b.residual[k] = static_cast<double>(static_cast<cuda::Computed<T>>(p[k] - q));
+    b.residual[k] = static_cast<double>(static_cast<T>(p[k] - q));
   }
-  b.direction = test::rounded<cuda::Computed<T>>(test::normal_numbers(kRows * cols, 1, 3));
+  b.direction = test::rounded<T>(test::normal_numbers(kRows * cols, 1, 3));
   return b;
 }
 
@@ -63,10 +63,10 @@ Result on_cpu(Target target, const Batch& b, double alpha, bool with_alpha) {
       Rows<Real>{product.data(), kRows, b.cols}, result.alpha};
   const cpu::SoftTargets<Real> soft{view(q)};
   if (target == Target::classes) {
-    cpu::fenchel_young_curvature<Real>(view(residual), alpha, cpu::ClassTargets{b.classes, kIgnored},
-                                       curvature);
+    cpu::entmax_loss_curvature<Real>(view(residual), alpha, cpu::ClassTargets{b.classes, kIgnored},
+                                     curvature);
   } else if (target == Target::soft) {
-    cpu::fenchel_young_curvature<Real>(view(residual), alpha, soft, curvature);
+    cpu::entmax_loss_curvature<Real>(view(residual), alpha, soft, curvature);
   } else {
     cpu::cross_omega_curvature<Real>(view(residual), alpha, soft, curvature);
   }
@@ -75,26 +75,23 @@ Result on_cpu(Target target, const Batch& b, double alpha, bool with_alpha) {
 }
 
 template <class T>
-Result on_gpu(Target target, const Batch& b, cuda::PerRow alpha, bool with_alpha, Layout layout,
-              bool in_place) {
-  using Real = cuda::Computed<T>;
-  const LaidOut<Real> residual(layout, b.residual, kRows);
-  const LaidOut<T> q(layout, b.q, kRows);
-  LaidOut<Real> direction(layout, b.direction, kRows), other(layout, kRows, b.cols);
-  LaidOut<Real>& product = in_place ? direction : other;
-  const DeviceArray<std::int64_t> classes(std::vector<std::int64_t>(b.classes.begin(), b.classes.end()));
+Result on_gpu(Target target, const Batch& b, PerRow alpha, bool with_alpha, Layout layout, bool in_place) {
+  const LaidOut<T> residual(layout, b.residual, kRows), q(layout, b.q, kRows);
+  LaidOut<T> direction(layout, b.direction, kRows), other(layout, kRows, b.cols);
+  LaidOut<T>& product = in_place ? direction : other;
+  const DeviceArray<index_t> classes(b.classes);
   const DeviceArray<double> d_alpha(b.d_alpha), found(std::size_t{kRows});
-  cuda::Targets<T> targets;
-  targets.ignored = kIgnored;
+  const cuda::LossCurvature<T> curvature{direction.view(), d_alpha.span_if(with_alpha), product.view(),
+                                         found.span_if(with_alpha)};
+  const cuda::SoftTargets<T> soft{q.view()};
   if (target == Target::classes) {
-    targets.classes = classes.data();
+    cuda::entmax_loss_curvature(residual.view(), alpha, ClassTargets{classes.span(), kIgnored}, curvature,
+                                nullptr);
+  } else if (target == Target::soft) {
+    cuda::entmax_loss_curvature(residual.view(), alpha, soft, curvature, nullptr);
   } else {
-    targets.soft = q.view();
-    targets.cross = target == Target::cross;
+    cuda::cross_omega_curvature(residual.view(), alpha, soft, curvature, nullptr);
   }
-  cuda::entmax_loss_curvature<T>(residual.view(), alpha, targets, direction.view(),
-                                 with_alpha ? d_alpha.data() : nullptr, product.view(),
-                                 with_alpha ? found.data() : nullptr, nullptr);
   Result result{product.values(), {}};
   if (with_alpha) result.alpha = found.values();
   return result;
@@ -102,7 +99,6 @@ Result on_gpu(Target target, const Batch& b, cuda::PerRow alpha, bool with_alpha
 
 template <class T>
 void compare(Target target, index_t cols, double alpha, Layout layout, bool in_place = false) {
-  using Real = cuda::Computed<T>;
   const Batch b = batch<T>(target, cols, alpha);
   for (const bool with_alpha : {false, true}) {
     const Result exact = on_cpu<double>(target, b, alpha, with_alpha);
@@ -125,7 +121,7 @@ void compare(Target target, index_t cols, double alpha, Layout layout, bool in_p
     }
     // With a direction of alpha all is computed in double.
     const Result baseline = with_alpha ? exact : on_cpu<float>(target, b, alpha, false);
-    test::expect_close<Real>(got.product, exact.product, baseline.product, scales, what.str());
+    test::expect_close<T>(got.product, exact.product, baseline.product, scales, what.str());
     if (testing::Test::HasFatalFailure()) return;
     if (!with_alpha) continue;
     test::expect_close<double>(got.alpha, exact.alpha, exact.alpha, alpha_scales, what.str() + " in alpha");
@@ -135,7 +131,7 @@ void compare(Target target, index_t cols, double alpha, Layout layout, bool in_p
 
 template <class T>
 class CudaCurvature : public test::GpuTest {};
-using Types = testing::Types<double, float, cuda::Half, cuda::BFloat16>;
+using Types = testing::Types<double, float>;
 TYPED_TEST_SUITE(CudaCurvature, Types);
 
 TYPED_TEST(CudaCurvature, IsThatOfTheCpu) {
@@ -187,20 +183,20 @@ class CudaCurvatureArguments : public test::GpuTest {};
 
 TEST_F(CudaCurvatureArguments, AreChecked) {
   const DeviceArray<float> x(12);
-  const auto message = [&](double alpha, const cuda::Targets<float>& targets) -> std::string {
+  const auto message = [&](double alpha, const auto& targets) -> std::string {
     try {
-      cuda::entmax_loss_curvature<float>(x.rows(3), alpha, targets, x.rows(3), nullptr, x.rows(3), nullptr,
-                                         nullptr);
+      cuda::entmax_loss_curvature<float>(x.rows(3), alpha, targets, {x.rows(3), {}, x.rows(3), {}}, nullptr);
     } catch (const std::exception& error) {
       return error.what();
     }
     return "nothing";
   };
-  cuda::Targets<float> soft;
-  soft.soft = x.rows(4);
+  const cuda::SoftTargets<float> soft{x.rows(4)}, good{x.rows(3)};
   EXPECT_EQ(message(1.5, soft),
             "fenchel::cuda::entmax_loss_curvature: targets must have as many rows as residual, 3, got 4");
-  EXPECT_EQ(message(0, soft), "fenchel::cuda::entmax_loss_curvature: alpha must be positive, got 0");
+  EXPECT_EQ(message(1.5, ClassTargets{}),
+            "fenchel::cuda::entmax_loss_curvature: classes.size() must equal the number of rows, 3, got 0");
+  EXPECT_EQ(message(0, good), "fenchel::cuda::entmax_loss_curvature: alpha must be positive, got 0");
 }
 
 }  // namespace

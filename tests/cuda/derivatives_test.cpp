@@ -61,7 +61,7 @@ Result on_cpu(Operation operation, const Batch& b, const std::vector<double>& al
   if (operation == Operation::vjp) {
     cpu::entmax_vjp<Real>(view(p), PerRow(alphas), view(v), out_view, result.alpha);
   } else if (operation == Operation::jvp) {
-    cpu::entmax_jvp<Real>(view(p), PerRow(alphas), view(v), out_view, parts);
+    cpu::entmax_jvp<Real>(view(p), PerRow(alphas), view(v), parts, out_view);
     result.alpha.clear();
   } else {
     cpu::entmax_vjp_vjp<Real>(view(p), PerRow(alphas), view(v), view(w), parts, out_view, result.alpha);
@@ -71,14 +71,13 @@ Result on_cpu(Operation operation, const Batch& b, const std::vector<double>& al
 }
 
 template <class T>
-Result on_gpu(Operation operation, const Batch& b, cuda::PerRow alpha, const std::vector<double>& alpha_parts,
+Result on_gpu(Operation operation, const Batch& b, PerRow alpha, const std::vector<double>& alpha_parts,
               bool with_alpha, Layout layout, bool in_place) {
   const LaidOut<T> p(layout, b.p, b.rows), w(layout, b.w, b.rows);
   LaidOut<T> v(layout, b.v, b.rows), other(layout, b.rows, b.cols);
   LaidOut<T>& out = in_place ? v : other;
   const DeviceArray<double> parts(alpha_parts), alpha_out(test::size_of(b.rows));
-  const double* const in = with_alpha ? parts.data() : nullptr;
-  double* const grad = with_alpha ? alpha_out.data() : nullptr;
+  const std::span<double> in = parts.span_if(with_alpha), grad = alpha_out.span_if(with_alpha);
   if (operation == Operation::vjp) {
     cuda::entmax_vjp(p.view(), alpha, v.view(), out.view(), grad, nullptr);
   } else if (operation == Operation::jvp) {
@@ -218,8 +217,7 @@ TYPED_TEST(CudaDerivatives, EachRowHasItsOwnAlpha) {
       const Result exact = on_cpu<double>(Operation::vjp, b, kAlphas, parts, with_alpha);
       const Result in_float = on_cpu<float>(Operation::vjp, b, kAlphas, parts, with_alpha);
       const DeviceArray<double> values(kAlphas);
-      const Result got =
-          on_gpu<T>(Operation::vjp, b, cuda::PerRow(values.data()), parts, with_alpha, Layout::dense, false);
+      const Result got = on_gpu<T>(Operation::vjp, b, values.span(), parts, with_alpha, Layout::dense, false);
       test::expect_close<T>(got.rows, exact.rows, in_float.rows, scales_of(exact.rows, good, 1), "own alpha");
       if (testing::Test::HasFatalFailure()) return;
     }
@@ -234,8 +232,8 @@ TYPED_TEST(CudaDerivatives, AnAlphaThatDoesNotExistMakesItsRowNan) {
     const DeviceArray<double> values(alphas);
     for (const Operation operation : {Operation::vjp, Operation::jvp, Operation::vjp_vjp}) {
       for (const bool with_alpha : {false, true}) {
-        const Result got = on_gpu<T>(operation, b, cuda::PerRow(values.data()), std::vector<double>(5, 1.0),
-                                     with_alpha, Layout::dense, false);
+        const Result got = on_gpu<T>(operation, b, values.span(), std::vector<double>(5, 1.0), with_alpha,
+                                     Layout::dense, false);
         for (index_t i : {0, 1, 2, 4}) {
           for (index_t j = 0; j < cols; ++j) ASSERT_TRUE(std::isnan(got.rows[test::size_of(i * cols + j)]));
           if (!got.alpha.empty()) {
@@ -259,17 +257,21 @@ TEST_F(CudaDerivativeArguments, AreChecked) {
     }
     return "nothing";
   };
-  EXPECT_EQ(message([&] { cuda::entmax_vjp(p.rows(3), 1.5, v.rows(4), out.rows(3), nullptr, nullptr); }),
-            "fenchel::cuda::entmax_vjp: grad_p must have as many rows as p, 3, got 4");
-  EXPECT_EQ(message([&] { cuda::entmax_jvp(p.rows(3), -1.0, v.rows(3), nullptr, out.rows(3), nullptr); }),
+  EXPECT_EQ(message([&] { cuda::entmax_vjp(p.rows(3), 1.5, v.rows(4), out.rows(3), {}, nullptr); }),
+            "fenchel::cuda::entmax_vjp: cotangent must have as many rows as p, 3, got 4");
+  EXPECT_EQ(message([&] { cuda::entmax_jvp(p.rows(3), -1.0, v.rows(3), {}, out.rows(3), nullptr); }),
             "fenchel::cuda::entmax_jvp: alpha must be positive, got -1");
   EXPECT_EQ(message([&] {
-              cuda::entmax_vjp_vjp<float>({}, 1.5, v.rows(3), v.rows(3), nullptr, out.rows(3), nullptr,
-                                          nullptr);
+              cuda::entmax_vjp_vjp<float>({}, 1.5, v.rows(3), v.rows(3), {}, out.rows(3), {}, nullptr);
             }),
             "fenchel::cuda::entmax_vjp_vjp: p must have at least one column, got 0");
+  const DeviceArray<double> two(2);
+  EXPECT_EQ(message([&] { cuda::entmax_vjp(p.rows(3), two.span(), v.rows(3), out.rows(3), {}, nullptr); }),
+            "fenchel::cuda::entmax_vjp: alpha.size() must equal the number of rows, 3, got 2");
+  EXPECT_EQ(message([&] { cuda::entmax_vjp(p.rows(3), 1.5, v.rows(3), out.rows(3), two.span(), nullptr); }),
+            "fenchel::cuda::entmax_vjp: alpha_gradient.size() must equal the number of rows, 3, got 2");
   const cuda::DeviceRows<float> none(nullptr, 0, 5);
-  EXPECT_EQ(message([&] { cuda::entmax_vjp(none, 1.5, none, none, nullptr, nullptr); }), "nothing");
+  EXPECT_EQ(message([&] { cuda::entmax_vjp(none, 1.5, none, none, {}, nullptr); }), "nothing");
 }
 
 }  // namespace

@@ -135,7 +135,7 @@ void expect_close(const std::vector<T>& got_stored, const std::vector<double>& e
   }
   EXPECT_LE(worst, allowed) << what;
   if (sizeof(T) >= 4) {
-    EXPECT_LE(worst_sum, cuda::kRowSumError<T>) << what;
+    EXPECT_LE(worst_sum, cuda::row_sum_error<T>(cols)) << what;
   }
 }
 
@@ -265,7 +265,7 @@ TYPED_TEST(CudaEntmax, AlphaOfEachRow) {
     const std::vector<double> exact_z = widened(z);
     const DeviceArray<TypeParam> in(z), p(z.size());
     const DeviceArray<double> values(alphas);
-    cuda::entmax(in.rows(rows), cuda::PerRow(values.data()), p.rows(rows), nullptr);
+    cuda::entmax(in.rows(rows), values.span(), p.rows(rows), nullptr);
     const std::vector<TypeParam> got = p.values();
     for (index_t i = 0; i < rows; ++i) {
       const double alpha = alphas[static_cast<std::size_t>(i)];

@@ -41,12 +41,12 @@ Result on_cpu(bool forward, const std::vector<double>& p, const std::vector<doub
   Result result;
   if (forward) {
     cpu::fusedmax_jvp<Real>({q.data(), rows, cols}, PerRow(gammas), {x.data(), rows, cols},
-                            {out.data(), rows, cols}, {},
-                            with_gamma ? std::span<const double>(d_gamma) : std::span<const double>());
+                            with_gamma ? std::span<const double>(d_gamma) : std::span<const double>(),
+                            {out.data(), rows, cols});
   } else {
     if (with_gamma) result.gamma.resize(gammas.size());
     cpu::fusedmax_vjp<Real>({q.data(), rows, cols}, PerRow(gammas), {x.data(), rows, cols},
-                            {out.data(), rows, cols}, {}, result.gamma);
+                            {out.data(), rows, cols}, result.gamma);
   }
   result.rows.assign(out.begin(), out.end());
   return result;
@@ -61,11 +61,11 @@ Result on_gpu(bool forward, const std::vector<double>& p, const std::vector<doub
   LaidOut<T> x(layout, v, rows), other(layout, rows, cols);
   LaidOut<T>& out = in_place ? x : other;
   const DeviceArray<double> values(gammas), parts(d_gamma), found(gammas.size());
-  const cuda::PerRow gamma = own_gammas ? cuda::PerRow(values.data()) : cuda::PerRow(gammas[0]);
+  const PerRow gamma = own_gammas ? PerRow(values.span()) : PerRow(gammas[0]);
   if (forward) {
-    cuda::fusedmax_jvp(q.view(), gamma, x.view(), with_gamma ? parts.data() : nullptr, out.view(), nullptr);
+    cuda::fusedmax_jvp(q.view(), gamma, x.view(), parts.span_if(with_gamma), out.view(), nullptr);
   } else {
-    cuda::fusedmax_vjp(q.view(), gamma, x.view(), out.view(), with_gamma ? found.data() : nullptr, nullptr);
+    cuda::fusedmax_vjp(q.view(), gamma, x.view(), out.view(), found.span_if(with_gamma), nullptr);
   }
   Result result{out.values(), {}};
   if (with_gamma && !forward) result.gamma = found.values();
@@ -173,7 +173,7 @@ TEST_F(CudaFusedmaxDerivativeArguments, AreChecked) {
   const DeviceArray<float> p(12), v(12), out(12);
   const auto message = [&](double gamma, index_t rows) -> std::string {
     try {
-      cuda::fusedmax_vjp(p.rows(3), gamma, v.rows(rows), out.rows(3), nullptr, nullptr);
+      cuda::fusedmax_vjp(p.rows(3), gamma, v.rows(rows), out.rows(3), {}, nullptr);
     } catch (const std::exception& error) {
       return error.what();
     }
@@ -181,9 +181,9 @@ TEST_F(CudaFusedmaxDerivativeArguments, AreChecked) {
   };
   EXPECT_EQ(message(-1, 3), "fenchel::cuda::fusedmax_vjp: gamma must be finite and not negative, got -1");
   EXPECT_EQ(message(kInf, 3), "fenchel::cuda::fusedmax_vjp: gamma must be finite and not negative, got inf");
-  EXPECT_EQ(message(1, 4), "fenchel::cuda::fusedmax_vjp: grad_p must have as many rows as p, 3, got 4");
+  EXPECT_EQ(message(1, 4), "fenchel::cuda::fusedmax_vjp: cotangent must have as many rows as p, 3, got 4");
   const cuda::DeviceRows<float> none(nullptr, 0, 5);
-  EXPECT_NO_THROW(cuda::fusedmax_jvp(none, 1.0, none, nullptr, none, nullptr));
+  EXPECT_NO_THROW(cuda::fusedmax_jvp(none, 1.0, none, {}, none, nullptr));
 }
 
 }  // namespace

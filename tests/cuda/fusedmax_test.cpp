@@ -23,7 +23,7 @@ template <class T>
 class CudaFusedmax : public test::GpuTest {
  protected:
   /// The map on the GPU of rows in any layout; `poison` elements lie before and after the memory of p.
-  static std::vector<T> mapped(const std::vector<T>& scores, cuda::DeviceRows<const T> in, cuda::PerRow gamma,
+  static std::vector<T> mapped(const std::vector<T>& scores, cuda::DeviceRows<const T> in, PerRow gamma,
                                std::size_t size, cuda::DeviceRows<T> out) {
     const DeviceArray<T> z(scores), p(size + 2 * kPoison);
     const std::size_t bytes = cuda::fusedmax_scratch_bytes<T>(in.rows, in.cols);
@@ -38,7 +38,7 @@ class CudaFusedmax : public test::GpuTest {
     }
     return {all.begin() + kPoison, all.end() - kPoison};
   }
-  static std::vector<T> mapped(const std::vector<T>& scores, index_t rows, cuda::PerRow gamma) {
+  static std::vector<T> mapped(const std::vector<T>& scores, index_t rows, PerRow gamma) {
     const index_t cols = static_cast<index_t>(scores.size()) / rows;
     return mapped(scores, {nullptr, rows, cols}, gamma, scores.size(), {nullptr, rows, cols});
   }
@@ -125,7 +125,7 @@ TYPED_TEST(CudaFusedmax, IsThatOfTheCpuAtEveryLength) {
     }
     const auto stored = this->rounded(scores);
     const DeviceArray<double> device_gammas(gammas);
-    const auto got = this->mapped(stored, kRows, cuda::PerRow(device_gammas.data()));
+    const auto got = this->mapped(stored, kRows, device_gammas.span());
     this->expect_map(stored, kRows, gammas, got, "cols " + std::to_string(cols));
   }
 }
@@ -173,7 +173,7 @@ TYPED_TEST(CudaFusedmax, RowsWithoutPredictionAreNaN) {
     const auto stored = this->rounded(scores);
     std::vector<double> gammas = {1, 1, 1, 1, -1, std::nan(""), 0.5};
     const DeviceArray<double> device_gammas(gammas);
-    const auto got = this->mapped(stored, 7, cuda::PerRow(device_gammas.data()));
+    const auto got = this->mapped(stored, 7, device_gammas.span());
     for (index_t i : {1, 2, 3, 4, 5}) {
       for (index_t j = 0; j < cols; ++j) {
         ASSERT_TRUE(std::isnan(test::widened(got[static_cast<std::size_t>(i * cols + j)]))) << i << ' ' << j;
@@ -282,7 +282,7 @@ TYPED_TEST(CudaFusedmax, RefusesWhatItCanSee) {
     return "";
   };
   const auto map = [&](cuda::DeviceRows<TypeParam> in, double gamma, cuda::DeviceRows<TypeParam> out) {
-    return message([&] { cuda::fusedmax<TypeParam>(in, gamma, out, nullptr, nullptr); });
+    return message([&] { cuda::fusedmax<TypeParam>(in, gamma, out, nullptr); });
   };
   EXPECT_EQ(map(z.rows(3), -1, p.rows(3)),
             "fenchel::cuda::fusedmax: gamma must be finite and not negative, got -1");

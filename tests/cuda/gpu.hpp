@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cstring>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -56,6 +57,12 @@ class DeviceArray {
   [[nodiscard]] cuda::DeviceRows<T> rows(index_t count) const {
     return {data_, count, static_cast<index_t>(size_) / count};
   }
+  [[nodiscard]] std::span<T> span() const { return {data_, size_}; }
+  /// Nothing unless it is wanted.
+  [[nodiscard]] cuda::DeviceRows<T> rows_if(bool wanted, index_t count) const {
+    return wanted ? rows(count) : cuda::DeviceRows<T>();
+  }
+  [[nodiscard]] std::span<T> span_if(bool wanted) const { return wanted ? span() : std::span<T>(); }
 
  private:
   T* data_ = nullptr;

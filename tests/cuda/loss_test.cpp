@@ -66,13 +66,13 @@ Losses on_cpu(const Batch<T>& batch, double alpha, bool cross) {
   const cpu::LossOutputs<Real> outputs{loss, {residual.data(), batch.rows, batch.cols}, slope};
   const Rows<const Real> scores(z.data(), batch.rows, batch.cols);
   if (q.empty()) {
-    cpu::fenchel_young<Real>(scores, alpha, cpu::ClassTargets{batch.classes}, cpu::Reduction::none, outputs);
+    cpu::entmax_loss<Real>(scores, alpha, cpu::ClassTargets{batch.classes}, outputs);
   } else {
     const cpu::SoftTargets<Real> targets{{q.data(), batch.rows, batch.cols}};
     if (cross) {
-      cpu::cross_omega<Real>(scores, alpha, targets, cpu::Reduction::none, outputs);
+      cpu::cross_omega<Real>(scores, alpha, targets, outputs);
     } else {
-      cpu::fenchel_young<Real>(scores, alpha, targets, cpu::Reduction::none, outputs);
+      cpu::entmax_loss<Real>(scores, alpha, targets, outputs);
     }
   }
   return {{loss.begin(), loss.end()}, {residual.begin(), residual.end()}, slope};
@@ -108,24 +108,23 @@ void sum_again(const Batch<T>& batch, double alpha, bool cross, Losses& losses) 
 }
 
 template <class T>
-Losses on_gpu(const Batch<T>& batch, cuda::PerRow alpha, bool cross, bool with_slope = true) {
+Losses on_gpu(const Batch<T>& batch, PerRow alpha, bool cross, bool with_slope = true) {
   const DeviceArray<T> z(batch.scores);
-  const std::vector<std::int64_t> labels(batch.classes.begin(), batch.classes.end());
-  const DeviceArray<std::int64_t> classes(labels);
+  const DeviceArray<index_t> classes(batch.classes);
   const DeviceArray<T> soft(batch.soft.empty() ? std::vector<T>(1) : batch.soft);
   const DeviceArray<cuda::Computed<T>> loss(static_cast<std::size_t>(batch.rows)),
       residual(batch.scores.size());
   const DeviceArray<double> slope(static_cast<std::size_t>(batch.rows));
-  cuda::Targets<T> targets;
-  targets.cross = cross;
+  const cuda::LossOutputs<T> outputs{loss.span(), residual.rows(batch.rows), slope.span_if(with_slope)};
+  const cuda::SoftTargets<T> q{{soft.data(), batch.rows, batch.cols}};
+  const cuda::DeviceRows<const T> scores = z.rows(batch.rows);
   if (batch.soft.empty()) {
-    targets.classes = classes.data();
+    cuda::entmax_loss(scores, alpha, ClassTargets{classes.span()}, outputs, nullptr);
+  } else if (cross) {
+    cuda::cross_omega(scores, alpha, q, outputs, nullptr);
   } else {
-    targets.soft = {soft.data(), batch.rows, batch.cols};
+    cuda::entmax_loss(scores, alpha, q, outputs, nullptr);
   }
-  const cuda::LossOutputs<T> outputs{loss.data(), residual.rows(batch.rows),
-                                     with_slope ? slope.data() : nullptr};
-  cuda::entmax_loss<T>(z.rows(batch.rows), alpha, targets, outputs, nullptr);
   return {widened(loss.values()), widened(residual.values()), slope.values()};
 }
 
@@ -234,7 +233,7 @@ TYPED_TEST(CudaLoss, MasksIgnoredRowsAndBadTargets) {
 TYPED_TEST(CudaLoss, AlphaOfEachRow) {
   const Batch<TypeParam> batch(static_cast<index_t>(kAlphas.size()), 700, 1, true, 7);
   const DeviceArray<double> alphas(kAlphas);
-  const Losses got = on_gpu(batch, cuda::PerRow(alphas.data()), false);
+  const Losses got = on_gpu(batch, alphas.span(), false);
   for (std::size_t i = 0; i < kAlphas.size(); ++i) {
     const double exact = on_cpu<double>(batch, kAlphas[i], false).loss[i];
     EXPECT_NEAR(got.loss[i], exact, (sizeof(TypeParam) == 8 ? 1e-13 : 2e-6) * std::max(1.0, exact))
@@ -242,10 +241,27 @@ TYPED_TEST(CudaLoss, AlphaOfEachRow) {
   }
 }
 
+TYPED_TEST(CudaLoss, IgnoredDistributionsAreNotRead) {
+  Batch<TypeParam> batch(3, 300, 1, true, 8);
+  batch.soft[300] = test::stored<TypeParam>(-1);
+  const DeviceArray<TypeParam> z(batch.scores), soft(batch.soft);
+  const DeviceArray<unsigned char> ignore(std::vector<unsigned char>{0, 1, 0});
+  const DeviceArray<cuda::Computed<TypeParam>> loss(3), residual(900);
+  const DeviceArray<double> slope(3);
+  const cuda::LossOutputs<TypeParam> outputs{loss.span(), residual.rows(3), slope.span()};
+  cuda::entmax_loss<TypeParam>(z.rows(3), 1.5, {soft.rows(3), ignore.span()}, outputs, nullptr);
+  const Losses got{widened(loss.values()), widened(residual.values()), slope.values()},
+      all = on_gpu(batch, 1.5, false);
+  EXPECT_TRUE(std::isnan(all.loss[1]));
+  EXPECT_EQ(got.loss[1], 0);
+  EXPECT_EQ(got.slope[1], 0);
+  for (std::size_t k = 0; k < 900; ++k) EXPECT_EQ(got.residual[k], k / 300 == 1 ? 0 : all.residual[k]);
+  for (const std::size_t i : {0u, 2u}) EXPECT_EQ(got.loss[i], all.loss[i]);
+}
+
 TYPED_TEST(CudaLoss, Errors) {
   const DeviceArray<TypeParam> z(12);
   const DeviceArray<cuda::Computed<TypeParam>> residual(9);
-  cuda::Targets<TypeParam> targets;
   const auto message = [&](auto call) -> std::string {
     try {
       call();
@@ -254,10 +270,9 @@ TYPED_TEST(CudaLoss, Errors) {
     }
     return "";
   };
-  targets.soft = {z.data(), 3, 3};
-  EXPECT_EQ(message([&] { cuda::entmax_loss<TypeParam>(z.rows(3), 1.5, targets, {}, nullptr); }),
+  const cuda::SoftTargets<TypeParam> narrow{{z.data(), 3, 3}}, targets{{z.data(), 3, 4}};
+  EXPECT_EQ(message([&] { cuda::entmax_loss<TypeParam>(z.rows(3), 1.5, narrow, {}, nullptr); }),
             "fenchel::cuda::entmax_loss: targets must have as many columns as scores, 4, got 3");
-  targets.soft = {z.data(), 3, 4};
   cuda::LossOutputs<TypeParam> outputs;
   outputs.residual = residual.rows(3);
   EXPECT_EQ(message([&] { cuda::entmax_loss<TypeParam>(z.rows(3), 1.5, targets, outputs, nullptr); }),

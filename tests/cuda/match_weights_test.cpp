@@ -25,8 +25,7 @@ struct Batch {
   bool on_points;
   std::vector<Real> weights, of_mu, of_scale, of_alpha, direction, along_alpha;
   std::vector<double> points, alpha;
-  std::vector<std::int64_t> lengths;
-  std::vector<index_t> cpu_lengths;
+  std::vector<index_t> lengths;
 
   Batch(index_t row_count, index_t col_count, index_t points_dimension, bool ragged, unsigned seed)
       : rows(row_count),
@@ -44,7 +43,6 @@ struct Batch {
       alpha.push_back(alphas[i % 8]);
       lengths.push_back(ragged ? cols - static_cast<index_t>(rng() % static_cast<unsigned>(cols / 2 + 1))
                                : cols);
-      cpu_lengths.push_back(lengths.back());
       std::vector<double> w;
       double sum = 0;
       for (index_t l = 0; l < cols; ++l) {
@@ -75,11 +73,11 @@ struct Batch {
   [[nodiscard]] cpu::WeightPositions cpu_positions() const {
     cpu::WeightPositions positions;
     if (on_points) positions.points = {points.data(), cols, dimension};
-    positions.lengths = cpu_lengths;
+    positions.lengths = lengths;
     return positions;
   }
   [[nodiscard]] cpu::DensityTangents<const Real> cpu_cotangent() const {
-    return {{of_mu.data(), rows, dimension}, {of_scale.data(), rows, dimension * dimension}, of_alpha};
+    return {of_alpha, {of_mu.data(), rows, dimension}, {of_scale.data(), rows, dimension * dimension}};
   }
   [[nodiscard]] Rows<const Real> cpu_weights() const { return {weights.data(), rows, cols}; }
 };
@@ -108,29 +106,30 @@ struct CpuOperations {
     const auto positions = batch.cpu_positions();
     switch (operation) {
       case 0:
-        cpu::match_weights<Real>(batch.cpu_weights(), positions, alpha, floor, mu, scale);
+        cpu::match_weights<Real>(alpha, batch.cpu_weights(), positions, floor, {.mu = mu, .Sigma = scale});
         return mu_scale;
       case 1:
-        cpu::match_weights_vjp<Real>(batch.cpu_weights(), positions, alpha, floor, batch.cpu_cotangent(), out,
+        cpu::match_weights_vjp<Real>(alpha, batch.cpu_weights(), positions, floor, batch.cpu_cotangent(), out,
                                      columns.second);
         return columns;
       case 2:
-        cpu::match_weights_jvp<Real>(batch.cpu_weights(), positions, alpha, floor, direction,
-                                     batch.along_alpha, mu, scale);
+        cpu::match_weights_jvp<Real>(alpha, batch.cpu_weights(), positions, floor, direction,
+                                     batch.along_alpha, {.mu = mu, .Sigma = scale});
         return mu_scale;
       default:
-        cpu::match_weights_vjp_vjp<Real>(batch.cpu_weights(), positions, alpha, floor, batch.cpu_cotangent(),
+        cpu::match_weights_vjp_vjp<Real>(alpha, batch.cpu_weights(), positions, floor, batch.cpu_cotangent(),
                                          direction, batch.along_alpha, out, columns.second);
         return columns;
     }
   }
 };
 
-/// The same on the GPU; weights and what has columns lie in memory with a row stride and a step.
+/// The same on the GPU; weights and what has columns lie in memory with a row stride and a step, mu and Sigma
+/// in one row.
 template <class Real>
 struct GpuOperations {
   const Batch<Real>& batch;
-  cuda::PerRow alpha;
+  PerRow alpha;
   std::optional<double> floor;
   bool spread = false;
 
@@ -168,34 +167,61 @@ struct GpuOperations {
     return columns;
   }
 
+  /// The parts of densities that lie in one row.
+  template <class T>
+  [[nodiscard]] cuda::DensityTangents<T> density_parts(const DeviceArray<Real>& x) const {
+    const index_t d = batch.dimension, size = d + d * d;
+    return {.mu = {x.data(), batch.rows, d, size}, .Sigma = {x.data() + d, batch.rows, d * d, size}};
+  }
+  [[nodiscard]] DeviceArray<Real> joined(const std::vector<Real>& mu, const std::vector<Real>& scale) const {
+    const index_t d = batch.dimension;
+    std::vector<Real> rows;
+    for (index_t i = 0; i < batch.rows; ++i) {
+      rows.insert(rows.end(), mu.begin() + i * d, mu.begin() + (i + 1) * d);
+      rows.insert(rows.end(), scale.begin() + i * d * d, scale.begin() + (i + 1) * d * d);
+    }
+    return DeviceArray<Real>(rows);
+  }
+  [[nodiscard]] Written<Real> divided(const DeviceArray<Real>& densities) const {
+    const index_t d = batch.dimension, size = d + d * d;
+    const std::vector<Real> all = densities.values();
+    Written<Real> parts;
+    for (index_t i = 0; i < batch.rows; ++i) {
+      const auto row = all.begin() + i * size;
+      parts.first.insert(parts.first.end(), row, row + d);
+      parts.second.insert(parts.second.end(), row + d, row + size);
+    }
+    return parts;
+  }
+
   [[nodiscard]] Written<Real> run(int operation) const {
     const auto b = static_cast<std::size_t>(batch.rows), d = static_cast<std::size_t>(batch.dimension);
     const DeviceArray<Real> weights = placed(batch.weights), direction = placed(batch.direction),
-                            of_mu(batch.of_mu), of_scale(batch.of_scale), of_alpha(batch.of_alpha),
-                            along_alpha(batch.along_alpha), mu(b * d), scale(b * d * d), alphas(b),
+                            of_density = joined(batch.of_mu, batch.of_scale), of_alpha(batch.of_alpha),
+                            along_alpha(batch.along_alpha), densities(b * (d + d * d)), alphas(b),
                             columns(static_cast<std::size_t>(batch.rows * stride()) + 7);
     const DeviceArray<double> points(batch.points);
-    const DeviceArray<std::int64_t> lengths(batch.lengths);
-    const cuda::WeightPositions positions{batch.on_points ? points.data() : nullptr, batch.dimension,
-                                          lengths.data()};
+    const DeviceArray<index_t> lengths(batch.lengths);
+    const cuda::WeightPositions positions{points.rows_if(batch.on_points, batch.cols), lengths.span()};
     const cuda::DeviceRows<const Real> w = view<const Real>(weights.data()),
                                        v = view<const Real>(direction.data());
-    const cuda::DensityTangents<Real> density{mu.data(), scale.data()};
-    const cuda::DensityTangents<const Real> cotangent{of_mu.data(), of_scale.data(), of_alpha.data()};
+    const auto density = density_parts<Real>(densities);
+    auto cotangent = density_parts<const Real>(of_density);
+    cotangent.alpha = of_alpha.span();
     switch (operation) {
       case 0:
-        cuda::match_weights<Real>(w, positions, alpha, floor, density, nullptr);
-        return {mu.values(), scale.values()};
+        cuda::match_weights<Real>(alpha, w, positions, floor, density, nullptr);
+        return divided(densities);
       case 1:
-        cuda::match_weights_vjp<Real>(w, positions, alpha, floor, cotangent, view(columns.data()),
-                                      alphas.data(), nullptr);
+        cuda::match_weights_vjp<Real>(alpha, w, positions, floor, cotangent, view(columns.data()),
+                                      alphas.span(), nullptr);
         return {taken(columns), alphas.values()};
       case 2:
-        cuda::match_weights_jvp<Real>(w, positions, alpha, floor, v, along_alpha.data(), density, nullptr);
-        return {mu.values(), scale.values()};
+        cuda::match_weights_jvp<Real>(alpha, w, positions, floor, v, along_alpha.span(), density, nullptr);
+        return divided(densities);
       default:
-        cuda::match_weights_vjp_vjp<Real>(w, positions, alpha, floor, cotangent, v, along_alpha.data(),
-                                          view(columns.data()), alphas.data(), nullptr);
+        cuda::match_weights_vjp_vjp<Real>(alpha, w, positions, floor, cotangent, v, along_alpha.span(),
+                                          view(columns.data()), alphas.span(), nullptr);
         return {taken(columns), alphas.values()};
     }
   }
@@ -233,7 +259,7 @@ TYPED_TEST(CudaMatchWeights, IsThatOfTheCpu) {
       const Batch<TypeParam> batch(cols < 500 ? 35 : 9, cols, dimension, true, 7);
       const DeviceArray<double> alpha(batch.alpha);
       const CpuOperations<TypeParam> cpu{batch, PerRow(batch.alpha), std::nullopt};
-      const GpuOperations<TypeParam> gpu{batch, cuda::PerRow(alpha.data()), std::nullopt, cols % 2 == 1};
+      const GpuOperations<TypeParam> gpu{batch, alpha.span(), std::nullopt, cols % 2 == 1};
       for (int operation = 0; operation < 4; ++operation) {
         const std::string what =
             kNames[operation] + (" D " + std::to_string(dimension)) + " L " + std::to_string(cols);
@@ -291,7 +317,7 @@ TYPED_TEST(CudaMatchWeights, RowsThatTheCpuRefusesAreNaN) {
       batch.lengths[7] = 0;
       batch.lengths[8] = cols + 1;
       const DeviceArray<double> alpha(batch.alpha);
-      const GpuOperations<TypeParam> gpu{batch, cuda::PerRow(alpha.data()), 0.0};
+      const GpuOperations<TypeParam> gpu{batch, alpha.span(), 0.0};
       for (int operation = 0; operation < 4; ++operation) {
         const auto got = gpu.run(operation);
         for (const auto* numbers : {&got.first, &got.second}) {
@@ -308,12 +334,13 @@ TYPED_TEST(CudaMatchWeights, RowsThatTheCpuRefusesAreNaN) {
 
 TYPED_TEST(CudaMatchWeights, RefusesWhatItCanSee) {
   using Real = TypeParam;
-  const DeviceArray<Real> w(12), numbers(12);
-  const cuda::DensityTangents<Real> density{numbers.data(), numbers.data()};
+  const DeviceArray<Real> w(12), numbers(3);
+  const DeviceArray<double> points(260);
   const auto message = [&](cuda::DeviceRows<const Real> weights, const cuda::WeightPositions& positions,
-                           double alpha, std::optional<double> floor) -> std::string {
+                           PerRow alpha, std::optional<double> floor) -> std::string {
+    const cuda::DeviceRows<Real> each(numbers.data(), weights.rows, 1);
     try {
-      cuda::match_weights<Real>(weights, positions, alpha, floor, density, nullptr);
+      cuda::match_weights<Real>(alpha, weights, positions, floor, {.mu = each, .Sigma = each}, nullptr);
     } catch (const std::exception& error) {
       return error.what();
     }
@@ -324,10 +351,15 @@ TYPED_TEST(CudaMatchWeights, RefusesWhatItCanSee) {
             "fenchel::cuda::match_weights: alpha must be finite and greater than 1/3, got 0.2");
   EXPECT_EQ(message(rows, {}, 1, -1.0),
             "fenchel::cuda::match_weights: floor must be finite and not negative, got -1");
-  EXPECT_EQ(message(rows, {nullptr, 2}, 1, {}),
-            "fenchel::cuda::match_weights: dimension must be 1 where there are no points, got 2");
-  EXPECT_EQ(message(rows, {nullptr, 65}, 1, {}),
-            "fenchel::cuda::match_weights: dimension must be in [1, 64], got 65");
+  EXPECT_EQ(message(rows, {.points = {points.data(), 5, 1}}, 1, {}),
+            "fenchel::cuda::match_weights: points.rows must be 4, got 5");
+  EXPECT_EQ(message(rows, {.points = points.rows(4)}, 1, {}),
+            "fenchel::cuda::match_weights: points.cols must be in [1, 64], got 65");
+  EXPECT_EQ(message(rows, {.points = {points.data(), 4, 2}}, 1, {}),
+            "fenchel::cuda::match_weights: density.mu.cols must be 2, got 1");
+  const DeviceArray<index_t> lengths(2);
+  EXPECT_EQ(message(rows, {.lengths = lengths.span()}, 1, {}),
+            "fenchel::cuda::match_weights: lengths.size() must equal the number of rows, 3, got 2");
   EXPECT_EQ(message({nullptr, 3, 4}, {}, 1, {}),
             "fenchel::cuda::match_weights: weights must not be null, got a null view");
   EXPECT_EQ(message({nullptr, 0, 4}, {}, 1, {}), "");

@@ -38,15 +38,16 @@ def layouts(draw, shape):
 def test_layouts(data, shape, alpha):
     mu, sigma2 = data.draw(layouts(shape)), data.draw(layouts(shape))
     before = mu.copy(), sigma2.copy()
-    r = fenchel.attend_batch(alpha, mu, sigma2, BASIS)
-    expected = fenchel.attend_batch(alpha, np.array(mu, float, order="C"), np.array(sigma2, float, order="C"), BASIS)
+    r = fenchel.attend(fenchel.Densities(alpha, mu, sigma2), BASIS)
+    plain = (np.array(x, float, order="C") for x in (mu, sigma2))
+    expected = fenchel.attend(fenchel.Densities(alpha, *plain), BASIS)
     assert r.shape == (*shape, 3)
     single = all(x.dtype.kind == "f" and x.dtype.itemsize <= 4 for x in (mu, sigma2))
     assert r.dtype == (np.float32 if single else np.float64)
     np.testing.assert_allclose(r, expected, rtol=2e-5 if single else 0, atol=1e-40)
     np.testing.assert_array_equal(mu, before[0])
     np.testing.assert_array_equal(sigma2, before[1])
-    gradient = fenchel.attend_batch_vjp(alpha, mu, sigma2, BASIS, np.ones(r.shape))
+    gradient = fenchel.attend_vjp(fenchel.Densities(alpha, mu, sigma2), BASIS, np.ones(r.shape))
     assert all(x.shape == shape and x.dtype == r.dtype and np.isfinite(x).all() for x in gradient.values())
 
 
@@ -56,7 +57,7 @@ def test_any_numbers(mu, sigma2, alpha):
     """Where all densities exist, values are finite and not negative; else there is an error of one line."""
     exist = np.isfinite(mu).all() and (np.isfinite(sigma2) & (sigma2 > 0)).all() and alpha > 0
     try:
-        r = fenchel.attend_batch(alpha, mu, sigma2, BASIS)
+        r = fenchel.attend(fenchel.Densities(alpha, mu, sigma2), BASIS)
     except (ValueError, fenchel.ConvergenceError) as error:
         assert "\n" not in str(error)
         assert not exist or isinstance(error, fenchel.ConvergenceError)
@@ -71,8 +72,8 @@ def test_any_shapes(alpha, mu, scale):
         shape = np.broadcast_shapes(alpha, mu, scale)
     except ValueError:
         with pytest.raises(ValueError, match="must be of one batch"):
-            fenchel.attend_batch(np.ones(alpha), np.ones(mu), np.ones(scale), BASIS)
+            fenchel.attend(fenchel.Densities(np.ones(alpha), np.ones(mu), np.ones(scale)), BASIS)
         return
-    r = fenchel.attend_batch(np.ones(alpha), np.ones(mu), np.ones(scale), BASIS)
+    r = fenchel.attend(fenchel.Densities(np.ones(alpha), np.ones(mu), np.ones(scale)), BASIS)
     assert r.shape == (*shape, 3)
-    np.testing.assert_array_equal(r, np.broadcast_to(fenchel.attend_batch(1, 1.0, 1.0, BASIS), r.shape))
+    np.testing.assert_array_equal(r, np.broadcast_to(fenchel.attend(fenchel.Densities(1, 1.0, 1.0), BASIS), r.shape))

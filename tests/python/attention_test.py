@@ -22,14 +22,14 @@ FAMILIES += [
     fenchel.Triangular(0.2, 2),
     fenchel.Uniform(-1, 2),
     fenchel.TruncatedGaussian(1.5, 0.3, 2),
-    fenchel.CappedTriangular(1.2, 0.5, 0.1),
-    fenchel.CappedParabola(1.2, 0.5, 0.1),
-    fenchel.SmoothTriangular(1.2, 0.5, 0.1),
-    fenchel.SmoothParabola(1.2, 0.5, 0.1),
-    fenchel.CappedParabola(1.2, 0.5, 0.1).escort(0.5),
-    fenchel.predict(2, math.sin, -2, 4),
+    fenchel.CappedTriangular(0.5, 0.1, 1.2),
+    fenchel.CappedParabola(0.5, 0.1, 1.2**2),
+    fenchel.SmoothTriangular(0.5, 0.1, 1.2),
+    fenchel.SmoothParabola(0.5, 0.1, 1.2**2),
+    fenchel.CappedParabola(0.5, 0.1, 1.2**2).escort(0.5),
+    fenchel.predict(fenchel.Tsallis(2), math.sin, fenchel.Interval(-2, 4)),
 ]
-INTEGERS = [fenchel.SparsePoisson(3.2), fenchel.SparsePoisson(3.2, 1.5), fenchel.SparseIntegerGaussian(0.4, 6.0)]
+INTEGERS = [fenchel.SparsePoisson(2, 3.2), fenchel.SparsePoisson(1.5, 3.2), fenchel.SparseIntegerGaussian(2, 0.4, 6.0)]
 BASES = [
     fenchel.GaussianBasis([-1, 0.2, 0.9], [0.4, 0.1, 3]),
     fenchel.PolynomialBasis(3, 0.1, 2),
@@ -43,10 +43,10 @@ DIFFERENTIABLE = [
     fenchel.BetaGaussian(1.5, 0.3, 0.6),
     fenchel.BetaGaussian(5, 0.3, 0.6),
     fenchel.BetaLaplace(1.5, 0.3, 0.4),
-    fenchel.CappedTriangular(1.2, 0.5, 0.1),
-    fenchel.CappedParabola(1.2, 0.5, 0.1),
-    fenchel.SmoothTriangular(1.2, 0.5, 0.1),
-    fenchel.SmoothParabola(1.2, 0.5, 0.1),
+    fenchel.CappedTriangular(0.5, 0.1, 1.2),
+    fenchel.CappedParabola(0.5, 0.1, 1.2**2),
+    fenchel.SmoothTriangular(0.5, 0.1, 1.2),
+    fenchel.SmoothParabola(0.5, 0.1, 1.2**2),
 ]
 
 
@@ -107,7 +107,7 @@ def test_numbers_of_the_plane():
     """docs/math.md 8, row 84: sparsemax in 2-D, its value and covariances of order 0 with t - mu."""
     mu, sigma = np.array([0.1, -0.2]), np.array([[0.6, 0.2], [0.2, 0.3]])
     p = fenchel.MultivariateBetaGaussian(2, mu, sigma)
-    basis = fenchel.GaussianBasis([[0.5, 0.3]], [[0.2, -0.05], [-0.05, 0.1]])
+    basis = fenchel.MultivariateGaussianBasis([[0.5, 0.3]], [[0.2, -0.05], [-0.05, 0.1]])
     np.testing.assert_allclose(fenchel.attend(p, basis), [0.27976966910860664], rtol=1e-10)
     jacobian = fenchel.attend_jacobian(p, basis)
     assert jacobian.shape == (1, 6)
@@ -124,7 +124,7 @@ def test_numbers_of_space():
     for block in golden.cases("attention_space.txt"):
         (alpha,), mean, (value,) = block["alpha"], block["mean"], block["value"]
         p = fenchel.MultivariateBetaGaussian(alpha, np.zeros(len(mean)), np.eye(len(mean)))
-        basis = fenchel.GaussianBasis([mean], np.diag(block["variances"]))
+        basis = fenchel.MultivariateGaussianBasis([mean], np.diag(block["variances"]))
         peak = basis(mean)[0]
         if value > 1e-30 * peak:
             count += 1
@@ -185,7 +185,7 @@ def test_jacobian_is_in_the_canonical_parameters():
 
 def test_derivatives_in_space_are_difference_quotients():
     mu, sigma, h = np.array([0.1, -0.2]), np.array([[0.6, 0.2], [0.2, 0.3]]), 1e-6
-    basis = fenchel.GaussianBasis([[0.5, 0.3], [0, 0]], [[0.2, -0.05], [-0.05, 0.1]])
+    basis = fenchel.MultivariateGaussianBasis([[0.5, 0.3], [0, 0]], [[0.2, -0.05], [-0.05, 0.1]])
     p = fenchel.MultivariateBetaGaussian(1.5, mu, sigma)
     change = {"mu": np.array([0.4, -1.0]), "Sigma": np.array([[0.3, 0.1], [0.1, -0.2]]), "alpha": 0.7}
     moved = [
@@ -205,9 +205,9 @@ def test_points_samples_and_sequences():
     np.testing.assert_array_equal(fenchel.attend(0.3, basis), basis(0.3))
     sample = np.array([0.1, 0.5, 0.2, -3])
     np.testing.assert_allclose(fenchel.attend(sample, basis), basis(sample).mean(axis=0), rtol=1e-14)
-    ps = [fenchel.BetaGaussian(2), fenchel.BetaLaplace(1), fenchel.SparsePoisson(2)]
+    ps = [fenchel.BetaGaussian(2), fenchel.BetaLaplace(1), fenchel.SparsePoisson(mu=2)]
     np.testing.assert_array_equal(fenchel.attend(ps, basis), [fenchel.attend(p, basis) for p in ps])
-    plane = fenchel.GaussianBasis.unit_square(2, 3, 0.1 * np.eye(2))
+    plane = fenchel.MultivariateGaussianBasis.unit_square(2, 3, 0.1 * np.eye(2))
     np.testing.assert_array_equal(fenchel.attend([0.2, 0.3], plane), plane([0.2, 0.3]))
     points = np.array([[0.2, 0.3], [0.1, 0.9]])
     np.testing.assert_allclose(fenchel.attend(points, plane), plane(points).mean(axis=0), rtol=1e-14)
@@ -224,10 +224,10 @@ def test_bases_at_points():
     np.testing.assert_allclose(waves[..., 4], np.sin(4 * np.pi * t / 3), atol=1e-15)
     assert fenchel.GaussianBasis(mu, sigma)(np.empty((0, 3))).shape == (0, 3, 2)
     assert np.isnan(fenchel.GaussianBasis(mu, sigma)([np.nan, 0])).tolist() == [[True, True], [False, False]]
-    plane = fenchel.GaussianBasis([[0.1, 0.2], [0.5, 0.5]], [[0.2, 0.1], [0.1, 0.3]])
+    plane = fenchel.MultivariateGaussianBasis([[0.1, 0.2], [0.5, 0.5]], [[0.2, 0.1], [0.1, 0.3]])
     points = np.arange(12.0).reshape(2, 3, 2)[::-1] / 12
     away = points[..., None, :] - plane.mu
-    inverse = np.linalg.inv(plane.sigma[0])
+    inverse = np.linalg.inv(plane.Sigma[0])
     expected = np.exp(-np.einsum("...i,ij,...j->...", away, inverse, away) / 2) / (2 * np.pi * math.sqrt(0.05))
     np.testing.assert_allclose(plane(points), expected, rtol=1e-13)
 
@@ -236,9 +236,9 @@ def test_spaced_bases():
     basis = fenchel.GaussianBasis.linearly_spaced(6, 0, 1, [0.1, 0.5])
     np.testing.assert_allclose(basis.mu, [0, 0.5, 1] * 2)
     np.testing.assert_allclose(basis.sigma, [0.1] * 3 + [0.5] * 3)
-    square = fenchel.GaussianBasis.unit_square(2, 3, 0.001 * np.eye(2))
+    square = fenchel.MultivariateGaussianBasis.unit_square(2, 3, 0.001 * np.eye(2))
     np.testing.assert_allclose(square.mu[1], [0.5, 0])
-    assert square.sigma.shape == (6, 2, 2) and square.dimension == 2 and basis.dimension is None
+    assert square.Sigma.shape == (6, 2, 2) and square.dimension == 2 and basis.dimension is None
 
 
 def cube(t):
@@ -247,8 +247,8 @@ def cube(t):
 
 @pytest.mark.parametrize(
     "basis",
-    [*BASES[:3], fenchel.GaussianBasis.unit_square(2, 2, np.eye(2)), fenchel.FunctionBasis([math.sin, cube], [0.1])]
-    + [fenchel.ConcatenatedBasis(BASES[0], BASES[1])],
+    [*BASES[:3], fenchel.MultivariateGaussianBasis.unit_square(2, 2, np.eye(2))]
+    + [fenchel.FunctionBasis([math.sin, cube], [0.1]), fenchel.ConcatenatedBasis(BASES[0], BASES[1])],
     ids=lambda b: type(b).__name__,
 )
 def test_bases_are_values(basis):
@@ -305,7 +305,7 @@ def test_what_functions_raise_reaches_the_caller():
         fenchel.attend(fenchel.BetaGaussian(2), fenchel.FunctionBasis([lambda t: math.nan]))
 
 
-LINE, PLANE = BASES[0], fenchel.GaussianBasis.unit_square(2, 2, np.eye(2))
+LINE, PLANE = BASES[0], fenchel.MultivariateGaussianBasis.unit_square(2, 2, np.eye(2))
 P, Q = fenchel.BetaGaussian(2), fenchel.MultivariateBetaGaussian(2, [0, 0], np.eye(2))
 
 
@@ -314,14 +314,14 @@ P, Q = fenchel.BetaGaussian(2), fenchel.MultivariateBetaGaussian(2, [0, 0], np.e
     [
         (ValueError, "mu must have shape", lambda: fenchel.GaussianBasis(0.5, 1)),
         (ValueError, "sigma must have shape", lambda: fenchel.GaussianBasis([0.5, 1], [1, 2, 3])),
-        (ValueError, "covariances", lambda: fenchel.GaussianBasis([[0.5, 1]], 0.1)),
+        (ValueError, "Sigma must have shape", lambda: fenchel.MultivariateGaussianBasis([[0.5, 1]], 0.1)),
         (ValueError, "must be positive", lambda: fenchel.GaussianBasis([0.5, 1], [1, -2])),
         (ValueError, "must be finite", lambda: fenchel.GaussianBasis([0.5, np.nan], 1)),
         (ValueError, "empty|must be|at least", lambda: fenchel.GaussianBasis([], [])),
-        (ValueError, "smallest eigenvalue", lambda: fenchel.GaussianBasis([[0.5, 1]], [[1, 2], [2, 1]])),
+        (ValueError, "smallest eigenvalue", lambda: fenchel.MultivariateGaussianBasis([[0.5, 1]], [[1, 2], [2, 1]])),
         (TypeError, "mu must be real", lambda: fenchel.GaussianBasis(["a"], 1)),
         (ValueError, "multiple", lambda: fenchel.GaussianBasis.linearly_spaced(7)),
-        (ValueError, r"shape \(2, 2\)", lambda: fenchel.GaussianBasis.unit_square(2, 2, 0.1)),
+        (ValueError, r"shape \(2, 2\)", lambda: fenchel.MultivariateGaussianBasis.unit_square(2, 2, 0.1)),
         (ValueError, "degree", lambda: fenchel.PolynomialBasis(-1)),
         (TypeError, "integer", lambda: fenchel.PolynomialBasis(1.5)),
         (ValueError, "width must be positive", lambda: fenchel.PolynomialBasis(1, 0, 0)),

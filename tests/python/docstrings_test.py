@@ -7,8 +7,8 @@ import pytest
 
 import fenchel
 
-ABSTRACT = {"Basis", "Distribution", "IntegerDistribution", "IntegerPrediction", "LineDistribution",
-            "NumericDistribution", "Statistics"}
+ABSTRACT = {"Basis", "Distribution", "Domain", "IntegerDistribution", "IntegerPrediction", "LineDistribution",
+            "NumericDistribution", "Regularizer", "Statistics"}
 
 
 def documented(module):

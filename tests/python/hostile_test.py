@@ -27,7 +27,7 @@ WRONG = [
     ("centre", lambda: fenchel.AbsoluteMoments("a"), TypeError),
     ("columns", lambda: list(fenchel.batches(np.zeros((1, 2)), columns="01")), TypeError),
     ("columns", lambda: list(fenchel.batches(np.zeros((1, 2)), columns=[1.5])), TypeError),
-    ("cotangent", lambda: fenchel.match_weights_batch_vjp(2, [[1.0]], 3), TypeError),
+    ("cotangent", lambda: fenchel.match_weights_vjp(2, [[1.0]], 3), TypeError),
     ("count", lambda: fenchel.FourierBasis(2**63 - 1), ValueError),
     ("count", lambda: fenchel.GaussianBasis.linearly_spaced(10**18), ValueError),
     ("count", lambda: fenchel.set_num_threads("a"), TypeError),
@@ -40,7 +40,7 @@ WRONG = [
     ("dimension", lambda: fenchel.Moments(2**32), ValueError),
     ("dimension", lambda: fenchel.Moments("a"), TypeError),
     ("direction", lambda: fenchel.attend_jvp(P, BASIS, 3), TypeError),
-    ("direction", lambda: fenchel.attend_batch_jvp(2, [0.1], [1.0], BASIS, None), TypeError),
+    ("direction", lambda: fenchel.attend_jvp(fenchel.Densities(2, [0.1], [1.0]), BASIS, None), TypeError),
     ("family", lambda: fenchel.fit([], [1.0]), TypeError),
     ("func", lambda: fenchel.MultivariateBetaGaussian(2, [0, 0], [1, 1]).expect(lambda x: "1.5"), TypeError),
     ("functions", lambda: fenchel.FunctionBasis(3), TypeError),
@@ -54,6 +54,7 @@ WRONG = [
     ("powers", lambda: fenchel.AbsoluteMoments(0, [[1.0]]), ValueError),
     ("reduction", lambda: fenchel.entmax_loss([1.0, 2.0], 0, reduction=["mean"]), ValueError),
     ("rows", lambda: fenchel.grid_positions(2**62, 1), ValueError),
+    ("scores", lambda: fenchel.sparsemax(MASKED), ValueError),
     ("sigma", lambda: fenchel.GaussianBasis.linearly_spaced(2, sigma=[[0.1]]), ValueError),
     ("size", lambda: P.rvs(2.5), TypeError),
     ("size", lambda: P.rvs((2.5,)), TypeError),
@@ -63,7 +64,6 @@ WRONG = [
     ("weights", lambda: fenchel.match_weights(2, RAGGED), ValueError),
     ("x", lambda: fenchel.MultivariateAffineMap(np.eye(2), np.zeros(2))([1.0, 2.0, 3.0]), ValueError),
     ("x", lambda: P.pdf(RAGGED), ValueError),
-    ("z", lambda: fenchel.sparsemax(MASKED), ValueError),
 ]
 
 

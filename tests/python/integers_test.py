@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import fenchel
 
 ALPHAS = [*support.ALPHAS, math.inf]
-MEMBERS = [("SparsePoisson", 3.3, alpha) for alpha in ALPHAS]
-MEMBERS += [("SparseIntegerGaussian", -1.2, 2.5, alpha) for alpha in ALPHAS]
+MEMBERS = [("SparsePoisson", alpha, 3.3) for alpha in ALPHAS]
+MEMBERS += [("SparseIntegerGaussian", alpha, -1.2, 2.5) for alpha in ALPHAS]
 CASES = [c for c in golden.cases("integers.txt") if c["case"][0] == 1 or c["case"][3] == 1]
 
 
@@ -30,7 +30,7 @@ def p(request):
 
 def member(case):
     family, alpha, mu, scale = case["case"]
-    return fenchel.SparseIntegerGaussian(mu, scale, alpha) if family else fenchel.SparsePoisson(mu, alpha)
+    return fenchel.SparseIntegerGaussian(alpha, mu, scale) if family else fenchel.SparsePoisson(alpha, mu)
 
 
 def window(p):
@@ -125,7 +125,7 @@ def test_any_floats(x, which):
 
 def test_poisson_and_discrete_gaussian_of_alpha_one():
     stats = pytest.importorskip("scipy.stats")
-    k, p = np.arange(40), fenchel.SparsePoisson(4.4, alpha=1)
+    k, p = np.arange(40), fenchel.SparsePoisson(1, 4.4)
     np.testing.assert_allclose(p.pmf(k), stats.poisson(4.4).pmf(k), rtol=1e-12)
     np.testing.assert_allclose(p.logsf(k), stats.poisson(4.4).logsf(k), rtol=1e-10)
     np.testing.assert_array_equal(p.ppf([0.1, 0.5, 0.999]), stats.poisson(4.4).ppf([0.1, 0.5, 0.999]))
@@ -134,16 +134,16 @@ def test_poisson_and_discrete_gaussian_of_alpha_one():
     assert p.support() == (0, math.inf)
     k = np.arange(-30, 31)
     weights = np.exp(-((k - 0.3) ** 2) / (2 * 1.7))
-    np.testing.assert_allclose(fenchel.SparseIntegerGaussian(0.3, 1.7, 1).pmf(k), weights / weights.sum(), rtol=1e-12)
-    assert fenchel.SparseIntegerGaussian(0.3, 1.7, 1).support() == (-math.inf, math.inf)
+    np.testing.assert_allclose(fenchel.SparseIntegerGaussian(1, 0.3, 1.7).pmf(k), weights / weights.sum(), rtol=1e-12)
+    assert fenchel.SparseIntegerGaussian(1, 0.3, 1.7).support() == (-math.inf, math.inf)
 
 
 def test_predictions_of_sparsemax():
     """For alpha = 2 p = f - tau: a score less a threshold."""
-    p = fenchel.SparseIntegerGaussian(0, 4)
+    p = fenchel.SparseIntegerGaussian(mu=0, sigma2=4)
     np.testing.assert_allclose(p.pmf([-2, -1, 0, 1, 2]), [0, 7 / 24, 10 / 24, 7 / 24, 0], rtol=1e-14)
     assert p.support() == (-1, 1) and all(isinstance(end, int) for end in p.support())
-    p = fenchel.SparsePoisson(3)
+    p = fenchel.SparsePoisson(mu=3)
     scores = np.arange(1, 5) * math.log(3) - np.log([1, 2, 6, 24])
     np.testing.assert_allclose(p.pmf([1, 2, 3, 4]), scores - (scores.sum() - 1) / 4, rtol=1e-12)
 
@@ -166,21 +166,21 @@ def test_values_are_pickled_and_compared(p):
     for other in (pickle.loads(pickle.dumps(p)), copy.deepcopy(p), eval(repr(p), {**vars(fenchel), "inf": math.inf})):
         assert other == p and hash(other) == hash(p) and other is not p
         np.testing.assert_array_equal(other.pmf(window(p)), p.pmf(window(p)))
-    assert p != fenchel.SparsePoisson(3.4, p.alpha) and p != 3
+    assert p != fenchel.SparsePoisson(p.alpha, 3.4) and p != 3
 
 
 def test_tables():
     p = fenchel.IntegerTable(-1, [0, 2, 0, 6])
     assert p.first == 0 and p.probabilities == (0.25, 0, 0.75) and p.support() == (0, 2) and p.mean() == 1.5
     assert pickle.loads(pickle.dumps(p)) == p == eval(repr(p), vars(fenchel))
-    escort = fenchel.SparsePoisson(3.3, 1).escort(2)
+    escort = fenchel.SparsePoisson(1, 3.3).escort(2)
     assert pickle.loads(pickle.dumps(escort)) == escort
     assert fenchel.IntegerTable(0, [1]).kurtosis() != fenchel.IntegerTable(0, [1]).kurtosis()
 
 
 def test_losses(p):
     assert p.fenchel_young(p) == 0
-    others = fenchel.SparsePoisson(2.2), fenchel.SparsePoisson(5, 1), p.escort(2)
+    others = fenchel.SparsePoisson(mu=2.2), fenchel.SparsePoisson(1, 5), p.escort(2)
     for target in (3, [1, 2, 2, 4], np.array([[0, 7]]), *others):
         assert p.fenchel_young(target) >= 0
     sample = np.array([0, 1, 1, 5])
@@ -197,7 +197,7 @@ def test_losses(p):
 
 @pytest.mark.parametrize("loss", ["fenchel_young", "cross_omega"])
 @pytest.mark.parametrize("alpha", [1.2, 1.5, 2, 5])
-@pytest.mark.parametrize("target", [3, [1, 2, 2, 6], ("SparsePoisson", 4.1, 1.5)], ids=str)
+@pytest.mark.parametrize("target", [3, [1, 2, 2, 6], ("SparsePoisson", 1.5, 4.1)], ids=str)
 def test_gradients_are_difference_quotients(loss, alpha, target):
     h = 1e-5
     target = made(*target) if isinstance(target, tuple) else target
@@ -205,21 +205,21 @@ def test_gradients_are_difference_quotients(loss, alpha, target):
     def slope(of):
         return (getattr(of(h), loss)(target) - getattr(of(-h), loss)(target)) / (2 * h)
 
-    _, gradient = getattr(fenchel.SparsePoisson(3.3, alpha), loss)(target, return_gradient=True)
+    _, gradient = getattr(fenchel.SparsePoisson(alpha, 3.3), loss)(target, return_gradient=True)
     assert set(gradient) == {"log_mu", "alpha"}
-    quotient = slope(lambda d: fenchel.SparsePoisson(3.3 * math.exp(d), alpha))
+    quotient = slope(lambda d: fenchel.SparsePoisson(alpha, 3.3 * math.exp(d)))
     assert gradient["log_mu"] == pytest.approx(quotient, abs=1e-8)
-    assert gradient["alpha"] == pytest.approx(slope(lambda d: fenchel.SparsePoisson(3.3, alpha + d)), abs=1e-8)
+    assert gradient["alpha"] == pytest.approx(slope(lambda d: fenchel.SparsePoisson(alpha + d, 3.3)), abs=1e-8)
     gaussian = fenchel.SparseIntegerGaussian
-    _, gradient = getattr(gaussian(0.35, 1.7, alpha), loss)(target, return_gradient=True)
+    _, gradient = getattr(gaussian(alpha, 0.35, 1.7), loss)(target, return_gradient=True)
     assert set(gradient) == {"mu", "sigma2", "alpha"}
-    assert gradient["mu"] == pytest.approx(slope(lambda d: gaussian(0.35 + d, 1.7, alpha)), abs=1e-7)
-    assert gradient["sigma2"] == pytest.approx(slope(lambda d: gaussian(0.35, 1.7 + d, alpha)), abs=1e-7)
-    assert gradient["alpha"] == pytest.approx(slope(lambda d: gaussian(0.35, 1.7, alpha + d)), abs=1e-7)
+    assert gradient["mu"] == pytest.approx(slope(lambda d: gaussian(alpha, 0.35 + d, 1.7)), abs=1e-7)
+    assert gradient["sigma2"] == pytest.approx(slope(lambda d: gaussian(alpha, 0.35, 1.7 + d)), abs=1e-7)
+    assert gradient["alpha"] == pytest.approx(slope(lambda d: gaussian(alpha + d, 0.35, 1.7)), abs=1e-7)
 
 
 def test_shapes_and_kinds_of_arrays():
-    p = fenchel.SparsePoisson(3)
+    p = fenchel.SparsePoisson(mu=3)
     grid = np.arange(24.0).reshape(2, 3, 4)
     assert p.pmf(grid).shape == (2, 3, 4) and p.pmf([]).shape == (0,) and p.pmf(np.zeros((0, 3))).shape == (0, 3)
     assert isinstance(p.pmf(2), float) and isinstance(p.cdf(np.float32(2)), float)
@@ -232,22 +232,22 @@ def test_shapes_and_kinds_of_arrays():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: fenchel.SparsePoisson(0), ValueError, "mu must be positive and at most 2\\^52, got 0"),
-        (lambda: fenchel.SparsePoisson(3, 0.5), ValueError, "alpha must be at least 1, got 0.5"),
-        (lambda: fenchel.SparsePoisson("3"), TypeError, "mu must be a real number, got '3'"),
-        (lambda: fenchel.SparseIntegerGaussian(math.nan, 1), ValueError, "mu must be in .*, got nan"),
-        (lambda: fenchel.SparseIntegerGaussian(0, -1), ValueError, "sigma2 must be positive and finite, got -1"),
-        (lambda: fenchel.SparsePoisson(3).pmf("a"), TypeError, "k must be real numbers"),
-        (lambda: fenchel.SparsePoisson(3).fenchel_young(2.5), ValueError, "target must be integers, got 2.5"),
-        (lambda: fenchel.SparsePoisson(3).fenchel_young([1, math.nan]), ValueError, "target must be integers, got nan"),
-        (lambda: fenchel.SparsePoisson(3).fenchel_young(1e300), ValueError, "target must be integers, got 1e\\+300"),
-        (lambda: fenchel.SparsePoisson(3).fenchel_young([]), ValueError, "sample must not be empty"),
-        (lambda: fenchel.SparsePoisson(3).fenchel_young([2, -1]), ValueError, "must not be negative, got -1"),
-        (lambda: fenchel.SparsePoisson(3).cross_omega(fenchel.BetaGaussian(2)), TypeError, "target must be"),
-        (lambda: fenchel.SparsePoisson(3).moment(-1), ValueError, "must not be negative, got -1"),
-        (lambda: fenchel.SparsePoisson(3).tsallis_entropy(0), ValueError, "order must be positive, got 0"),
-        (lambda: fenchel.SparsePoisson(3, 1).escort(0), ValueError, "beta must be positive .*, got 0"),
-        (lambda: fenchel.SparsePoisson(3).rvs(-1), ValueError, "size must not be negative, got -1"),
+        (lambda: fenchel.SparsePoisson(mu=0), ValueError, "mu must be positive and at most 2\\^52, got 0"),
+        (lambda: fenchel.SparsePoisson(0.5, 3), ValueError, "alpha must be at least 1, got 0.5"),
+        (lambda: fenchel.SparsePoisson(mu="3"), TypeError, "mu must be a real number, got '3'"),
+        (lambda: fenchel.SparseIntegerGaussian(mu=math.nan, sigma2=1), ValueError, "mu must be in .*, got nan"),
+        (lambda: fenchel.SparseIntegerGaussian(sigma2=-1), ValueError, "sigma2 must be positive and finite, got -1"),
+        (lambda: fenchel.SparsePoisson(mu=3).pmf("a"), TypeError, "k must be real numbers"),
+        (lambda: fenchel.SparsePoisson(mu=3).fenchel_young(2.5), ValueError, "target must be integers, got 2.5"),
+        (lambda: fenchel.SparsePoisson(2, 3).fenchel_young([1, math.nan]), ValueError, "must be integers, got nan"),
+        (lambda: fenchel.SparsePoisson(mu=3).fenchel_young(1e300), ValueError, "target must be integers, got 1e\\+300"),
+        (lambda: fenchel.SparsePoisson(mu=3).fenchel_young([]), ValueError, "sample must not be empty"),
+        (lambda: fenchel.SparsePoisson(mu=3).fenchel_young([2, -1]), ValueError, "must not be negative, got -1"),
+        (lambda: fenchel.SparsePoisson(mu=3).cross_omega(fenchel.BetaGaussian(2)), TypeError, "target must be"),
+        (lambda: fenchel.SparsePoisson(mu=3).moment(-1), ValueError, "must not be negative, got -1"),
+        (lambda: fenchel.SparsePoisson(mu=3).tsallis_entropy(0), ValueError, "order must be positive, got 0"),
+        (lambda: fenchel.SparsePoisson(1, 3).escort(0), ValueError, "beta must be positive .*, got 0"),
+        (lambda: fenchel.SparsePoisson(mu=3).rvs(-1), ValueError, "size must not be negative, got -1"),
         (lambda: fenchel.IntegerTable(0, [1, -1]), ValueError, "probabilities\\[1\\] must be .*, got -1"),
         (lambda: fenchel.IntegerTable(0, []), ValueError, "sum of the probabilities must be positive"),
         (lambda: fenchel.IntegerTable(2**60, [1]), ValueError, "first must be in"),

@@ -53,7 +53,7 @@ def test_golden_capped():
     assert len(cases) > 5
     for case in cases:
         degree, gamma, scale = case["case"]
-        p = fenchel.CappedTriangular(scale, gamma) if degree == 1 else fenchel.CappedParabola(math.sqrt(scale), gamma)
+        p = fenchel.CappedTriangular(gamma, b=scale) if degree == 1 else fenchel.CappedParabola(gamma, sigma2=scale)
         assert [p.moment(n) for n in (0, 2, 4, 6)] == pytest.approx(case["moments"][::2], rel=1e-10)
         negentropies = [-p.tsallis_entropy(order) for order in (*ORDERS, 1000)]
         np.testing.assert_allclose(negentropies, case["negentropy"], rtol=1e-7)
@@ -64,7 +64,7 @@ def test_golden_smooth():
     assert len(cases) > 5
     for case in cases:
         (bend,), (gamma,), (scale,) = case["bend"], case["gamma"], case["scale"]
-        p = fenchel.SmoothParabola(math.sqrt(scale), gamma) if bend == 1 else fenchel.SmoothTriangular(scale, gamma)
+        p = fenchel.SmoothParabola(gamma, sigma2=scale) if bend == 1 else fenchel.SmoothTriangular(gamma, b=scale)
         (half_width,) = case["half_width"]
         np.testing.assert_allclose(p.support(), (-half_width, half_width), rtol=1e-13)
         assert p.var() == pytest.approx(case["variance"][0], rel=1e-11)
@@ -110,10 +110,10 @@ def test_scipy_knows_some_members():
         (fenchel.BetaLaplace(1.2, 0, 2), (0.8933944033249293, -1.3348643796531847, 1.4946505126611078)),
         (fenchel.Triangular(), (0.29310852615569427, -0.4139362028278589, 0.45401632446489704)),
         (fenchel.TruncatedGaussian(2), (0.4772417689696258, -0.657109778453762, 0.7158995997405077)),
-        (fenchel.CappedTriangular(0.7, 0.5), (0.5052764655586822, -0.6630538075586774, 0.7088773204843368)),
-        (fenchel.CappedParabola(0.7, 0.5), (0.5124334776273123, -0.6724456641487159, 0.7189182463609753)),
-        (fenchel.SmoothTriangular(0.7, 0.5), (0.42339944806203283, -0.587356238530129, 0.6416188239692338)),
-        (fenchel.SmoothParabola(0.7, 0.5), (0.43252269189896536, -0.5942891217089838, 0.647038822822526)),
+        (fenchel.CappedTriangular(0.5, b=0.7), (0.5052764655586822, -0.6630538075586774, 0.7088773204843368)),
+        (fenchel.CappedParabola(0.5, sigma2=0.7**2), (0.5124334776273123, -0.6724456641487159, 0.7189182463609753)),
+        (fenchel.SmoothTriangular(0.5, b=0.7), (0.42339944806203283, -0.587356238530129, 0.6416188239692338)),
+        (fenchel.SmoothParabola(0.5, sigma2=0.7**2), (0.43252269189896536, -0.5942891217089838, 0.647038822822526)),
     ],
     ids=repr,
 )

@@ -28,10 +28,6 @@ ONE_ARRAY = [
     escort,
 ]
 TWO_ARRAYS = [
-    fenchel.softmax_vjp,
-    fenchel.softmax_jvp,
-    fenchel.sparsemax_vjp,
-    fenchel.sparsemax_jvp,
     fenchel.entmax_vjp,
     fenchel.entmax_jvp,
     fenchel.fusedmax_vjp,

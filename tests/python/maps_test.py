@@ -127,12 +127,6 @@ def test_products_with_the_jacobian(z, alpha):
     np.testing.assert_allclose(jvp, support.difference(lambda x: fenchel.entmax(x, alpha), z, v), atol=1e-6)
     np.testing.assert_allclose((w * jvp).sum(-1), (v * vjp).sum(-1), atol=1e-13)
     np.testing.assert_allclose(fenchel.entmax_hessian_product(z, v, alpha), jvp, atol=1e-13)
-    if alpha == 1:
-        np.testing.assert_array_equal(fenchel.softmax_vjp(p, w), vjp)
-        np.testing.assert_array_equal(fenchel.softmax_jvp(p, v), jvp)
-    if alpha == 2:
-        np.testing.assert_array_equal(fenchel.sparsemax_vjp(p, w), vjp)
-        np.testing.assert_array_equal(fenchel.sparsemax_jvp(p, v), jvp)
 
 
 @pytest.mark.parametrize("alpha", SMOOTH_ALPHAS)
@@ -206,13 +200,13 @@ def test_alpha_must_be_positive(z, alpha):
 
 def test_what_is_no_number_or_shape(z):
     for wrong in (1j * z, z.astype(object), np.array(["a", "b"])):
-        with pytest.raises(TypeError, match="entmax: z must be real numbers, got an array of dtype"):
+        with pytest.raises(TypeError, match="entmax: scores must be real numbers, got an array of dtype"):
             fenchel.entmax(wrong)
     with pytest.raises(TypeError, match="entmax: alpha must be real numbers"):
         fenchel.entmax(z, "1.5")
-    with pytest.raises(ValueError, match="entmax: z must have at least one dimension, got a number"):
+    with pytest.raises(ValueError, match="entmax: scores must have at least one dimension, got a number"):
         fenchel.entmax(1.0)
-    with pytest.raises(ValueError, match=r"entmax_vjp: grad must have shape \(6, 5\), got \(5,\)"):
+    with pytest.raises(ValueError, match=r"entmax_vjp: cotangent must have shape \(6, 5\), got \(5,\)"):
         fenchel.entmax_vjp(z, z[0])
     for axis in (2, -3):
         with pytest.raises(np.exceptions.AxisError, match="out of bounds for array of dimension 2"):

@@ -55,8 +55,8 @@ def assert_nothing_overlaps(ax):
 @pytest.mark.parametrize("p", [
     fenchel.BetaGaussian(0.9, 1, 2), fenchel.BetaGaussian(1), fenchel.BetaGaussian(1.5, -3, 0.1),
     fenchel.BetaGaussian(2, 5), fenchel.BetaGaussian(1e6), fenchel.BetaGaussian(np.inf, 2), fenchel.Triangular(1, 3),
-    fenchel.BetaLaplace(1.2), fenchel.TruncatedGaussian(1.5), fenchel.CappedTriangular(1, 0.5),
-    fenchel.SmoothParabola(2, 0.5, 1),
+    fenchel.BetaLaplace(1.2), fenchel.TruncatedGaussian(1.5), fenchel.CappedTriangular(0.5),
+    fenchel.SmoothParabola(0.5, 1, 2**2),
 ], ids=repr)
 def test_density_is_the_pdf_from_end_to_end(p):
     ax = plot.density(p)
@@ -78,7 +78,7 @@ def test_density_is_the_pdf_from_end_to_end(p):
 
 
 def test_density_of_a_support_with_a_gap():
-    p = fenchel.predict(2, lambda t: 3 * t**2 - t**4)
+    p = fenchel.predict(fenchel.Tsallis(2), lambda t: 3 * t**2 - t**4)
     ax = plot.density(p)
     x, y = series(ax)[0].get_data()
     for lower, upper in p.pieces():
@@ -91,7 +91,7 @@ def test_density_of_a_support_with_a_gap():
 
 
 def test_density_with_one_end():
-    p = fenchel.predict(1, lambda t: -t, 0.0)
+    p = fenchel.predict(fenchel.Tsallis(1), lambda t: -t, fenchel.Interval(0.0, np.inf))
     ax = plot.density(p)
     x, y = series(ax)[0].get_data()
     assert x[0] == 0 and y[0] == 0 and y[1] == pytest.approx(1)
@@ -100,7 +100,7 @@ def test_density_with_one_end():
 
 
 @pytest.mark.parametrize("p", [
-    fenchel.SparsePoisson(4), fenchel.SparsePoisson(7, alpha=1), fenchel.SparseIntegerGaussian(-3.2, 5),
+    fenchel.SparsePoisson(mu=4), fenchel.SparsePoisson(1, 7), fenchel.SparseIntegerGaussian(mu=-3.2, sigma2=5),
     fenchel.IntegerTable(2, [1, 0, 0, 3]),
 ], ids=repr)
 def test_pmf_has_a_stem_for_each_probable_integer(p):
@@ -116,8 +116,8 @@ def test_pmf_has_a_stem_for_each_probable_integer(p):
 
 
 def test_pmfs_stand_side_by_side():
-    ax = plot.pmf(fenchel.SparsePoisson(4, alpha=1), label="Poisson")
-    assert plot.pmf(fenchel.SparsePoisson(4), label="sparse", ax=ax) is ax
+    ax = plot.pmf(fenchel.SparsePoisson(1, 4), label="Poisson")
+    assert plot.pmf(fenchel.SparsePoisson(mu=4), label="sparse", ax=ax) is ax
     first, second = series(ax)
     assert not set(first.get_xdata()) & set(second.get_xdata())
     assert first.get_marker() != second.get_marker() and first.get_color() != second.get_color()
@@ -216,7 +216,7 @@ PLANE = fenchel.MultivariateBetaGaussian(2, [0, 0], [[1, 0], [0, 1]])
 
 @pytest.mark.parametrize("call, message", [
     (lambda: plot.density(3.0), "density: p must be a distribution on the line, got float"),
-    (lambda: plot.density(fenchel.SparsePoisson(2)),
+    (lambda: plot.density(fenchel.SparsePoisson(mu=2)),
      "density: p must be a distribution on the line, got SparsePoisson: use pmf"),
     (lambda: plot.density(PLANE),
      "density: p must be a distribution on the line, got MultivariateBetaGaussian: use density2d"),

@@ -11,6 +11,7 @@ import pytest
 from support import at_once
 
 import fenchel
+from fenchel import Interval, Sobolev, TotalVariation, Tsallis
 
 ALPHAS = [0.8, 1, np.nextafter(1, 2), 1 + 1e-8, 4 / 3, 1.5, 2, 5, 30]
 
@@ -25,7 +26,7 @@ def two_hills(t):
 
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_a_quadratic_score_gives_the_beta_gaussian(alpha):
-    p, exact = fenchel.predict(alpha, parabola), fenchel.BetaGaussian(alpha, 0.4, 1.5)
+    p, exact = fenchel.predict(Tsallis(alpha), parabola), fenchel.BetaGaussian(alpha, 0.4, 1.5)
     t = exact.ppf(np.linspace(0.01, 0.99, 33))
     for name in ("pdf", "logpdf", "cdf", "sf", "logcdf", "logsf"):
         np.testing.assert_allclose(getattr(p, name)(t), getattr(exact, name)(t), rtol=1e-8, atol=1e-9)
@@ -39,15 +40,49 @@ def test_a_quadratic_score_gives_the_beta_gaussian(alpha):
 
 @pytest.mark.parametrize("alpha", [1, 1.5, 2, 5])
 def test_the_density_is_the_deformed_exponential_of_the_score(alpha):
-    p = fenchel.predict(alpha, two_hills)
+    p = fenchel.predict(Tsallis(alpha), two_hills)
     t = p.ppf(np.linspace(0.1, 0.9, 6))
     # log_{2-alpha}(p) = f - A with one A everywhere on the support.
     logarithm = np.log(p.pdf(t)) if alpha == 1 else (p.pdf(t) ** (alpha - 1) - 1) / (alpha - 1)
     np.testing.assert_allclose(np.ptp(logarithm - two_hills(t)), 0, atol=1e-8)
 
 
+LARGE = {TotalVariation: fenchel.CappedParabola, Sobolev: fenchel.SmoothParabola}
+
+
+@pytest.mark.parametrize("regularizer", [TotalVariation, Sobolev])
+@pytest.mark.parametrize("gamma", [0, 0.1, 1, 3])
+def test_a_quadratic_score_gives_the_capped_or_smooth_parabola(regularizer, gamma):
+    exact, target = LARGE[regularizer](gamma, 0.4, 1.5), fenchel.BetaGaussian(2, 0.2)
+    for domain in (fenchel.Line(), Interval(-6, 7)):
+        p = fenchel.predict(regularizer(gamma), parabola, domain)
+        t = np.linspace(*exact.support(), 41)
+        np.testing.assert_allclose(p.pdf(t), exact.pdf(t), atol=1e-7)
+        np.testing.assert_allclose(p.support(), exact.support(), atol=1e-5)
+        assert p.cdf(math.inf) == 1 and p.tsallis_entropy() == pytest.approx(exact.tsallis_entropy(), abs=1e-8)
+        for loss in ("fenchel_young", "cross_omega"):
+            value, gradient = getattr(p, loss)(target, return_gradient=True)
+            expected, slopes = getattr(exact, loss)(target, return_gradient=True)
+            assert value == pytest.approx(expected, abs=1e-7) and gradient.keys() == {"gamma"}
+            assert gradient["gamma"] == pytest.approx(slopes["gamma"], abs=1e-6)
+
+
+def test_a_temperature_divides_the_score():
+    for regularizer in (Tsallis(1.5, 3), TotalVariation(0.4, 3), Sobolev(0.4, 3)):
+        p = fenchel.predict(regularizer, two_hills)
+        cold = fenchel.predict(type(regularizer)(*regularizer._values()[:1]), lambda t: two_hills(t) / 3)
+        np.testing.assert_allclose(p.pdf([-1, 0, 0.5, 1.2]), cold.pdf([-1, 0, 0.5, 1.2]), atol=1e-7)
+
+
+def test_regularizers_and_domains_are_values():
+    for value in (Tsallis(), TotalVariation(0.3, 2), Sobolev(gamma=2), fenchel.Line(), Interval(-1, math.inf)):
+        assert pickle.loads(pickle.dumps(value)) == value == copy.deepcopy(value) != Interval(7, 8)
+        assert eval(repr(value), {**vars(fenchel), "inf": math.inf}) == value
+    assert Tsallis() == Tsallis(2) and TotalVariation() == TotalVariation(1) and Sobolev() == Sobolev(1)
+
+
 def test_a_support_with_a_gap():
-    p = fenchel.predict(2, two_hills)
+    p = fenchel.predict(Tsallis(2), two_hills)
     (a, b), (c, d) = p.pieces()
     assert p.support() == (a, d) and a < b < 0 < c < d
     assert p.pdf(0) == 0 and p.logpdf(0) == -math.inf and p.cdf(0) == pytest.approx(0.5)
@@ -57,18 +92,19 @@ def test_a_support_with_a_gap():
 
 
 def test_domains_and_masks():
-    uniform = fenchel.predict(2, lambda t: 0.0, 0, 4)
+    uniform = fenchel.predict(Tsallis(2), lambda t: 0.0, Interval(0, 4))
     np.testing.assert_allclose(uniform.pdf([-1, 1, 3, 5]), [0, 0.25, 0.25, 0])
-    half = fenchel.predict(1, lambda t: -t if t >= 0 else -math.inf)
+    half = fenchel.predict(Tsallis(1), lambda t: -t if t >= 0 else -math.inf)
     np.testing.assert_allclose(half.pdf([-1, 0.5, 2]), [0, math.exp(-0.5), math.exp(-2)], rtol=1e-7)
-    assert fenchel.predict(1, lambda t: -t, a=0).cdf(1) == pytest.approx(1 - math.exp(-1))
+    ray = fenchel.predict(Tsallis(1), lambda t: -t, Interval(0, math.inf))
+    assert ray.cdf(1) == pytest.approx(1 - math.exp(-1))
 
 
 def test_numpy_scalars_and_functions_are_fine():
-    expected = fenchel.predict(2, lambda t: -abs(t)).pdf([0, 0.5])
+    expected = fenchel.predict(Tsallis(2), lambda t: -abs(t)).pdf([0, 0.5])
     for f in (lambda t: -np.abs(t), lambda t: np.float32(-1) * np.abs(np.float64(t)), lambda t: -np.array(abs(t))):
-        np.testing.assert_allclose(fenchel.predict(2, f).pdf([0, 0.5]), expected, rtol=1e-6)
-    assert fenchel.predict(2, lambda t: -int(abs(t) * 2), -1, 1).pdf(0.1) == pytest.approx(1)
+        np.testing.assert_allclose(fenchel.predict(Tsallis(2), f).pdf([0, 0.5]), expected, rtol=1e-6)
+    assert fenchel.predict(Tsallis(2), lambda t: -int(abs(t) * 2), Interval(-1, 1)).pdf(0.1) == pytest.approx(1)
 
 
 class Stop(Exception):
@@ -97,12 +133,12 @@ def test_what_f_raises_comes_back(error):
         needed += 1
         return -t * t
 
-    fenchel.predict(2, counting)
+    fenchel.predict(Tsallis(2), counting)
     for count in (0, 1, 20, needed // 2, needed - 1):
         with pytest.raises(type(error)) as caught:
-            fenchel.predict(2, raising_after(count, error))
+            fenchel.predict(Tsallis(2), raising_after(count, error))
         assert caught.value is error
-    p = fenchel.predict(2, raising_after(needed, error))
+    p = fenchel.predict(Tsallis(2), raising_after(needed, error))
     other = fenchel.BetaGaussian(2)
     calls = [
         lambda: p.pdf(0.1),
@@ -121,8 +157,8 @@ def test_what_f_raises_comes_back(error):
         lambda: p.fenchel_young(other),
         lambda: p.cross_omega(0.3),
         lambda: other.fenchel_young(p),
-        lambda: fenchel.CappedParabola(1, 1).fenchel_young(p),
-        lambda: fenchel.SmoothTriangular(1, 1).fenchel_young(p),
+        lambda: fenchel.CappedParabola(1).fenchel_young(p),
+        lambda: fenchel.SmoothTriangular(1).fenchel_young(p),
         lambda: fenchel.TruncatedGaussian(2).cross_omega(p),
     ]
     for call in calls:
@@ -133,7 +169,7 @@ def test_what_f_raises_comes_back(error):
 
 @pytest.mark.parametrize("score", [None, parabola])
 def test_what_the_function_of_an_expectation_raises_comes_back(score):
-    p = fenchel.predict(2, score) if score else fenchel.CappedParabola(1, 1)
+    p = fenchel.predict(Tsallis(2), score) if score else fenchel.CappedParabola(1)
     error = Stop()
     with pytest.raises(Stop) as caught:
         p.expect(raising_after(5, error))
@@ -146,34 +182,43 @@ def test_what_the_function_of_an_expectation_raises_comes_back(score):
 
 def test_bad_arguments():
     with pytest.raises(TypeError, match="f must be callable, got 3"):
-        fenchel.predict(2, 3)
+        fenchel.predict(Tsallis(2), 3)
     for answer in (None, "1", 1j, [1.0]):
         with pytest.raises(TypeError, match="f must return a real number"):
-            fenchel.predict(2, lambda t: answer)
+            fenchel.predict(Tsallis(2), lambda t: answer)
     for answer in (math.nan, math.inf):
         with pytest.raises(ValueError, match=r"f\(.*must be a number below infinity"):
-            fenchel.predict(2, lambda t: answer)
+            fenchel.predict(Tsallis(2), lambda t: answer)
     for alpha in (0, -1, math.nan, math.inf):
         with pytest.raises(ValueError, match="alpha"):
-            fenchel.predict(alpha, parabola)
+            fenchel.predict(Tsallis(alpha), parabola)
     for a, b in ((1, 1), (2, 1), (math.nan, 1), (0, math.nan)):
         with pytest.raises(ValueError, match="lower|upper"):
-            fenchel.predict(2, parabola, a, b)
+            fenchel.predict(Tsallis(2), parabola, Interval(a, b))
     with pytest.raises(ValueError, match="no distribution exists"):
-        fenchel.predict(2, lambda t: 0.0)
+        fenchel.predict(Tsallis(2), lambda t: 0.0)
     with pytest.raises(TypeError, match="alpha must be a real number"):
-        fenchel.predict("2", parabola)
+        fenchel.predict(Tsallis("2"), parabola)
+    with pytest.raises(TypeError, match="regularizer must be Tsallis, TotalVariation or Sobolev, got 2"):
+        fenchel.predict(2, parabola)
+    with pytest.raises(TypeError, match=r"domain must be Line\(\) or an Interval, got 0"):
+        fenchel.predict(Tsallis(2), parabola, 0)
+    for gamma in (-1, math.nan, math.inf):
+        for regularizer in (TotalVariation, Sobolev):
+            with pytest.raises(ValueError, match="gamma must be"):
+                regularizer(gamma)
 
 
 def test_pickles_where_f_does():
-    p = fenchel.predict(1.5, parabola, -2, 3)
+    p = fenchel.predict(Tsallis(1.5), parabola, Interval(-2, 3))
     for other in (pickle.loads(pickle.dumps(p)), copy.deepcopy(p), copy.copy(p)):
         assert other == p and hash(other) == hash(p)
-        assert (other.alpha, other.f, other.a, other.b) == (1.5, parabola, -2, 3)
+        assert (other.regularizer, other.f, other.domain) == (Tsallis(1.5), parabola, Interval(-2, 3))
         np.testing.assert_array_equal(other.pdf([0, 0.5]), p.pdf([0, 0.5]))
-    assert repr(p).startswith("NumericDensity(alpha=1.5, f=<function parabola") and p != fenchel.predict(1.5, parabola)
+    assert repr(p).startswith("NumericDensity(regularizer=Tsallis(alpha=1.5, temperature=1.0), f=<function parabola")
+    assert p != fenchel.predict(Tsallis(1.5), parabola) and p != fenchel.predict(Tsallis(2), parabola, Interval(-2, 3))
     with pytest.raises((pickle.PicklingError, AttributeError), match="lambda"):
-        pickle.dumps(fenchel.predict(2, lambda t: -t * t))
+        pickle.dumps(fenchel.predict(Tsallis(2), lambda t: -t * t))
 
 
 class Score:
@@ -184,7 +229,7 @@ class Score:
 def test_f_is_freed():
     f = Score()
     reference = weakref.ref(f)
-    p = fenchel.predict(2, f)
+    p = fenchel.predict(Tsallis(2), f)
     escort = p.escort(0.5)
     core = escort._core
     del f, p, escort
@@ -196,19 +241,20 @@ def test_f_is_freed():
 def test_a_cycle_is_freed():
     f = Score()
     reference = weakref.ref(f)
-    f.density = fenchel.predict(2, f)
+    f.density = fenchel.predict(Tsallis(2), f)
     del f
     gc.collect()
     assert reference() is None
 
 
 def test_many_predictions_do_not_leak():
-    created = [weakref.ref(f) for f in (Score() for _ in range(100)) if fenchel.predict(2, f, -1, 1).pdf(0) > 0]
+    scores = (Score() for _ in range(100))
+    created = [weakref.ref(f) for f in scores if fenchel.predict(Tsallis(2), f, Interval(-1, 1)).pdf(0) > 0]
     assert not any(reference() for reference in created)
 
 
 def test_threads_at_once():
-    p, t = fenchel.predict(2, parabola), np.linspace(-1, 1, 200)
-    for density, distribution in at_once(4, lambda: (fenchel.predict(2, parabola).pdf(t), p.cdf(t))):
+    p, t = fenchel.predict(Tsallis(2), parabola), np.linspace(-1, 1, 200)
+    for density, distribution in at_once(4, lambda: (fenchel.predict(Tsallis(2), parabola).pdf(t), p.cdf(t))):
         np.testing.assert_array_equal(density, p.pdf(t))
         np.testing.assert_array_equal(distribution, p.cdf(t))

@@ -229,7 +229,7 @@ def test_shapes_and_kinds_of_arrays(p):
 
 
 def test_threads_at_once():
-    p, count = MultivariateBetaGaussian(1.5, MU, SIGMA), fenchel.SparsePoisson(5)
+    p, count = MultivariateBetaGaussian(1.5, MU, SIGMA), fenchel.SparsePoisson(mu=5)
 
     def work(seed):
         draws = p.rvs(2000, seed)
@@ -307,11 +307,11 @@ P = MultivariateBetaGaussian
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: P(2, MU, [[1, 2], [0, 1]]), ValueError, r"scale\[1, 0\] must equal scale\[0, 1\] = 2, got 0"),
-        (lambda: P(2, MU, [[1, 2], [2, 1]]), ValueError, "smallest eigenvalue of scale must not be negative, got -"),
-        (lambda: P(2, MU, [[0, 0], [0, 0]]), ValueError, "largest eigenvalue of scale must be positive, got 0"),
-        (lambda: P(2, MU, np.ones((2, 3))), ValueError, "scale must be 2 x 2, got 2 x 3"),
-        (lambda: P(2, MU, [1, 2, 3]), ValueError, r"scale.size\(\) must be mu.size\(\) = 2, got 3"),
+        (lambda: P(2, MU, [[1, 2], [0, 1]]), ValueError, r"Sigma\[1, 0\] must equal Sigma\[0, 1\] = 2, got 0"),
+        (lambda: P(2, MU, [[1, 2], [2, 1]]), ValueError, "smallest eigenvalue of Sigma must not be negative, got -"),
+        (lambda: P(2, MU, [[0, 0], [0, 0]]), ValueError, "largest eigenvalue of Sigma must be positive, got 0"),
+        (lambda: P(2, MU, np.ones((2, 3))), ValueError, "Sigma must be 2 x 2, got 2 x 3"),
+        (lambda: P(2, MU, [1, 2, 3]), ValueError, r"sigma2.size\(\) must be mu.size\(\) = 2, got 3"),
         (lambda: P(2, MU, 3), ValueError, r"Sigma must be a matrix, got an array of shape \(\)"),
         (lambda: P(2, 0, [1]), ValueError, r"mu must be a vector, got an array of shape \(\)"),
         (lambda: P(2, [], []), ValueError, r"mu.size\(\) must be positive, got 0"),

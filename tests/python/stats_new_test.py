@@ -23,12 +23,12 @@ LINE = [
     *(fenchel.BetaLaplace(alpha, -0.3, 2.5) for alpha in (0.9, 1, 2)),
     fenchel.Triangular(1, 4),
     fenchel.TruncatedGaussian(2, 0.2, 5),
-    fenchel.CappedParabola(2.5, 0.3, -0.7),
-    fenchel.CappedTriangular(2.5, 0.3, -0.7),
-    fenchel.SmoothParabola(2.5, 0.3, -0.7),
-    fenchel.SmoothTriangular(2.5, 0.3, -0.7),
+    fenchel.CappedParabola(0.3, -0.7, 2.5**2),
+    fenchel.CappedTriangular(0.3, -0.7, 2.5),
+    fenchel.SmoothParabola(0.3, -0.7, 2.5**2),
+    fenchel.SmoothTriangular(0.3, -0.7, 2.5),
 ]
-INTEGERS = [fenchel.SparsePoisson(3.3, 1.5), fenchel.SparsePoisson(3.3, 1), fenchel.SparseIntegerGaussian(-2.2, 20, 2)]
+INTEGERS = [fenchel.SparsePoisson(1.5, 3.3), fenchel.SparsePoisson(1, 3.3), fenchel.SparseIntegerGaussian(2, -2.2, 20)]
 OLD = {"ccdf": "sf", "logccdf": "logsf", "icdf": "ppf", "iccdf": "isf", "variance": "var"}
 
 
@@ -71,7 +71,7 @@ def test_shapes_alone_give_the_standard_member():
     assert variable.mu == 0 and variable.sigma2 == 1
     assert variable.support() == fenchel.BetaGaussian(2).support()
     assert repr(variable) == "BetaGaussian(alpha=np.float64(2.0))" and str(variable) == "BetaGaussian(alpha=2.0)"
-    close(stats.CappedParabola(gamma=[0.1, 3.0]).pdf(0.2), [fenchel.CappedParabola(1, g).pdf(0.2) for g in (0.1, 3)])
+    close(stats.CappedParabola(gamma=[0.1, 3.0]).pdf(0.2), [fenchel.CappedParabola(g).pdf(0.2) for g in (0.1, 3)])
     with pytest.raises(ValueError, match="do not match"):
         stats.BetaGaussian(alpha=2.0, sigma2=1.0)
 
@@ -132,7 +132,7 @@ def test_what_is_no_member_is_nan():
         assert np.isnan(getattr(variable, name)(0.2)).all()
     assert np.isnan(variable.mean()).all() and np.isnan(variable.support()).all()
     assert np.isnan(stats.BetaGaussian(alpha=2.0).icdf([-0.1, 1.1])).all()
-    assert np.isnan(stats.SparsePoisson(mu=[-1.0, 2.0], alpha=[1.0, 0.5]).pmf(1)).all()
+    assert np.isnan(stats.SparsePoisson(alpha=[1.0, 0.5], mu=[-1.0, 2.0]).pmf(1)).all()
 
 
 def test_pickles_and_names():

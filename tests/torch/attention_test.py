@@ -285,7 +285,7 @@ def test_errors_name_what_is_wrong():
         ft.continuous_attention(2.0, torch.zeros(3), torch.ones(3), basis)
     with pytest.raises(ValueError, match="must be of one batch"):
         ft.continuous_attention(2.0, torch.zeros(3), torch.ones(2), line_basis())
-    with pytest.raises(ValueError, match=r"scale\[1\] must be positive and finite, got -1"):
+    with pytest.raises(ValueError, match=r"Sigma\[1\] must be positive and finite, got -1"):
         ft.continuous_attention(2.0, torch.zeros(2), torch.tensor([1.0, -1.0]), line_basis())
     with pytest.raises(ValueError, match="alpha must be positive, got -2"):
         ft.continuous_attention(-2.0, torch.zeros(2), torch.ones(2), line_basis())

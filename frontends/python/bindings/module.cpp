@@ -23,23 +23,23 @@ NB_MODULE(_core, m) {
   bind_negentropy(m);
 
   // Families come before what speaks of them.
+  bind_regularizers(m);
   bind_numeric_density(m);
-  bind_beta_gaussian(m);
-  bind_beta_laplace(m);
-  bind_capped(m);
+  bind_line_families(m);
+  bind_beta_gaussian();
   bind_integers(m);
   bind_multivariate_beta_gaussian(m);
-  bind_smooth(m);
-  bind_truncated_gaussian(m);
+  bind_mixture(m);
   bind_any_density(m);
-  bind_gamma_losses();
-  bind_tsallis_losses();
+  bind_line_losses();
   bind_geometry(m);
 
   bind_basis(m);
   bind_attend(m);
   bind_attend_rows(m);
   bind_ridge(m);
+  bind_mixture_em(m);
+  bind_composition(m);
 
   bind_statistics(m);
   bind_fit(m);

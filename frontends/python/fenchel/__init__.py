@@ -5,22 +5,25 @@ SciPy's, `fenchel.sklearn` estimators, `fenchel.plot` pictures, `fenchel.torch` 
 needs its package, and is imported by its name.
 """
 
-from ._attention import attend, attend_jacobian, attend_jvp, attend_vjp
-from ._attention_batch import attend_batch, attend_batch_jvp, attend_batch_vjp, attend_context, attend_context_vjp
+from ._attention import attend, attend_context, attend_context_vjp, attend_jacobian, attend_jvp, attend_vjp
 from ._basis import (
     Basis,
     ConcatenatedBasis,
     FourierBasis,
     FunctionBasis,
     GaussianBasis,
+    MultivariateGaussianBasis,
     PolynomialBasis,
     grid_positions,
     positions,
 )
+from ._composition import compose, compose_vjp
 from ._core import ConvergenceError
 from ._core import version as __version__
 from ._data import batches
+from ._densities import Densities
 from ._distribution import Distribution, EscortDensity, LineDistribution, NumericDistribution
+from ._domain import Domain, Interval, Line
 from ._fit import Fit, fit
 from ._fusedmax import (
     fusedmax,
@@ -48,7 +51,7 @@ from ._geometry import (
 )
 from ._integers import IntegerDistribution, IntegerPrediction, IntegerTable, SparseIntegerGaussian, SparsePoisson
 from ._line import BetaGaussian, BetaLaplace, Triangular, TruncatedGaussian, Uniform
-from ._map_losses import cross_omega_loss, entmax_conjugate, entmax_hessian_product, entmax_loss, escort, negentropy
+from ._map_losses import cross_omega, entmax_conjugate, entmax_hessian_product, entmax_loss, escort, negentropy
 from ._maps import (
     entmax,
     entmax_jvp,
@@ -56,19 +59,17 @@ from ._maps import (
     entmax_vjp,
     entmax_vjp_vjp,
     softmax,
-    softmax_jvp,
-    softmax_vjp,
     sparsemax,
-    sparsemax_jvp,
-    sparsemax_vjp,
     support_size,
 )
+from ._mixture import Mixture, MixtureFit, MultivariateMixture, fit_mixture
 from ._predict import NumericDensity, predict
+from ._regularizer import Regularizer, Sobolev, TotalVariation, Tsallis
 from ._ridge import RidgeRegression, ValueFunction, ridge_values
 from ._space import Ellipsoid, MultivariateBetaGaussian
 from ._statistics import AbsoluteMoments, CountHistogram, LineMoments, Moments, RadialMoments, Statistics
 from ._threads import num_threads, set_num_threads
-from ._weights import match_weights, match_weights_batch, match_weights_batch_vjp
+from ._weights import match_weights, match_weights_vjp
 
 __all__ = [
     "AbsoluteMoments",
@@ -81,7 +82,9 @@ __all__ = [
     "ConcatenatedBasis",
     "ConvergenceError",
     "CountHistogram",
+    "Densities",
     "Distribution",
+    "Domain",
     "Ellipsoid",
     "EscortDensity",
     "Fit",
@@ -91,37 +94,46 @@ __all__ = [
     "IntegerDistribution",
     "IntegerPrediction",
     "IntegerTable",
+    "Interval",
+    "Line",
     "LineDistribution",
     "LineMoments",
+    "Mixture",
+    "MixtureFit",
     "Moments",
     "MultivariateAffineMap",
     "MultivariateBetaGaussian",
+    "MultivariateGaussianBasis",
+    "MultivariateMixture",
     "NumericDensity",
     "NumericDistribution",
     "PolynomialBasis",
     "RadialMoments",
+    "Regularizer",
     "RidgeRegression",
     "SmoothParabola",
     "SmoothTriangular",
+    "Sobolev",
     "SparseIntegerGaussian",
     "SparsePoisson",
     "Statistics",
+    "TotalVariation",
     "Triangular",
     "TruncatedGaussian",
+    "Tsallis",
     "Uniform",
     "ValueFunction",
     "__version__",
     "attend",
-    "attend_batch",
-    "attend_batch_jvp",
-    "attend_batch_vjp",
     "attend_context",
     "attend_context_vjp",
     "attend_jacobian",
     "attend_jvp",
     "attend_vjp",
     "batches",
-    "cross_omega_loss",
+    "compose",
+    "compose_vjp",
+    "cross_omega",
     "entmax",
     "entmax_conjugate",
     "entmax_hessian_product",
@@ -132,6 +144,7 @@ __all__ = [
     "entmax_vjp_vjp",
     "escort",
     "fit",
+    "fit_mixture",
     "fusedmax",
     "fusedmax_grid",
     "fusedmax_grid_jvp",
@@ -144,8 +157,7 @@ __all__ = [
     "geodesic_distance",
     "grid_positions",
     "match_weights",
-    "match_weights_batch",
-    "match_weights_batch_vjp",
+    "match_weights_vjp",
     "negentropy",
     "num_threads",
     "optimal_map",
@@ -158,11 +170,7 @@ __all__ = [
     "smooth_sparsemax_loss",
     "smooth_sparsemax_vjp",
     "softmax",
-    "softmax_jvp",
-    "softmax_vjp",
     "sparsemax",
-    "sparsemax_jvp",
-    "sparsemax_vjp",
     "support_size",
     "wasserstein2",
     "wasserstein_geodesic",

@@ -11,32 +11,43 @@ import numpy.typing as npt
 from . import _core
 from ._arrays import FloatArray, doubles, shown
 from ._basis import Basis
+from ._densities import Densities, DensityRows, delivered, kernels
 from ._distribution import Distribution
+from ._rows import Array
 
 
-def attend(p: Distribution | Sequence[Distribution] | npt.ArrayLike, basis: Basis) -> FloatArray:
+def attend(
+    p: Distribution | Densities | Sequence[Distribution] | npt.ArrayLike, basis: Basis, out: Array | None = None
+) -> Array:
     """The mean of each function of a basis under a density: r = E_p[psi], where continuous attention looks.
 
-    The context of attention is B r for values V(t) = B psi(t): see `ridge_values` and `ValueFunction`. For arrays of
-    parameters, and float32, use `attend_batch`.
+    The context of attention is B r for values V(t) = B psi(t): see `ridge_values`, `ValueFunction` and
+    `attend_context`.
 
     Parameters
     ----------
-    p : distribution, sequence of distributions, or array_like
-        Where attention looks. An array is a sample, of numbers or for a basis on R^D of points, a row each; a number
-        (a vector) is a single point.
+    p : distribution, sequence of distributions, Densities, or array_like
+        Where attention looks. `Densities` are a batch of beta-Gaussians, for Gaussian functions. An array is a sample,
+        of numbers or for a basis on R^D of points, a row each; a number (a vector) is a single point.
     basis : Basis
         Functions on what p is a distribution on.
+    out : ndarray, optional
+        Where the result goes.
 
     Returns
     -------
-    ndarray, shape (N,), or (len(p), N) for a sequence of distributions
+    ndarray, shape (N,), or (len(p), N) for a sequence of distributions, (..., N) for Densities
+        In float32 for Densities whose mu and Sigma are, else float64. All arithmetic is in float64.
 
     Examples
     --------
-    >>> from fenchel import BetaGaussian, GaussianBasis, PolynomialBasis, attend
-    >>> attend(BetaGaussian(alpha=2, mu=0.3, sigma2=0.002), GaussianBasis([0.0, 0.25, 0.5], 0.15)).round(4)
+    >>> from fenchel import BetaGaussian, Densities, GaussianBasis, PolynomialBasis, attend
+    >>> basis = GaussianBasis([0.0, 0.25, 0.5], 0.15)
+    >>> attend(BetaGaussian(alpha=2, mu=0.3, sigma2=0.002), basis).round(4)
     array([0.4541, 2.3259, 1.1582])
+    >>> attend(Densities(2, [0.3, 0.4], 0.002), basis).round(4)
+    array([[0.4541, 2.3259, 1.1582],
+           [0.1211, 1.6045, 2.0239]])
     >>> attend([BetaGaussian(1, 2.0), BetaGaussian(1, 3.0)], PolynomialBasis(2))
     array([[ 1.,  2.,  5.],
            [ 1.,  3., 10.]])
@@ -44,6 +55,15 @@ def attend(p: Distribution | Sequence[Distribution] | npt.ArrayLike, basis: Basi
     array([1., 3.])
     """
     check_basis("attend", basis)
+    if not isinstance(p, Densities):
+        return delivered("attend", _attended(p, basis), out)
+    rows = DensityRows("attend", p, basis)
+    result = rows.result(out, len(basis))
+    kernels.attend_rows(*rows.arguments, result.reshape(rows.rows, len(basis)))
+    return delivered("attend", result, out)
+
+
+def _attended(p: Distribution | Sequence[Distribution] | npt.ArrayLike, basis: Basis) -> FloatArray:
     if isinstance(p, Distribution):
         _check_domain("attend", p, basis)
         return np.asarray(basis._stacked(lambda core: _core.attend(p._core, core)))
@@ -51,7 +71,7 @@ def attend(p: Distribution | Sequence[Distribution] | npt.ArrayLike, basis: Basi
         for each in p:
             if not isinstance(each, Distribution):
                 raise TypeError(f"attend: p must be all distributions, or all numbers, got {shown(each)}")
-        return np.stack([attend(each, basis) for each in p])
+        return np.stack([_attended(each, basis) for each in p])
     sample = doubles("p", cast(npt.ArrayLike, p))
     dimension = 0 if basis.dimension is None else 1
     if sample.ndim == dimension:
@@ -63,22 +83,23 @@ def attend(p: Distribution | Sequence[Distribution] | npt.ArrayLike, basis: Basi
     return np.asarray(basis._stacked(lambda core: core.attend_sample(points)))
 
 
-def attend_vjp(p: Distribution, basis: Basis, cotangent: npt.ArrayLike) -> dict[str, Any]:
-    """The gradient of cotangent . attend(p, basis) in the parameters of p.
+def attend_vjp(p: Distribution | Densities, basis: Basis, cotangent: npt.ArrayLike) -> dict[str, Any]:
+    """The gradient of sum(cotangent * attend(p, basis)) in the parameters of p.
 
     Parameters
     ----------
-    p : BetaGaussian, BetaLaplace, CappedTriangular, CappedParabola, SmoothTriangular, SmoothParabola or \
-MultivariateBetaGaussian
+    p : BetaGaussian, BetaLaplace, CappedTriangular, CappedParabola, SmoothTriangular, SmoothParabola, \
+MultivariateBetaGaussian or Densities
     basis : Basis
-        For a `MultivariateBetaGaussian` a `GaussianBasis`.
-    cotangent : array_like, shape (N,)
+        For a `MultivariateBetaGaussian` a `MultivariateGaussianBasis`.
+    cotangent : array_like, shape (N,), (..., N) for Densities
 
     Returns
     -------
     dict
-        By name: "mu", "sigma2" or "b", and "alpha" or "gamma"; "mu", "Sigma" and "alpha" on R^D, where that of Sigma is
-        the symmetric G of dL = Tr(G dSigma).
+        By name: "mu", "sigma2" or "b", and "alpha" or "gamma"; "mu", "Sigma" and "alpha" on R^D and for Densities,
+        there one for each density, also where densities share a parameter. That of a matrix Sigma is the symmetric G of
+        dL = Tr(G dSigma).
 
     Examples
     --------
@@ -86,6 +107,11 @@ MultivariateBetaGaussian
     >>> attend_vjp(BetaGaussian(1, mu=3), PolynomialBasis(2), [0, 0, 1])["mu"]
     6.0
     """
+    if isinstance(p, Densities):
+        rows = DensityRows("attend_vjp", p, basis)
+        gradients = rows.gradients()
+        kernels.attend_rows_vjp(*rows.arguments, rows.flat("cotangent", cotangent, (len(basis),)), *gradients)
+        return rows.shaped(gradients)
     _check_differentiable("attend_vjp", p, basis)
     weights = doubles("cotangent", cotangent)
     if weights.shape != (len(basis),):
@@ -95,7 +121,9 @@ MultivariateBetaGaussian
     return dict(zip(_names(p), _core.attend_vjp(p._core, basis._core, weights)))
 
 
-def attend_jvp(p: Distribution, basis: Basis, direction: Mapping[str, npt.ArrayLike]) -> FloatArray:
+def attend_jvp(
+    p: Distribution | Densities, basis: Basis, direction: Mapping[str, npt.ArrayLike], out: Array | None = None
+) -> Array:
     """How attend(p, basis) moves when the parameters of p move along a direction.
 
     Parameters
@@ -103,11 +131,13 @@ def attend_jvp(p: Distribution, basis: Basis, direction: Mapping[str, npt.ArrayL
     p, basis
         As in `attend_vjp`.
     direction : mapping
-        By the names of `attend_vjp`; a parameter that is not there does not move. That of Sigma is symmetric.
+        By the names of `attend_vjp`; a parameter that is not there does not move. That of a matrix Sigma is symmetric.
+    out : ndarray, optional
+        Where the result goes.
 
     Returns
     -------
-    ndarray, shape (N,)
+    ndarray, shape (N,), (..., N) for Densities
 
     Examples
     --------
@@ -115,6 +145,17 @@ def attend_jvp(p: Distribution, basis: Basis, direction: Mapping[str, npt.ArrayL
     >>> attend_jvp(BetaGaussian(1, mu=3), PolynomialBasis(2), {"mu": 1})
     array([0., 1., 6.])
     """
+    if not isinstance(p, Densities):
+        return delivered("attend_jvp", _moved(p, basis, direction), out)
+    rows = DensityRows("attend_jvp", p, basis)
+    along = rows.flat_parameters("direction", direction)
+    result = rows.result(out, len(basis), *along)
+    by_alpha = along[0] if "alpha" in direction else None
+    kernels.attend_rows_jvp(*rows.arguments, by_alpha, *along[1:], result.reshape(rows.rows, len(basis)))
+    return delivered("attend_jvp", result, out)
+
+
+def _moved(p: Distribution, basis: Basis, direction: Mapping[str, npt.ArrayLike]) -> FloatArray:
     _check_differentiable("attend_jvp", p, basis)
     names = _names(p)
     if not isinstance(direction, Mapping):
@@ -159,6 +200,60 @@ def attend_jacobian(p: Distribution, basis: Basis) -> FloatArray:
     """
     _check_differentiable("attend_jacobian", p, basis)
     return np.asarray(basis._stacked(lambda core: _core.attend_jacobian(p._core, core)))
+
+
+def attend_context(
+    p: Densities, basis: Basis, values: npt.ArrayLike, out: Array | None = None
+) -> Array:
+    """The contexts B E_p[psi] of a batch, without storing E_p[psi]; see `ValueFunction.context` for one density.
+
+    Parameters
+    ----------
+    p : Densities
+    basis : GaussianBasis or MultivariateGaussianBasis
+    values : array_like, shape (M, N), or (K, ..., M, N)
+        The matrix B of all densities, or one for each index of the first axes of the batch: (K, M, N) goes with
+        densities of shape (K,) or (K, Q).
+    out : ndarray, optional
+        Where the result goes.
+
+    Returns
+    -------
+    ndarray, shape (..., M)
+
+    Examples
+    --------
+    >>> from fenchel import Densities, GaussianBasis, attend_context
+    >>> basis = GaussianBasis([0.0, 0.25, 0.5], 0.15)
+    >>> attend_context(Densities(2, [0.3, 0.4], 0.002), basis, [[1.0, 2.0, 3.0]]).round(4)
+    array([[8.5806],
+           [9.4019]])
+    """
+    rows = DensityRows("attend_context", p, basis, values)
+    matrices = rows.value_matrices(values)
+    result = rows.result(out, matrices.shape[1], matrices)
+    kernels.attend_context_rows(*rows.arguments, matrices, result.reshape(rows.rows, matrices.shape[1]))
+    return delivered("attend_context", result, out)
+
+
+def attend_context_vjp(
+    p: Densities, basis: Basis, values: npt.ArrayLike, cotangent: npt.ArrayLike
+) -> dict[str, Array]:
+    """The gradient of sum(cotangent * attend_context(...)): that of `attend_vjp`, and "values" like values.
+
+    Examples
+    --------
+    >>> from fenchel import Densities, GaussianBasis, attend_context_vjp
+    >>> basis = GaussianBasis([0.0, 0.25, 0.5], 0.15)
+    >>> attend_context_vjp(Densities(2, [0.3], 0.002), basis, [[1.0, 2.0, 3.0]], [[1.0]])["values"].round(4)
+    array([[0.4541, 2.3259, 1.1582]])
+    """
+    rows = DensityRows("attend_context_vjp", p, basis, values)
+    matrices = rows.value_matrices(values)
+    weights = rows.flat("cotangent", cotangent, matrices.shape[1:2])
+    gradients, by_values = rows.gradients(), np.empty_like(matrices)
+    kernels.attend_context_rows_vjp(*rows.arguments, matrices, weights, *gradients, by_values)
+    return rows.shaped(gradients) | {"values": by_values.reshape(np.shape(values))}
 
 
 _DIFFERENTIABLE = (

@@ -79,11 +79,10 @@ class GaussianBasis(Basis):
 
     Parameters
     ----------
-    mu : array_like
-        The means: shape (N,) for functions on the line, (N, D) for functions on R^D.
-    sigma : array_like
-        On the line the standard deviations, shape (N,), or a number for all of them. On R^D the covariances, shape
-        (N, D, D), or (D, D) for all of them.
+    mu : array_like, shape (N,)
+        The centres.
+    sigma : array_like, shape (N,), or a number for all of them
+        The standard deviations.
 
     Examples
     --------
@@ -94,28 +93,23 @@ class GaussianBasis(Basis):
     >>> basis([0.0, 0.5]).round(4)
     array([[1.9947, 0.0876, 0.    ],
            [0.0876, 1.9947, 0.0876]])
-    >>> GaussianBasis([[0.2, 0.2], [0.8, 0.5]], [[0.1, 0.0], [0.0, 0.2]]).dimension
-    2
     """
 
     __slots__ = ()
     _parameters = ("mu", "sigma")
 
     def __init__(self, mu: npt.ArrayLike, sigma: npt.ArrayLike) -> None:
-        means, scales = doubles("mu", mu), doubles("sigma", sigma)
-        if means.ndim not in (1, 2):
-            raise ValueError(f"GaussianBasis: mu must have shape (N,) or (N, D), got {means.shape}")
-        shape = means.shape + means.shape[1:]
-        if scales.shape not in ((shape, ()) if means.ndim == 1 else (shape, shape[1:])):
-            wanted = f"{shape} or a number" if means.ndim == 1 else f"{shape} or {shape[1:]}: covariances"
+        centres, deviations = doubles("mu", mu), doubles("sigma", sigma)
+        if centres.ndim != 1:
+            hint = ": see MultivariateGaussianBasis" * (centres.ndim == 2)
+            raise ValueError(f"GaussianBasis: mu must have shape (N,), got {centres.shape}{hint}")
+        if deviations.shape not in (centres.shape, ()):
             raise ValueError(
-                f"GaussianBasis: sigma must have shape {wanted}, as mu has {means.shape}, got {scales.shape}"
+                f"GaussianBasis: sigma must have shape {centres.shape}, as mu has, or be a number, "
+                f"got {deviations.shape}"
             )
-        scales = np.broadcast_to(scales, shape)
-        if means.ndim == 1:
-            self._core = _core.GaussianBasis(means.tolist(), scales.tolist())
-        else:
-            self._core = _core.MultivariateGaussianBasis(means.T, list(scales))
+        deviations = np.broadcast_to(deviations, centres.shape)
+        self._core = _core.GaussianBasis(centres.tolist(), deviations.tolist())
 
     @classmethod
     def linearly_spaced(
@@ -123,41 +117,83 @@ class GaussianBasis(Basis):
     ) -> Self:
         """For each sigma in turn as many functions as for the others, `count` in all, from lower to upper.
 
-        The means include both ends. The paper's basis for audio is ``linearly_spaced(128)``.
+        The centres include both ends. The paper's basis for audio is ``linearly_spaced(128)``.
         """
         first, last = reals(lower=lower, upper=upper)
-        widths = _numbers("sigma", sigma)
-        return cls._of(_core.GaussianBasis.linearly_spaced(_count("count", count), first, last, widths))
+        deviations = _numbers("sigma", sigma)
+        return cls._of(_core.GaussianBasis.linearly_spaced(_count("count", count), first, last, deviations))
+
+    @property
+    def mu(self) -> FloatArray:
+        """The centres, (N,)."""
+        return np.array(self._core.mu())
+
+    @property
+    def sigma(self) -> FloatArray:
+        """The standard deviations, (N,)."""
+        return np.array(self._core.sigma())
+
+
+class MultivariateGaussianBasis(Basis):
+    """Gaussian radial basis functions on R^D, psi_j(t) = N(t; mu_j, Sigma_j): densities.
+
+    Parameters
+    ----------
+    mu : array_like, shape (N, D)
+        The centres.
+    Sigma : array_like, shape (N, D, D), or (D, D) for all of them
+        The covariances.
+
+    Examples
+    --------
+    >>> from fenchel import MultivariateGaussianBasis
+    >>> basis = MultivariateGaussianBasis([[0.2, 0.2], [0.8, 0.5]], [[0.1, 0.0], [0.0, 0.2]])
+    >>> len(basis), basis.dimension
+    (2, 2)
+    """
+
+    __slots__ = ()
+    _parameters = ("mu", "Sigma")
+
+    def __init__(self, mu: npt.ArrayLike, Sigma: npt.ArrayLike) -> None:
+        centres, covariances = doubles("mu", mu), doubles("Sigma", Sigma)
+        if centres.ndim != 2:
+            hint = ": see GaussianBasis" * (centres.ndim == 1)
+            raise ValueError(f"MultivariateGaussianBasis: mu must have shape (N, D), got {centres.shape}{hint}")
+        shape = centres.shape + centres.shape[1:]
+        if covariances.shape not in (shape, shape[1:]):
+            raise ValueError(
+                f"MultivariateGaussianBasis: Sigma must have shape {shape} or {shape[1:]}, as mu has {centres.shape}, "
+                f"got {covariances.shape}"
+            )
+        self._core = _core.MultivariateGaussianBasis(centres.T, list(np.broadcast_to(covariances, shape)))
 
     @classmethod
-    def unit_square(cls, rows: int, columns: int, covariance: npt.ArrayLike) -> Self:
+    def unit_square(cls, rows: int, columns: int, Sigma: npt.ArrayLike) -> Self:
         """rows x columns functions on the unit square with one covariance, row by row, ends included.
 
         The paper's basis for images is ``unit_square(10, 10, 0.001 * np.eye(2))``.
         """
-        matrix = doubles("covariance", covariance)
-        if matrix.shape != (2, 2):
-            raise ValueError(f"unit_square: covariance must have shape (2, 2), got {matrix.shape}")
-        return cls._of(
-            _core.MultivariateGaussianBasis.unit_square(_count("rows", rows), _count("columns", columns), matrix)
-        )
+        covariance = doubles("Sigma", Sigma)
+        if covariance.shape != (2, 2):
+            raise ValueError(f"unit_square: Sigma must have shape (2, 2), got {covariance.shape}")
+        counts = _count("rows", rows), _count("columns", columns)
+        return cls._of(_core.MultivariateGaussianBasis.unit_square(*counts, covariance))
 
     @property
-    def dimension(self) -> int | None:
-        """None for functions of a number, D for functions of a point of R^D."""
-        return None if isinstance(self._core, _core.GaussianBasis) else int(self._core.dimension())
+    def dimension(self) -> int:
+        """D."""
+        return int(self._core.dimension())
 
     @property
     def mu(self) -> FloatArray:
-        """The means, (N,) or (N, D)."""
-        core = self._core
-        return np.array(core.means() if self.dimension is None else [core.mean(j) for j in range(len(self))])
+        """The centres, (N, D)."""
+        return np.array([self._core.mu(j) for j in range(len(self))])
 
     @property
-    def sigma(self) -> FloatArray:
-        """The standard deviations (N,), or the covariances (N, D, D)."""
-        core = self._core
-        return np.array(core.widths() if self.dimension is None else [core.covariance(j) for j in range(len(self))])
+    def Sigma(self) -> FloatArray:
+        """The covariances, (N, D, D)."""
+        return np.array([self._core.Sigma(j) for j in range(len(self))])
 
 
 class PolynomialBasis(Basis):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -24,18 +24,29 @@ class Distribution(Value):
     """
 
     __slots__ = ()
+    _tsallis: ClassVar[float | None] = None
+    """The order of the Tsallis entropy in the regularizer, where it is no parameter."""
 
     @classmethod
-    def fit(cls, data: Any, *, weights: npt.ArrayLike | None = None, **fixed: float | None) -> Self:
+    def fit(cls, data: Any, *, weights: npt.ArrayLike | None = None, **fixed: float | str | None) -> Self:
         """The member of this family that matches the moments of data: `fenchel.fit`, which says more, without errors.
 
         >>> import fenchel
         >>> fenchel.SparsePoisson.fit([0, 1, 2], alpha=1)
-        SparsePoisson(mu=1.0, alpha=1.0)
+        SparsePoisson(alpha=1.0, mu=1.0)
         """
         from ._fit import fit
 
         return fit(cls, data, weights=weights, **fixed).distribution
+
+    def _order(self, alpha: float | None) -> float:
+        """alpha, or the order of the Tsallis entropy in the regularizer that this is a prediction of."""
+        if alpha is not None:
+            return reals(alpha=alpha)[0]
+        own = getattr(self, "alpha", self._tsallis)
+        if own is None:
+            raise TypeError(f"tsallis_entropy: {type(self).__name__} is no prediction with an order: alpha is needed")
+        return float(own)
 
 
 class NumericDistribution(Distribution):
@@ -116,12 +127,12 @@ class NumericDistribution(Distribution):
         """The Shannon entropy, in nats."""
         return float(self._core.entropy())
 
-    def tsallis_entropy(self, alpha: float) -> float:
-        """The Tsallis entropy of order alpha, -Omega_alpha; Shannon's for alpha = 1."""
-        return float(self._core.tsallis_entropy(*reals(alpha=alpha)))
+    def tsallis_entropy(self, alpha: float | None = None) -> float:
+        """The Tsallis entropy -Omega_alpha: of the order of the regularizer unless alpha is given; Shannon's for 1."""
+        return float(self._core.tsallis_entropy(self._order(alpha)))
 
     def support(self) -> tuple[float, float]:
-        """The ends of the support."""
+        """The outermost ends of the support."""
         lower, upper = self._core.support()
         return float(lower), float(upper)
 
@@ -156,6 +167,10 @@ class LineDistribution(NumericDistribution):
     def logpdf(self, x: npt.ArrayLike) -> Any:
         """The logarithm of the density at x: -inf outside of the support."""
         return elementwise("x", self._core.log_pdf, x)
+
+    def pieces(self) -> list[tuple[float, float]]:
+        """The intervals that the support is made of, in order: more than one where it has gaps."""
+        return [(float(lower), float(upper)) for lower, upper in self._core.pieces()]
 
     def total_variation(self) -> float:
         """int |pdf'|, jumps included: what the density climbs and falls."""
@@ -192,8 +207,7 @@ class LineDistribution(NumericDistribution):
         -------
         value : float
         gradient : dict
-            With `return_gradient`: the derivative in each parameter of score and regularizer, by its name; the scale of
-            a capped or smooth family by `b` (triangular) or `sigma2` (parabola), in which its score is written.
+            With `return_gradient`: the derivative in each parameter of score and regularizer, by its name.
 
         Examples
         --------
@@ -227,15 +241,23 @@ class LineDistribution(NumericDistribution):
 
     def _loss(self, name: str, target: LineTarget, return_gradient: bool) -> float | tuple[float, dict[str, float]]:
         value, gradient = self._core_loss(name, line_target(target))
-        own = {name: derivative for name, derivative in gradient.items() if hasattr(type(self), name)}
-        return (float(value), own) if return_gradient else float(value)
+        return (float(value), gradient) if return_gradient else float(value)
 
     def _core_loss(self, name: str, target: Any) -> tuple[float, dict[str, float]]:
         loss: tuple[float, dict[str, float]] = getattr(self._core, name)(target)
         return loss
 
 
-class EscortDensity(LineDistribution):
+class Target(LineDistribution):
+    """A density that is the prediction of no score: a target of losses, which has none itself."""
+
+    __slots__ = ()
+
+    def _core_loss(self, name: str, target: Any) -> tuple[float, dict[str, float]]:
+        raise TypeError(f"{name}: {type(self).__name__} is no prediction of a score, only a target of losses")
+
+
+class EscortDensity(Target):
     """The density proportional to that of another distribution to a power: what `escort` gives.
 
     Examples
@@ -248,15 +270,15 @@ class EscortDensity(LineDistribution):
     (0.4069, 0.5444)
     """
 
-    __slots__ = ("_of_which", "_order")
+    __slots__ = ("_of_which", "_power")
     _parameters = ("of", "order")
 
     def __init__(self, of: LineDistribution, order: float) -> None:
         if not isinstance(of, LineDistribution):
             raise TypeError(f"EscortDensity: of must be a distribution on the line, got {shown(of)}")
         self._of_which = of
-        (self._order,) = reals(order=order)
-        self._core = of._core.escort(self._order)
+        (self._power,) = reals(order=order)
+        self._core = of._core.escort(self._power)
 
     @property
     def of(self) -> LineDistribution:
@@ -266,10 +288,7 @@ class EscortDensity(LineDistribution):
     @property
     def order(self) -> float:
         """The power."""
-        return self._order
-
-    def _core_loss(self, name: str, target: Any) -> tuple[float, dict[str, float]]:
-        raise TypeError(f"{name}: an escort is no prediction of a score, only a target of losses")
+        return self._power
 
 
 LineTarget = LineDistribution | npt.ArrayLike

@@ -66,9 +66,6 @@ class Fit(Generic[D]):
         return "\n".join([*lines, f"loss {self.loss:.6g}, weight {self.weight:.12g}"])
 
 
-_REQUIRED = object()
-
-
 class _Family(NamedTuple):
     fit: Any
     """In C++: of statistics and the shape, or of rows, weights, names and the shape."""
@@ -78,35 +75,39 @@ class _Family(NamedTuple):
     """Whether one pass over the data collects them."""
     shape: str | None
     """The parameter that says which members are fitted."""
-    default: Any
+    default: float | None
     """Its value where none is given; None is estimated."""
+    estimates: bool = False
+    """Whether it can be estimated."""
 
 
 _FAMILIES: dict[type[Distribution], _Family] = {
-    BetaGaussian: _Family(_core.fit_beta_gaussian, LineMoments, True, "alpha", None),
-    BetaLaplace: _Family(_core.fit_beta_laplace, AbsoluteMoments, False, "alpha", _REQUIRED),
-    CappedParabola: _Family(_core.fit_capped_parabola, LineMoments, True, "gamma", _REQUIRED),
-    CappedTriangular: _Family(_core.fit_capped_triangular, AbsoluteMoments, False, "gamma", _REQUIRED),
-    MultivariateBetaGaussian: _Family(_core.fit_multivariate_beta_gaussian, Moments, True, "alpha", None),
-    SmoothParabola: _Family(_core.fit_smooth_parabola, LineMoments, True, "gamma", _REQUIRED),
-    SmoothTriangular: _Family(_core.fit_smooth_triangular, AbsoluteMoments, False, "gamma", _REQUIRED),
+    BetaGaussian: _Family(_core.fit_beta_gaussian, LineMoments, True, "alpha", 2.0, True),
+    BetaLaplace: _Family(_core.fit_beta_laplace, AbsoluteMoments, False, "alpha", 2.0),
+    CappedParabola: _Family(_core.fit_capped_parabola, LineMoments, True, "gamma", 1.0),
+    CappedTriangular: _Family(_core.fit_capped_triangular, AbsoluteMoments, False, "gamma", 1.0),
+    MultivariateBetaGaussian: _Family(_core.fit_multivariate_beta_gaussian, Moments, True, "alpha", 2.0, True),
+    SmoothParabola: _Family(_core.fit_smooth_parabola, LineMoments, True, "gamma", 1.0),
+    SmoothTriangular: _Family(_core.fit_smooth_triangular, AbsoluteMoments, False, "gamma", 1.0),
     SparseIntegerGaussian: _Family(_core.fit_sparse_integer_gaussian, CountHistogram, True, "alpha", 2.0),
     SparsePoisson: _Family(_core.fit_sparse_poisson, CountHistogram, True, "alpha", 2.0),
     Triangular: _Family(_core.fit_beta_laplace, AbsoluteMoments, False, None, 2.0),
-    TruncatedGaussian: _Family(_core.fit_truncated_gaussian, None, False, "kappa", None),
+    TruncatedGaussian: _Family(_core.fit_truncated_gaussian, None, False, "kappa", None, True),
 }
 
 
-def _shape(name: str, entry: _Family, fixed: dict[str, float | None]) -> float | None:
-    """The value of the family's own parameter: what is given, or the default."""
+def _shape(name: str, entry: _Family, fixed: dict[str, float | str | None]) -> float | None:
+    """The value of the family's own parameter: what is given, or the default; None where it is to be estimated."""
     for other in fixed:
         if other != entry.shape:
             takes = f"can fix {entry.shape} only" if entry.shape else "has no parameter that can be given"
             raise TypeError(f"fit: {name} {takes}, got {other}")
     value = fixed.get(str(entry.shape), entry.default)
-    if value is _REQUIRED or (value is None and entry.default is not None):
-        raise TypeError(f"fit: {name} needs {entry.shape}")
-    return None if value is None else reals(**{str(entry.shape): value})[0]
+    if value is not None and value != "auto":
+        return reals(**{str(entry.shape): value})[0]
+    if not entry.estimates:
+        raise TypeError(f"fit: {name} needs {entry.shape}, which is not estimated, got {value!r}")
+    return None
 
 
 def _collected(kind: type[Statistics], data: Any, weights: npt.ArrayLike | None) -> Statistics:
@@ -119,7 +120,9 @@ def _collected(kind: type[Statistics], data: Any, weights: npt.ArrayLike | None)
     return statistics._add(itertools.chain(first, stream), weights)
 
 
-def fit(family: type[D], data: Any, *, weights: npt.ArrayLike | None = None, **fixed: float | None) -> Fit[D]:
+def fit(
+    family: type[D], data: Any, *, weights: npt.ArrayLike | None = None, **fixed: float | str | None
+) -> Fit[D]:
     """Fit a family of distributions to data, with standard errors.
 
     The result minimises the mean cross-Omega loss over the family, which matches the moments of the data: the mean and
@@ -134,13 +137,13 @@ def fit(family: type[D], data: Any, *, weights: npt.ArrayLike | None = None, **f
     data : array_like, statistics, or data in batches
         A vector, rows by columns for `MultivariateBetaGaussian`; statistics that suffice; or whatever `batches` takes:
         Arrow tables and streams, iterables of arrays. The families of the median, `TruncatedGaussian` and
-        `MultivariateBetaGaussian` without alpha need several passes, so no stream that is read once.
+        `MultivariateBetaGaussian` with an alpha that is estimated need several passes, so no stream that is read once.
     weights : array_like, optional
         One for each row, not negative: a row of weight w counts as w rows.
-    **fixed : float
-        The parameter that is not estimated: ``alpha`` (`BetaGaussian` and `MultivariateBetaGaussian`: estimated by the
-        kurtosis if not given; `BetaLaplace`: required; `SparsePoisson` and `SparseIntegerGaussian`: 2 if not given),
-        ``gamma`` (required) or ``kappa`` (estimated if not given).
+    **fixed : float, or None or "auto"
+        The parameter that says which members are fitted: ``alpha`` (2 unless given), ``gamma`` (1 unless given) or
+        ``kappa`` (estimated unless given). None and "auto" estimate it: the alpha of `BetaGaussian` and of
+        `MultivariateBetaGaussian` by the kurtosis, and kappa.
 
     Returns
     -------

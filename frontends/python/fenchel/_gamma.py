@@ -15,16 +15,12 @@ if TYPE_CHECKING:
 
 class _GammaFamily(LineDistribution):
     __slots__ = ()
-    _parameters = ("sigma", "gamma", "mu")
+    _tsallis = 2.0
     _family: ClassVar[Any]
     """The class in C++."""
 
-    sigma = Parameter("The scale of the score.")
     gamma = Parameter("The strength of the regularizer.")
     mu = Parameter("The centre: mean, median and mode.")
-
-    def __init__(self, sigma: float, gamma: float, mu: float = 0.0) -> None:
-        self._core = self._family(*reals(sigma=sigma, gamma=gamma, mu=mu))
 
     @classmethod
     def from_variance(cls, gamma: float, mu: float, variance: float) -> Self:
@@ -34,8 +30,12 @@ class _GammaFamily(LineDistribution):
 
 class _TriangularFamily(_GammaFamily):
     __slots__ = ()
+    _parameters = ("gamma", "mu", "b")
 
-    b = Parameter("The scale of the score -|t - mu| / b: sigma.")
+    b = Parameter("The scale of the score -|t - mu| / b.")
+
+    def __init__(self, gamma: float = 1.0, mu: float = 0.0, b: float = 1.0) -> None:
+        self._core = self._family(*reals(gamma=gamma, mu=mu, b=b))
 
     @classmethod
     def from_mean_deviation(cls, gamma: float, mu: float, deviation: float) -> Self:
@@ -45,28 +45,32 @@ class _TriangularFamily(_GammaFamily):
 
 class _ParabolaFamily(_GammaFamily):
     __slots__ = ()
+    _parameters = ("gamma", "mu", "sigma2")
 
-    sigma2 = Parameter("The scale of the score -(t - mu)^2 / (2 sigma2): the square of sigma.")
+    sigma2 = Parameter("The scale of the score -(t - mu)^2 / (2 sigma2).")
+
+    def __init__(self, gamma: float = 1.0, mu: float = 0.0, sigma2: float = 1.0) -> None:
+        self._core = self._family(*reals(gamma=gamma, mu=mu, sigma2=sigma2))
 
 
 class CappedTriangular(_TriangularFamily):
-    """A triangular density with its top cut off: the prediction for -|t - mu| / sigma where total variation counts.
+    """A triangular density with its top cut off: the prediction for -|t - mu| / b where total variation counts.
 
     The regularizer is (int p^2 - 1) / 2 + gamma int |p'|. gamma = 0 gives `Triangular`, a large one is nearly uniform.
 
     Parameters
     ----------
-    sigma : float
-        The scale of the score, positive.
     gamma : float
         The weight of the total variation, not negative.
     mu : float
         The centre: mean, median and mode.
+    b : float
+        The scale of the score, positive.
 
     Examples
     --------
     >>> from fenchel import CappedTriangular
-    >>> CappedTriangular(sigma=1, gamma=1.5).pdf([0, 1.5, 2.5]).round(4)
+    >>> CappedTriangular(gamma=1.5).pdf([0, 1.5, 2.5]).round(4)
     array([0.2679, 0.2679, 0.    ])
     """
 
@@ -75,24 +79,24 @@ class CappedTriangular(_TriangularFamily):
 
 
 class CappedParabola(_ParabolaFamily):
-    """A parabola with its top cut off: the prediction for -(t - mu)^2 / (2 sigma^2) where total variation counts.
+    """A parabola with its top cut off: the prediction for -(t - mu)^2 / (2 sigma2) where total variation counts.
 
     The regularizer is (int p^2 - 1) / 2 + gamma int |p'|. gamma = 0 gives `BetaGaussian` of alpha 2, a large one is
     nearly uniform.
 
     Parameters
     ----------
-    sigma : float
-        The scale of the score, positive: its square is sigma2.
     gamma : float
         The weight of the total variation, not negative.
     mu : float
         The centre: mean, median and mode.
+    sigma2 : float
+        The scale of the score, positive.
 
     Examples
     --------
     >>> from fenchel import CappedParabola
-    >>> [round(end, 4) for end in CappedParabola(sigma=1, gamma=1).support()]
+    >>> [round(end, 4) for end in CappedParabola().support()]
     [-1.651, 1.651]
     """
 
@@ -101,23 +105,23 @@ class CappedParabola(_ParabolaFamily):
 
 
 class SmoothTriangular(_TriangularFamily):
-    """A triangular density without corners: the prediction for -|t - mu| / sigma where roughness counts.
+    """A triangular density without corners: the prediction for -|t - mu| / b where roughness counts.
 
     The regularizer is (int p^2 - 1) / 2 + (gamma / 2) int p'^2, of Sobolev. gamma = 0 gives `Triangular`.
 
     Parameters
     ----------
-    sigma : float
-        The scale of the score, positive.
     gamma : float
         The weight of the roughness, not negative.
     mu : float
         The centre: mean, median and mode.
+    b : float
+        The scale of the score, positive.
 
     Examples
     --------
     >>> from fenchel import SmoothTriangular
-    >>> [round(end, 4) for end in SmoothTriangular(sigma=1, gamma=1).support()]
+    >>> [round(end, 4) for end in SmoothTriangular().support()]
     [-2.0279, 2.0279]
     """
 
@@ -126,24 +130,24 @@ class SmoothTriangular(_TriangularFamily):
 
 
 class SmoothParabola(_ParabolaFamily):
-    """A parabola with smooth ends: the prediction for -(t - mu)^2 / (2 sigma^2) where roughness counts.
+    """A parabola with smooth ends: the prediction for -(t - mu)^2 / (2 sigma2) where roughness counts.
 
     The regularizer is (int p^2 - 1) / 2 + (gamma / 2) int p'^2, of Sobolev. gamma = 0 gives `BetaGaussian` of alpha 2,
     a large one is nearly a biweight.
 
     Parameters
     ----------
-    sigma : float
-        The scale of the score, positive: its square is sigma2.
     gamma : float
         The weight of the roughness, not negative.
     mu : float
         The centre: mean, median and mode.
+    sigma2 : float
+        The scale of the score, positive.
 
     Examples
     --------
     >>> from fenchel import SmoothParabola
-    >>> [round(end, 4) for end in SmoothParabola(sigma=1, gamma=1).support()]
+    >>> [round(end, 4) for end in SmoothParabola().support()]
     [-1.9847, 1.9847]
     """
 

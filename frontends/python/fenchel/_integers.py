@@ -96,17 +96,17 @@ class SparsePoisson(IntegerPrediction):
 
     Parameters
     ----------
-    mu : float
-        Positive; the mean for alpha = 1 only.
     alpha : float
         At least 1; inf is allowed.
+    mu : float
+        Positive; the mean for alpha = 1 only.
 
     Examples
     --------
     >>> from fenchel import SparsePoisson
     >>> p = SparsePoisson(mu=3)
     >>> p
-    SparsePoisson(mu=3.0, alpha=2.0)
+    SparsePoisson(alpha=2.0, mu=3.0)
     >>> p.support()
     (1, 4)
     >>> p.pmf([0, 3, 3.5, 10]).round(4)
@@ -116,12 +116,12 @@ class SparsePoisson(IntegerPrediction):
     """
 
     __slots__ = ()
-    _parameters = ("mu", "alpha")
+    _parameters = ("alpha", "mu")
 
-    mu = Parameter("The parameter of the score.")
     alpha = Parameter("The order of the regularizer.")
+    mu = Parameter("The parameter of the score.")
 
-    def __init__(self, mu: float, alpha: float = 2.0) -> None:
+    def __init__(self, alpha: float = 2.0, mu: float = 1.0) -> None:
         self._core = _core.SparsePoisson(*reals(alpha=alpha, mu=mu))
 
 
@@ -132,17 +132,17 @@ class SparseIntegerGaussian(IntegerPrediction):
 
     Parameters
     ----------
+    alpha : float
+        At least 1; inf is allowed.
     mu : float
         The centre; the mean where it is a multiple of 1/2.
     sigma2 : float
         The scale of the score, positive; not the variance.
-    alpha : float
-        At least 1; inf is allowed.
 
     Examples
     --------
     >>> from fenchel import SparseIntegerGaussian
-    >>> p = SparseIntegerGaussian(mu=0, sigma2=4)
+    >>> p = SparseIntegerGaussian(sigma2=4)
     >>> p.support()
     (-1, 1)
     >>> p.pmf([-2, -1, 0, 1, 2]).round(4)
@@ -150,13 +150,13 @@ class SparseIntegerGaussian(IntegerPrediction):
     """
 
     __slots__ = ()
-    _parameters = ("mu", "sigma2", "alpha")
+    _parameters = ("alpha", "mu", "sigma2")
 
+    alpha = Parameter("The order of the regularizer.")
     mu = Parameter("The centre.")
     sigma2 = Parameter("The scale of the score.")
-    alpha = Parameter("The order of the regularizer.")
 
-    def __init__(self, mu: float, sigma2: float, alpha: float = 2.0) -> None:
+    def __init__(self, alpha: float = 2.0, mu: float = 0.0, sigma2: float = 1.0) -> None:
         self._core = _core.SparseIntegerGaussian(*reals(alpha=alpha, mu=mu, sigma2=sigma2))
 
 

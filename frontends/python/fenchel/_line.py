@@ -51,7 +51,7 @@ class BetaGaussian(LineDistribution):
     mu = Parameter("The centre.")
     sigma2 = Parameter("The scale of the score.")
 
-    def __init__(self, alpha: float, mu: float = 0.0, sigma2: float = 1.0) -> None:
+    def __init__(self, alpha: float = 2.0, mu: float = 0.0, sigma2: float = 1.0) -> None:
         self._core = _core.BetaGaussian(*reals(alpha=alpha, mu=mu, sigma2=sigma2))
 
     @classmethod
@@ -205,7 +205,7 @@ class BetaLaplace(LineDistribution):
     mu = Parameter("The centre.")
     b = Parameter("The scale of the score.")
 
-    def __init__(self, alpha: float, mu: float = 0.0, b: float = 1.0) -> None:
+    def __init__(self, alpha: float = 2.0, mu: float = 0.0, b: float = 1.0) -> None:
         self._core = _core.BetaLaplace(*reals(alpha=alpha, mu=mu, b=b))
 
     @classmethod
@@ -255,12 +255,18 @@ class Triangular(LineDistribution):
 
     __slots__ = ()
     _parameters = ("mu", "b")
+    _tsallis = 2.0
 
     mu = Parameter("The centre.")
     b = Parameter("The scale of the score.")
 
     def __init__(self, mu: float = 0.0, b: float = 1.0) -> None:
         self._core = _core.BetaLaplace(2, *reals(mu=mu, b=b))
+
+    def _core_loss(self, name: str, target: Any) -> tuple[float, dict[str, float]]:
+        value, gradient = super()._core_loss(name, target)
+        del gradient["alpha"]  # it is 2 here
+        return value, gradient
 
     @classmethod
     def from_variance(cls, mu: float, variance: float) -> Self:
@@ -294,17 +300,17 @@ class TruncatedGaussian(LineDistribution):
     Examples
     --------
     >>> from fenchel import TruncatedGaussian
-    >>> p = TruncatedGaussian(kappa=2)
-    >>> [round(end, 4) for end in p.support()]
+    >>> [round(end, 4) for end in TruncatedGaussian().support()]
     [-1.5382, 1.5382]
     """
 
     __slots__ = ()
     _parameters = ("kappa", "mu", "sigma2")
+    _tsallis = 2.0
 
     kappa = Parameter("The factor of the Gaussian.")
     mu = Parameter("The centre.")
     sigma2 = Parameter("The variance of the Gaussian in the score.")
 
-    def __init__(self, kappa: float, mu: float = 0.0, sigma2: float = 1.0) -> None:
+    def __init__(self, kappa: float = 2.0, mu: float = 0.0, sigma2: float = 1.0) -> None:
         self._core = _core.TruncatedGaussian(*reals(kappa=kappa, mu=mu, sigma2=sigma2))

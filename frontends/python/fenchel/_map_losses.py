@@ -4,36 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._row_functions import Reduction, loss_rows, map_rows
+from ._row_functions import Reduction, loss_rows, map_rows, number_rows
 from ._rows import Array, Batch, Parameter, real_array
 
 
 def entmax_loss(
-    z: npt.ArrayLike,
-    target: npt.ArrayLike,
-    alpha: Parameter = 1.5,
-    axis: int = -1,
-    reduction: Reduction = "mean",
-    ignore_index: int = -100,
-    *,
-    return_gradient: bool = False,
+    scores: npt.ArrayLike, target: npt.ArrayLike, alpha: Parameter = 1.5, axis: int = -1,
+    reduction: Reduction = "mean", ignore_index: int = -100, *, return_gradient: bool = False,
     return_alpha_gradient: bool = False,
 ) -> Any:
-    """The Fenchel-Young loss of scores: Omega*(z) + Omega(q) - <z, q>, never negative and 0 where q is entmax(z).
+    """The Fenchel-Young loss of scores: Omega*(scores) + Omega(q) - <scores, q>, never negative, 0 for q = entmax.
 
     For alpha = 1 it is the cross-entropy of classes, and the Kullback-Leibler divergence from distributions.
 
     Parameters
     ----------
-    z : array_like
-        Scores, as in `entmax`.
+    scores : array_like
+        As in `entmax`.
     target : array_like
-        Classes: integers of the shape of z without the axis. Or distributions: of the shape of z, not negative, adding
-        up to one along the axis.
+        Classes: integers of the shape of the scores without the axis. Or distributions q: of the shape of the scores,
+        not negative, adding up to one along the axis.
     alpha, axis
         As in `entmax`.
     reduction : {'mean', 'sum', 'none'}
@@ -41,7 +34,8 @@ def entmax_loss(
     ignore_index : int
         A class that is no target: its row has loss 0, gradient 0, and does not count in the mean.
     return_gradient : bool
-        Also return the gradient of the reduced loss with respect to z: entmax(z) - q, times the row's share.
+        Also return the gradient of the reduced loss with respect to the scores: entmax(scores) - q, times the row's
+        share.
     return_alpha_gradient : bool
         Also return the derivative with respect to alpha, one number for each row.
 
@@ -57,43 +51,32 @@ def entmax_loss(
     >>> float(loss), gradient.tolist()
     (0.0, [[0.0, 0.0, 0.0]])
     """
-    z = real_array("entmax_loss", "z", z)
-    batch = Batch("entmax_loss", axis, "z", z)
-    alphas = batch.per_row("alpha", alpha)
     gradients = (return_gradient, return_alpha_gradient)
-    return loss_rows(batch, _core.entmax_loss, z, target, alphas, reduction, ignore_index, *gradients)
+    return loss_rows("entmax_loss", scores, target, ("alpha", alpha), axis, reduction, ignore_index, gradients)
 
 
-def cross_omega_loss(
-    z: npt.ArrayLike,
-    target: npt.ArrayLike,
-    alpha: Parameter = 1.5,
-    axis: int = -1,
-    reduction: Reduction = "mean",
-    ignore_index: int = -100,
-    *,
-    return_gradient: bool = False,
+def cross_omega(
+    scores: npt.ArrayLike, target: npt.ArrayLike, alpha: Parameter = 1.5, axis: int = -1,
+    reduction: Reduction = "mean", ignore_index: int = -100, *, return_gradient: bool = False,
     return_alpha_gradient: bool = False,
 ) -> Any:
-    """The cross-Omega loss: Omega*(z) - <z, q>, which is `entmax_loss` without the constant Omega(q).
+    """The cross-Omega loss: Omega*(scores) - <scores, q>, which is `entmax_loss` without the constant Omega(q).
 
-    Its parameters, and its gradient with respect to z, are those of `entmax_loss`; for classes so is its value.
+    Its parameters, and its gradient with respect to the scores, are those of `entmax_loss`; for classes so is its
+    value.
 
     Examples
     --------
     >>> import fenchel
-    >>> round(float(fenchel.cross_omega_loss([0.0, 0.0], [0.5, 0.5], alpha=1)), 4)
+    >>> round(float(fenchel.cross_omega([0.0, 0.0], [0.5, 0.5], alpha=1)), 4)
     0.6931
     """
-    z = real_array("cross_omega_loss", "z", z)
-    batch = Batch("cross_omega_loss", axis, "z", z)
-    alphas = batch.per_row("alpha", alpha)
     gradients = (return_gradient, return_alpha_gradient)
-    return loss_rows(batch, _core.cross_omega_loss, z, target, alphas, reduction, ignore_index, *gradients)
+    return loss_rows("cross_omega", scores, target, ("alpha", alpha), axis, reduction, ignore_index, gradients)
 
 
 def entmax_hessian_product(
-    z: npt.ArrayLike, direction: npt.ArrayLike, alpha: Parameter = 1.5, axis: int = -1, out: Array | None = None
+    scores: npt.ArrayLike, direction: npt.ArrayLike, alpha: Parameter = 1.5, axis: int = -1, out: Array | None = None
 ) -> Array:
     """The Hessian of each row's `entmax_loss` in the scores, times a direction; it is the same for all targets.
 
@@ -104,9 +87,9 @@ def entmax_hessian_product(
     array([ 0.25, -0.25])
     """
     where = "entmax_hessian_product"
-    z, direction = real_array(where, "z", z), real_array(where, "direction", direction)
-    batch = Batch(where, axis, "z", z, direction)
-    rows, directions = batch.rows_of("z", z), batch.rows_of("direction", direction)
+    scores, direction = real_array(where, "scores", scores), real_array(where, "direction", direction)
+    batch = Batch(where, axis, "scores", scores, direction)
+    rows, directions = batch.rows_of("scores", scores), batch.rows_of("direction", direction)
     product = batch.rows_to_write(out, rows, directions)
     _core.entmax_hessian_product(rows, batch.per_row("alpha", alpha), directions, product)
     return batch.array_of(product, out)
@@ -133,11 +116,13 @@ def negentropy(p: npt.ArrayLike, alpha: Parameter = 1.5, axis: int = -1) -> Any:
     >>> fenchel.negentropy([[0.5, 0.5], [1.0, 0.0]], alpha=2)
     array([-0.25,  0.  ])
     """
-    return _number_a_row("negentropy", _core.negentropy, "p", p, alpha, axis)
+    return number_rows("negentropy", ("p", p), alpha, axis)
 
 
-def entmax_conjugate(z: npt.ArrayLike, alpha: Parameter = 1.5, axis: int = -1) -> Any:
-    """Omega*(z), the largest <p, z> - Omega_alpha(p), whose gradient is entmax(z); log(sum(exp(z))) for alpha = 1.
+def entmax_conjugate(scores: npt.ArrayLike, alpha: Parameter = 1.5, axis: int = -1) -> Any:
+    """Omega*(scores), the largest <p, scores> - Omega_alpha(p); log(sum(exp(scores))) for alpha = 1.
+
+    Its gradient is entmax(scores).
 
     Examples
     --------
@@ -145,7 +130,7 @@ def entmax_conjugate(z: npt.ArrayLike, alpha: Parameter = 1.5, axis: int = -1) -
     >>> round(float(fenchel.entmax_conjugate([0.0, 0.0], alpha=2)), 4)
     0.25
     """
-    return _number_a_row("entmax_conjugate", _core.entmax_conjugate, "z", z, alpha, axis)
+    return number_rows("entmax_conjugate", ("scores", scores), alpha, axis)
 
 
 def escort(p: npt.ArrayLike, beta: Parameter, axis: int = -1, out: Array | None = None) -> Array:
@@ -166,14 +151,4 @@ def escort(p: npt.ArrayLike, beta: Parameter, axis: int = -1, out: Array | None 
     >>> fenchel.escort([0.75, 0.25, 0.0], 2)
     array([0.9, 0.1, 0. ])
     """
-    p = real_array("escort", "p", p)
-    batch = Batch("escort", axis, "p", p)
-    return map_rows(batch, _core.escort, p, batch.per_row("beta", beta), out)
-
-
-def _number_a_row(where: str, kernel: Any, name: str, x: npt.ArrayLike, alpha: Parameter, axis: int) -> Any:
-    x = real_array(where, name, x)
-    batch = Batch(where, axis, name, x)
-    values = np.empty(batch.rows, batch.dtype)
-    kernel(batch.rows_of(name, x), batch.per_row("alpha", alpha), values)
-    return batch.number_array(values)
+    return map_rows("escort", ("p", p), ("beta", beta), axis, out)

@@ -2,42 +2,48 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 from . import _core
-from ._arrays import reals, shown
+from ._arrays import shown
 from ._distribution import LineDistribution
+from ._domain import Domain, Line
+from ._regularizer import Regularizer
+
+_LINE = Line()
 
 
 class NumericDensity(LineDistribution):
-    """The prediction of the Tsallis regularizer for a score that is a Python function: what `predict` gives.
+    """The prediction of a regularizer for a score that is a Python function: what `predict` gives.
 
     Its methods call f, so they hold the GIL and run on one thread; what f raises comes back unchanged.
 
     Examples
     --------
-    >>> import fenchel
-    >>> p = fenchel.predict(2, lambda t: -abs(t))
+    >>> from fenchel import Tsallis, predict
+    >>> p = predict(Tsallis(2), lambda t: -abs(t))
     >>> type(p).__name__, [round(end, 4) for end in p.support()]
     ('NumericDensity', [-1.0, 1.0])
     """
 
-    __slots__ = ("_a", "_alpha", "_b", "_f")
-    _parameters = ("alpha", "f", "a", "b")
+    __slots__ = ("_domain", "_f", "_regularizer")
+    _parameters = ("regularizer", "f", "domain")
 
-    def __init__(self, alpha: float, f: Callable[[float], float], a: float = -math.inf, b: float = math.inf) -> None:
+    def __init__(self, regularizer: Regularizer, f: Callable[[float], float], domain: Domain = _LINE) -> None:
+        if not isinstance(regularizer, Regularizer):
+            raise TypeError(f"regularizer must be Tsallis, TotalVariation or Sobolev, got {shown(regularizer)}")
         if not callable(f):
             raise TypeError(f"f must be callable, got {shown(f)}")
-        self._f = f
-        self._alpha, self._a, self._b = reals(alpha=alpha, a=a, b=b)
-        self._core = _core.NumericDensity(self._alpha, f, self._a, self._b)
+        if not isinstance(domain, Domain):
+            raise TypeError(f"domain must be Line() or an Interval, got {shown(domain)}")
+        self._regularizer, self._f, self._domain = regularizer, f, domain
+        self._core = _core.NumericDensity(regularizer._core, f, domain._core)
 
     @property
-    def alpha(self) -> float:
-        """The order of the regularizer."""
-        return self._alpha
+    def regularizer(self) -> Regularizer:
+        """What it costs to be certain."""
+        return self._regularizer
 
     @property
     def f(self) -> Callable[[float], float]:
@@ -45,43 +51,33 @@ class NumericDensity(LineDistribution):
         return self._f
 
     @property
-    def a(self) -> float:
-        """Where the domain begins."""
-        return self._a
+    def domain(self) -> Domain:
+        """Where it lives."""
+        return self._domain
 
-    @property
-    def b(self) -> float:
-        """Where the domain ends."""
-        return self._b
-
-    def support(self) -> tuple[float, float]:
-        """The outermost ends of the support, which may have gaps: see `pieces`."""
-        return super().support()
-
-    def pieces(self) -> list[tuple[float, float]]:
-        """The intervals that the support is made of, in order."""
-        return [(float(lower), float(upper)) for lower, upper in self._core.pieces()]
+    def _order(self, alpha: float | None) -> float:
+        own = getattr(self._regularizer, "alpha", self._regularizer._tsallis)
+        return super()._order(own if alpha is None else alpha)
 
     def _core_loss(self, name: str, target: Any) -> tuple[float, dict[str, float]]:
-        loss: tuple[float, dict[str, float]] = getattr(self._core, name)(*self._values(), target)
+        parts = self._regularizer._core, self._f, self._domain._core
+        loss: tuple[float, dict[str, float]] = getattr(self._core, name)(*parts, target)
         return loss
 
 
-def predict(alpha: float, f: Callable[[float], float], a: float = -math.inf, b: float = math.inf) -> NumericDensity:
-    """The density for a score that is a Python function: large where f is, exactly 0 where f is low and alpha > 1.
-
-    It maximizes E_p[f] - Omega_alpha(p) over the densities on [a, b], to a relative 1e-10: p is the formula of
-    `BetaGaussian` for the score f.
+def predict(regularizer: Regularizer, f: Callable[[float], float], domain: Domain = _LINE) -> NumericDensity:
+    """The density for a score that is a Python function: the one of largest E_p[f] - Omega(p) on the domain.
 
     Parameters
     ----------
-    alpha : float
-        The order of the Tsallis regularizer: 1 gives exp(f) / Z, more than 1 a density that is 0 where f is low.
+    regularizer : Tsallis, TotalVariation or Sobolev
+        Omega. ``Tsallis(1)`` gives exp(f) / Z, a larger alpha a density that is 0 where f is low, to a relative 1e-10;
+        ``TotalVariation(gamma)`` one with plateaus, and ``Sobolev(gamma)`` one without corners, to 1e-8 of the peak.
     f : callable
         The score, float -> float; -inf where the density must be 0. It is looked at on a grid that grows from 0 on the
         line and is even on an interval: a bump that is narrower may be missed.
-    a, b : float
-        The domain, the line by default.
+    domain : Line or Interval
+        Where the density lives, the line by default.
 
     Returns
     -------
@@ -98,11 +94,16 @@ def predict(alpha: float, f: Callable[[float], float], a: float = -math.inf, b: 
     --------
     Sparsemax of a score with two hills has a support with a gap:
 
-    >>> from fenchel import predict
-    >>> p = predict(2, lambda t: 3 * t**2 - t**4)
+    >>> from fenchel import Interval, TotalVariation, Tsallis, predict
+    >>> p = predict(Tsallis(2), lambda t: 3 * t**2 - t**4)
     >>> [(round(a, 3), round(b, 3)) for a, b in p.pieces()]
     [(-1.569, -0.734), (0.734, 1.569)]
     >>> p.pdf([0, 1]).round(4)
     array([0.    , 0.6731])
+
+    Total variation cuts off the top:
+
+    >>> predict(TotalVariation(0.3), lambda t: -abs(t), Interval(-4, 4)).pdf([0, 0.5, 1]).round(4)
+    array([0.4903, 0.4903, 0.2649])
     """
-    return NumericDensity(alpha, f, a, b)
+    return NumericDensity(regularizer, f, domain)

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from . import _core
 from ._arrays import FloatArray, doubles, reals, shown
 from ._attention import attend, check_basis
-from ._attention_batch import Shape, common_type, contiguous, kernels
 from ._basis import Basis
 from ._basis import positions as centres
+from ._densities import Densities, Shape, common_type, contiguous, kernels
 from ._distribution import Distribution
 from ._rows import Array, integer_array, real_array
 
@@ -64,7 +64,7 @@ class ValueFunction:
         """V at positions: shape (..., M), or (...) where B is a row."""
         return np.matmul(self.basis(t), self.coefficients.T)[()]
 
-    def context(self, p: Distribution | Sequence[Distribution]) -> Any:
+    def context(self, p: Distribution | Densities | Sequence[Distribution]) -> Any:
         """E_p[V] = B attend(p, psi): the context of attention."""
         return np.matmul(attend(p, self.basis), self.coefficients.T)[()]
 

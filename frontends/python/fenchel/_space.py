@@ -207,9 +207,9 @@ class MultivariateBetaGaussian(Distribution):
         """The Shannon entropy, in nats."""
         return float(self._core.entropy())
 
-    def tsallis_entropy(self, alpha: float) -> float:
-        """The Tsallis entropy of order alpha, -Omega_alpha; Shannon's for alpha = 1."""
-        return float(self._core.tsallis_entropy(*reals(alpha=alpha)))
+    def tsallis_entropy(self, alpha: float | None = None) -> float:
+        """The Tsallis entropy -Omega_alpha: of the order of the regularizer unless alpha is given; Shannon's for 1."""
+        return float(self._core.tsallis_entropy(self._order(alpha)))
 
     def support(self) -> Ellipsoid:
         """The ellipsoid that has all the mass; all of space for alpha <= 1."""

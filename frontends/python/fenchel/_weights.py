@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ._arrays import doubles, reals
-from ._attention_batch import RowBatch, common_type, contiguous, kernels, per_row
+from ._densities import Densities, RowBatch, common_type, contiguous, kernels, per_row
 from ._line import BetaGaussian
 from ._ridge import checked_lengths
 from ._rows import Array, real_array
@@ -56,25 +57,32 @@ class _Weights(RowBatch):
 
 
 def match_weights(
-    alpha: float, weights: npt.ArrayLike, positions: npt.ArrayLike | None = None, floor: float | None = None
-) -> BetaGaussian | MultivariateBetaGaussian:
+    alpha: npt.ArrayLike,
+    weights: npt.ArrayLike,
+    positions: npt.ArrayLike | None = None,
+    floor: float | None = None,
+    lengths: npt.ArrayLike | None = None,
+) -> Any:
     """The beta-Gaussian that has the mean of weights over positions, and their covariance plus a floor.
 
     Parameters
     ----------
-    alpha : float
-        The order of the density, above D / (D + 2) and finite.
-    weights : array_like, shape (L,)
-        Not negative, of sum 1.
+    alpha : array_like, shape (...)
+        The order of the density, above D / (D + 2) and finite: one for all, or one for each row.
+    weights : array_like, shape (L,) or (..., L)
+        Not negative, of sum 1 along the last axis.
     positions : array_like, shape (L,) or (L, D), optional
         The centres of L equal cells of [0, 1] unless said.
     floor : float, optional
         Added to the variance, so that the density never collapses to a point: that of one cell of the unit cube,
         L^(-2/D) / 12, unless said.
+    lengths : array_like of int, shape (...), optional
+        How many of a row's weights count; the others are not read.
 
     Returns
     -------
-    BetaGaussian, or MultivariateBetaGaussian for positions of shape (L, D)
+    BetaGaussian, MultivariateBetaGaussian or Densities
+        Of one row a distribution, on the line or on R^D, of several rows `Densities`.
 
     Examples
     --------
@@ -82,58 +90,24 @@ def match_weights(
     >>> p = match_weights(2, [0.0, 0.5, 0.5, 0.0])
     >>> p.mean(), round(p.var(), 6)
     (0.5, 0.020833)
+    >>> p = match_weights(1, [[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]])
+    >>> p.mu.round(4), p.Sigma.round(4)
+    (array([0.3333, 0.6667]), array([0.037, 0.037]))
     """
-    array = doubles("weights", weights)
-    if array.ndim != 1:
-        raise ValueError(f"match_weights: weights must have shape (L,), got {array.shape}: see match_weights_batch")
-    mu, scale = _matched(_Weights("match_weights", alpha, array, positions, floor, None))
-    if positions is None or np.ndim(positions) == 1:
-        return BetaGaussian(alpha, float(mu), float(scale))
-    return MultivariateBetaGaussian(alpha, mu, scale)
-
-
-def _matched(w: _Weights) -> tuple[Array, Array]:
+    array = real_array("match_weights", "weights", weights)
+    one = array.ndim == 1
+    w = _Weights("match_weights", alpha, doubles("weights", array) if one else array, positions, floor, lengths)
     size = math.prod(w.point)
     mu, scale = np.empty((w.rows, size), w.dtype), np.empty((w.rows, size * size), w.dtype)
     kernels.match_weights_rows(*w.arguments, mu, scale)
-    return mu.reshape(w.shape + w.point), scale.reshape(w.shape + w.point * 2)
+    mu, scale = mu.reshape(w.shape + w.point), scale.reshape(w.shape + w.point * 2)
+    if not one:
+        return Densities(alpha, mu, scale)
+    (order,) = reals(alpha=alpha)
+    return MultivariateBetaGaussian(order, mu, scale) if w.point else BetaGaussian(order, float(mu), float(scale))
 
 
-def match_weights_batch(
-    alpha: npt.ArrayLike,
-    weights: npt.ArrayLike,
-    positions: npt.ArrayLike | None = None,
-    floor: float | None = None,
-    lengths: npt.ArrayLike | None = None,
-) -> tuple[Array, Array]:
-    """mu and scale of the density of each row of weights: `match_weights` for arrays, as `attend_batch` takes them.
-
-    Parameters
-    ----------
-    alpha : array_like, shape (...)
-        One for all, or one for each row.
-    weights : array_like, shape (..., L)
-    positions, floor
-        As in `match_weights`.
-    lengths : array_like of int, shape (...), optional
-        How many of a row's weights count; the others are not read.
-
-    Returns
-    -------
-    mu : ndarray, shape (...) or (..., D)
-    scale : ndarray, shape (...) or (..., D, D)
-
-    Examples
-    --------
-    >>> from fenchel import match_weights_batch
-    >>> mu, scale = match_weights_batch(1, [[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]])
-    >>> mu.round(4), scale.round(4)
-    (array([0.3333, 0.6667]), array([0.037, 0.037]))
-    """
-    return _matched(_Weights("match_weights_batch", alpha, weights, positions, floor, lengths))
-
-
-def match_weights_batch_vjp(
+def match_weights_vjp(
     alpha: npt.ArrayLike,
     weights: npt.ArrayLike,
     cotangent: Mapping[str, npt.ArrayLike],
@@ -141,19 +115,19 @@ def match_weights_batch_vjp(
     floor: float | None = None,
     lengths: npt.ArrayLike | None = None,
 ) -> dict[str, Array]:
-    """From a gradient in "alpha", "mu" and "scale", as `attend_batch_vjp` gives it, that in "weights" and "alpha".
+    """From a gradient in "alpha", "mu" and "Sigma", as `attend_vjp` of Densities gives it, that in "weights", "alpha".
 
     Weights are divided by their sum, so that the gradient is that along weights of sum 1. A parameter that is not in
-    the cotangent counts for nothing.
+    the cotangent counts for nothing. Other parameters are as in `match_weights`.
 
     Examples
     --------
-    >>> from fenchel import match_weights_batch_vjp
-    >>> gradient = match_weights_batch_vjp(1, [[0.5, 0.5, 0.0]], {"mu": [1.0]})
+    >>> from fenchel import match_weights_vjp
+    >>> gradient = match_weights_vjp(1, [[0.5, 0.5, 0.0]], {"mu": [1.0]})
     >>> gradient["weights"].round(4)
     array([[-0.1667,  0.1667,  0.5   ]])
     """
-    w = _Weights("match_weights_batch_vjp", alpha, weights, positions, floor, lengths)
+    w = _Weights("match_weights_vjp", alpha, weights, positions, floor, lengths)
     given = w.flat_parameters("cotangent", cotangent)
     by_weights, by_alpha = np.empty_like(w.weights), np.empty(w.rows, w.dtype)
     kernels.match_weights_rows_vjp(*w.arguments, *given, by_weights, by_alpha)

@@ -19,7 +19,6 @@ from matplotlib.ticker import MaxNLocator
 from ._arrays import FloatArray, doubles
 from ._distribution import LineDistribution
 from ._integers import IntegerDistribution
-from ._predict import NumericDensity
 from ._space import MultivariateBetaGaussian
 
 __all__ = ["attention", "density", "density2d", "pmf", "regression"]
@@ -68,7 +67,7 @@ def _ends(p: Any) -> tuple[float, float]:
 
 def _pieces(p: LineDistribution) -> list[tuple[float, float]]:
     """The intervals of the support, as far as they are drawn."""
-    pieces = p.pieces() if isinstance(p, NumericDensity) else [p.support()]
+    pieces = p.pieces()
     first, last = _ends(p)
     return list(zip([first, *(a for a, _ in pieces[1:])], [*(b for _, b in pieces[:-1]), last]))
 
@@ -171,7 +170,7 @@ def pmf(p: IntegerDistribution, *, ax: Axes | None = None, label: str | None = N
     Examples
     --------
     >>> from fenchel import SparsePoisson, plot
-    >>> ax = plot.pmf(SparsePoisson(3))
+    >>> ax = plot.pmf(SparsePoisson(mu=3))
     >>> ax.get_ylabel()
     'probability'
     """

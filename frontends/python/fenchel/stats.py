@@ -1,7 +1,7 @@
 """The distributions as SciPy's, in both of SciPy's styles.
 
 Classic, in lower case: `beta_gaussian` is used as `scipy.stats.norm` is, with shapes, ``loc`` and ``scale``. The
-member with loc 0 and scale 1 is the one with mu = 0 and sigma2 = 1 (or b or sigma = 1); all others are loc + scale * X
+member with loc 0 and scale 1 is the one with mu = 0 and sigma2 = 1 (or b = 1); all others are loc + scale * X
 of it. scale has the unit of x, and sigma2 has not: `frozen` finds the scale of a fenchel distribution. `fit` matches
 moments where it can. On the integers mu and sigma2 are shapes.
 
@@ -93,14 +93,14 @@ _ORDER: _Domain = (1, np.inf), (True, True)
 _FAMILIES = {
     "beta_gaussian": _Family(_line.BetaGaussian, {"alpha": ((0, np.inf), (False, True))}, "sigma2", free=True),
     "beta_laplace": _Family(_line.BetaLaplace, {"alpha": ((0.5, np.inf), (False, True))}, "b"),
-    "capped_parabola": _Family(_gamma.CappedParabola, _GAMMA, "sigma"),
-    "capped_triangular": _Family(_gamma.CappedTriangular, _GAMMA, "sigma"),
-    "smooth_parabola": _Family(_gamma.SmoothParabola, _GAMMA, "sigma", areas=True),
-    "smooth_triangular": _Family(_gamma.SmoothTriangular, _GAMMA, "sigma", areas=True),
+    "capped_parabola": _Family(_gamma.CappedParabola, _GAMMA, "sigma2"),
+    "capped_triangular": _Family(_gamma.CappedTriangular, _GAMMA, "b"),
+    "smooth_parabola": _Family(_gamma.SmoothParabola, _GAMMA, "sigma2", areas=True),
+    "smooth_triangular": _Family(_gamma.SmoothTriangular, _GAMMA, "b", areas=True),
     "sparse_integer_gaussian": _Family(
-        _integers.SparseIntegerGaussian, {"mu": _REAL, "sigma2": _POSITIVE, "alpha": _ORDER}
+        _integers.SparseIntegerGaussian, {"alpha": _ORDER, "mu": _REAL, "sigma2": _POSITIVE}
     ),
-    "sparse_poisson": _Family(_integers.SparsePoisson, {"mu": _POSITIVE, "alpha": _ORDER}),
+    "sparse_poisson": _Family(_integers.SparsePoisson, {"alpha": _ORDER, "mu": _POSITIVE}),
     "triangular": _Family(_line.Triangular, {}, "b"),
     "truncated_gaussian": _Family(
         _line.TruncatedGaussian, {"kappa": ((1, np.inf), (False, False))}, "sigma2", free=True
@@ -220,7 +220,7 @@ class _Continuous(_Classic, scipy.stats.rv_continuous):  # type: ignore[misc]
         by_moments = (family.free or len(fixed) == len(family.shapes)) and not family.areas
         if not by_moments or not given.keys() <= {"loc", "scale"} or isinstance(data, scipy.stats.CensoredData):
             return super().fit(data, *args, **kwds)
-        return _location_scale(family, family.of.fit(np.ravel(data), **fixed))
+        return _location_scale(family, family.of.fit(np.ravel(data), **{**dict.fromkeys(family.shapes), **fixed}))
 
     def _fitstart(self, data: Any, args: Any = None) -> Any:
         if args is None and _FAMILIES[self.name].free and not isinstance(data, scipy.stats.CensoredData):

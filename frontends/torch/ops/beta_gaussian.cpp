@@ -1,46 +1,77 @@
-#include "ops/beta_gaussian.hpp"
-
 #include <torch/csrc/stable/library.h>
 
-#include "fenchel/backend/cpu/beta_gaussian_batch.hpp"
-#include "ops/cpu.hpp"
+#include <string>
 
+#include "ops/flat_tensors.hpp"
+
+/// Functions of many beta-Gaussians and their derivatives, in float64.
 namespace fenchel::ops {
 namespace {
 
-using Values = std::span<const double>;
+/// A float64 tensor of the shape of another.
+[[nodiscard]] FlatInput doubles(const char* name, const Tensor& x, const Tensor& like) {
+  return {name, of_type(name, x, ScalarType::Double, "float64"), shape_of(like), ScalarType::Double};
+}
 
-struct Kernels : Cpu {
-  using Cpu::Cpu;
-  using Batch = cpu::BetaGaussianBatch;
+/// The tensor of `cols` numbers for each distribution, of one for each where that is 0, that
+/// f(function, batch, out, options...) fills.
+template <class F, class... Options>
+Tensor with_batch(const std::optional<Tensor>& argument, const Tensor& log_det, const Tensor& alphas,
+                  const std::string& function, std::int64_t dimension, std::int64_t cols, const F& f,
+                  Options... options) {
+  const Device device(log_det, alphas, argument);
+  const FlatInput dets = doubles("log_det", log_det, log_det), orders = doubles("alphas", alphas, log_det),
+                  arguments = doubles("argument", argument ? *argument : log_det, log_det);
+  const BetaGaussianBatch batch{dimension, argument ? arguments.values<double>() : std::span<const double>(),
+                                dets.values<double>(), orders.values<double>()};
+  const Shape shape = cols == 0 ? shape_of(log_det) : extended(shape_of(log_det), {cols});
+  const FlatOutput out(log_det, shape, ScalarType::Double, ScalarType::Double);
+  if constexpr (sizeof...(Options) == 0) {
+    device.call(f, beta_gaussian_function(function), batch, out.values<double>());
+  } else {
+    device.call(f, beta_gaussian_function(function), batch, out.rows<double>(cols), options...);
+  }
+  return out.tensor();
+}
 
-  [[nodiscard]] static Batch batch(index_t dimension, Values argument, Values log_det, Values alpha) {
-    return {dimension, argument, log_det, alpha};
-  }
-  [[nodiscard]] static index_t count(const Batch& batch) {
-    return static_cast<index_t>(batch.log_det.size());
-  }
-  static void value(BetaGaussianFunction f, const Batch& batch, double* out) {
-    cpu::beta_gaussian(f, batch, {out, batch.log_det.size()});
-  }
-  static void gradient(BetaGaussianFunction f, const Batch& batch, double* out, bool in_alpha) {
-    cpu::beta_gaussian_gradient(f, batch, {out, count(batch), 3}, in_alpha);
-  }
-  static void hessian(BetaGaussianFunction f, const Batch& batch, double* out, bool in_alpha) {
-    cpu::beta_gaussian_hessian(f, batch, {out, count(batch), 6}, in_alpha);
-  }
-  static void directions(Values seeds, index_t dimension, double* out) {
-    cpu::draw_directions(seeds, {out, static_cast<index_t>(seeds.size()), dimension});
-  }
-};
+Tensor beta_gaussian(const std::optional<Tensor>& argument, const Tensor& log_det, const Tensor& alphas,
+                     std::string function, std::int64_t dimension) {
+  return with_batch(argument, log_det, alphas, function, dimension, 0,
+                    [](const auto&... a) { backend::beta_gaussian(a...); });
+}
+
+Tensor beta_gaussian_gradient(const std::optional<Tensor>& argument, const Tensor& log_det,
+                              const Tensor& alphas, std::string function, std::int64_t dimension,
+                              bool in_alpha) {
+  return with_batch(
+      argument, log_det, alphas, function, dimension, 3,
+      [](const auto&... a) { backend::beta_gaussian_gradient(a...); }, in_alpha);
+}
+
+Tensor beta_gaussian_hessian(const std::optional<Tensor>& argument, const Tensor& log_det,
+                             const Tensor& alphas, std::string function, std::int64_t dimension,
+                             bool in_alpha) {
+  return with_batch(
+      argument, log_det, alphas, function, dimension, 6,
+      [](const auto&... a) { backend::beta_gaussian_hessian(a...); }, in_alpha);
+}
+
+Tensor beta_gaussian_directions(const Tensor& seeds, std::int64_t dimension) {
+  const Device device(seeds);
+  const FlatInput numbers = doubles("seeds", seeds, seeds);
+  const FlatOutput out(seeds, extended(shape_of(seeds), {dimension}), ScalarType::Double, ScalarType::Double);
+  device.call([](const auto&... a) { backend::draw_directions(a...); }, numbers.values<double>(),
+              out.rows<double>(dimension));
+  return out.tensor();
+}
 
 }  // namespace
 
-STABLE_TORCH_LIBRARY_IMPL(fenchel, CPU, m) {
-  m.impl("beta_gaussian", TORCH_BOX(&beta_gaussian<Kernels>));
-  m.impl("beta_gaussian_gradient", TORCH_BOX(&beta_gaussian_gradient<Kernels>));
-  m.impl("beta_gaussian_hessian", TORCH_BOX(&beta_gaussian_hessian<Kernels>));
-  m.impl("beta_gaussian_directions", TORCH_BOX(&beta_gaussian_directions<Kernels>));
+STABLE_TORCH_LIBRARY_IMPL(fenchel, FENCHEL_DISPATCH_KEY, m) {
+  m.impl("beta_gaussian", TORCH_BOX(&beta_gaussian));
+  m.impl("beta_gaussian_gradient", TORCH_BOX(&beta_gaussian_gradient));
+  m.impl("beta_gaussian_hessian", TORCH_BOX(&beta_gaussian_hessian));
+  m.impl("beta_gaussian_directions", TORCH_BOX(&beta_gaussian_directions));
 }
 
 }  // namespace fenchel::ops

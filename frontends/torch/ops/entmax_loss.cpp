@@ -1,35 +1,91 @@
-#include "ops/entmax_loss.hpp"
-
 #include <torch/csrc/stable/library.h>
 
-#include "fenchel/backend/cpu/entmax_loss.hpp"
-#include "ops/cpu.hpp"
+#include <tuple>
+#include <type_traits>
 
+#include "ops/device.hpp"
+
+/// The losses of entmax and their second derivatives.
 namespace fenchel::ops {
 namespace {
+
+/// A class a row, or a distribution a row.
+class Targets {
+ public:
+  Targets(const std::optional<Tensor>& classes, const std::optional<Tensor>& soft, std::int64_t ignore_index,
+          const Tensor& scores, std::int64_t dim, ScalarType type)
+      : ignored_(ignore_index) {
+    if (classes.has_value() == soft.has_value()) {
+      throw std::invalid_argument("fenchel: either classes or soft must be given");
+    }
+    if (classes) {
+      const Tensor& one_each = of_type("classes", *classes, ScalarType::Long, "int64");
+      classes_ = contiguous_rows(checked("classes", one_each, shape_per_row(scores, dim)), dim);
+    }
+    if (soft) soft_.emplace("soft", *soft, scores, dim, type);
+  }
+
+  /// Calls body(targets, cross) with the targets as the library takes them, T being the type of their rows;
+  /// on a class both losses agree.
+  template <class T, class Body>
+  void visit(bool cross, const Body& body) const {
+    if (soft_) {
+      const backend::SoftTargets<T> distributions{soft_->template rows<T>()};
+      cross ? body(distributions, std::true_type()) : body(distributions, std::false_type());
+    } else {
+      body(backend::ClassTargets{numbers_of<const index_t>(*classes_), ignored_}, std::false_type());
+    }
+  }
+
+ private:
+  std::int64_t ignored_;
+  std::optional<Tensor> classes_;
+  std::optional<Device::Input> soft_;
+};
+
+/// What rows of a storage type T are computed in.
+template <class T>
+using RealOf = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
 std::tuple<Tensor, Tensor, Tensor> entmax_loss(const Tensor& scores, const std::optional<Tensor>& alphas,
                                                const std::optional<Tensor>& classes,
                                                const std::optional<Tensor>& soft, double alpha,
                                                std::int64_t dim, std::int64_t ignore_index, bool cross,
                                                bool gradient) {
-  const auto loss_of = []<class Real>(Rows<const Real> z, PerRow order, const Targets<Cpu>& targets,
-                                      std::span<Real> losses, Rows<Real> residual, std::span<double> slope) {
-    const cpu::LossOutputs<Real> outputs{losses, residual, slope};
-    constexpr auto kNone = cpu::Reduction::none;
-    if (!targets.soft()) {
-      const cpu::ClassTargets one_class{targets.classes(), targets.ignored};
-      cpu::fenchel_young(z, order, one_class, kNone, outputs);
-      return;
-    }
-    const cpu::SoftTargets<Real> distributions{targets.distributions<Real>()};
-    if (targets.cross) {
-      cpu::cross_omega(z, order, distributions, kNone, outputs);
-    } else {
-      cpu::fenchel_young(z, order, distributions, kNone, outputs);
-    }
-  };
-  return loss_rows<Cpu>(scores, alphas, classes, soft, alpha, dim, ignore_index, cross, gradient, loss_of);
+  const Device device(scores, alphas, classes, soft);
+  const ScalarType computed = computed_in("scores", scores);
+  // Distributions are read in the type of the scores, and those of 16 bits are too coarse.
+  const ScalarType type = soft ? computed : Device::type_of("scores", scores);
+  const Device::Input z("scores", scores, dim, type);
+  if (scores.size(dim) == 0) refuse("scores", "have at least one class along dim", show(shape_of(scores)));
+  const Targets targets(classes, soft, ignore_index, scores, dim, type);
+  const Parameter order("alphas", alpha, alphas, scores, dim);
+  const Tensor residual =
+      gradient ? empty_rows(scores, shape_of(scores), dim, computed) : empty_rows(scores, {0}, -1, computed);
+  const Tensor loss = empty_rows(scores, shape_per_row(scores, dim), dim, computed);
+  const OutputPerRow slope(gradient ? alphas : std::nullopt, scores, dim);
+  if (scores.numel() > 0) {
+    Device::visit(type, [&]<class T>(T) {
+      using Real = RealOf<T>;
+      using View = Device::View<Real>;
+      const backend::LossOutputs<T> outputs{
+          numbers_of<Real>(loss),
+          gradient ? View(static_cast<Real*>(residual.mutable_data_ptr()), loss.numel(), scores.size(dim))
+                   : View(),
+          slope.values()};
+      targets.visit<T>(cross, [&](const auto& q, auto without_omega) {
+        const auto run = [](const auto&... a) {
+          if constexpr (decltype(without_omega)::value) {
+            backend::cross_omega(a...);
+          } else {
+            backend::entmax_loss(a...);
+          }
+        };
+        device.call(run, z.template rows<T>(), order.per_row(), q, outputs);
+      });
+    });
+  }
+  return {loss, residual, slope.tensor()};
 }
 
 std::tuple<Tensor, Tensor> entmax_loss_curvature(const Tensor& residual, const std::optional<Tensor>& alphas,
@@ -37,29 +93,37 @@ std::tuple<Tensor, Tensor> entmax_loss_curvature(const Tensor& residual, const s
                                                  const std::optional<Tensor>& soft, const Tensor& d_scores,
                                                  const std::optional<Tensor>& d_alphas, double alpha,
                                                  std::int64_t dim, std::int64_t ignore_index, bool cross) {
-  const auto product_of = []<class Real>(Rows<const Real> rows, PerRow order, const Targets<Cpu>& targets,
-                                         Rows<const Real> direction, std::span<const double> d_order,
-                                         Rows<Real> product, std::span<double> product_alphas) {
-    const cpu::LossCurvature<Real> curvature{direction, d_order, product, product_alphas};
-    if (!targets.soft()) {
-      const cpu::ClassTargets one_class{targets.classes(), targets.ignored};
-      cpu::fenchel_young_curvature(rows, order, one_class, curvature);
-      return;
-    }
-    const cpu::SoftTargets<Real> distributions{targets.distributions<Real>()};
-    if (targets.cross) {
-      cpu::cross_omega_curvature(rows, order, distributions, curvature);
-    } else {
-      cpu::fenchel_young_curvature(rows, order, distributions, curvature);
-    }
-  };
-  return loss_curvature_rows<Cpu>(residual, alphas, classes, soft, d_scores, d_alphas, alpha, dim,
-                                  ignore_index, cross, product_of);
+  const Device device(residual, alphas, classes, soft, d_scores, d_alphas);
+  const ScalarType type = computed_in("residual", residual);
+  const Device::Input rows("residual", residual, dim, type),
+      direction("d_scores", d_scores, residual, dim, type);
+  const Targets targets(classes, soft, ignore_index, residual, dim, type);
+  const Parameter order("alphas", alpha, alphas, residual, dim);
+  const InputPerRow d_order("d_alphas", d_alphas, residual, dim);
+  const OutputRows product(residual, dim, type);
+  const OutputPerRow product_alphas(alphas, residual, dim);
+  if (residual.numel() > 0) {
+    visit_real(type, [&]<class Real>(Real) {
+      const backend::LossCurvature<Real> curvature{direction.template rows<Real>(), d_order.values(),
+                                                   product.template rows<Real>(), product_alphas.values()};
+      targets.visit<Real>(cross, [&](const auto& q, auto without_omega) {
+        const auto run = [](const auto&... a) {
+          if constexpr (decltype(without_omega)::value) {
+            backend::cross_omega_curvature(a...);
+          } else {
+            backend::entmax_loss_curvature(a...);
+          }
+        };
+        device.call(run, rows.template rows<Real>(), order.per_row(), q, curvature);
+      });
+    });
+  }
+  return {product.tensor(), product_alphas.tensor()};
 }
 
 }  // namespace
 
-STABLE_TORCH_LIBRARY_IMPL(fenchel, CPU, m) {
+STABLE_TORCH_LIBRARY_IMPL(fenchel, FENCHEL_DISPATCH_KEY, m) {
   m.impl("entmax_loss", TORCH_BOX(&entmax_loss));
   m.impl("entmax_loss_curvature", TORCH_BOX(&entmax_loss_curvature));
 }

@@ -1,7 +1,9 @@
 #pragma once
 
-#include "fenchel/core/rows.hpp"
-#include "ops/tensors.hpp"
+#include <optional>
+#include <span>
+
+#include "ops/device.hpp"
 
 /// Tensors whose last dimensions together are the columns of a row: points, matrices, numbers.
 namespace fenchel::ops {
@@ -27,8 +29,12 @@ class FlatInput {
   FlatInput(const char* name, const Tensor& x, const Shape& shape, ScalarType type)
       : tensor_(torch::stable::contiguous(converted(name, checked(name, x, shape), type))) {}
   template <class Real>
-  [[nodiscard]] Rows<const Real> rows(index_t cols) const {
+  [[nodiscard]] Device::View<const Real> rows(index_t cols) const {
     return {static_cast<const Real*>(tensor_.const_data_ptr()), cols == 0 ? 0 : tensor_.numel() / cols, cols};
+  }
+  template <class T>
+  [[nodiscard]] std::span<const T> values() const {
+    return numbers_of<const T>(tensor_);
   }
 
  private:
@@ -43,9 +49,13 @@ class FlatOutput {
   FlatOutput(const Tensor& like, ScalarType computed)
       : FlatOutput(like, shape_of(like), computed, like.scalar_type()) {}
   template <class Real>
-  [[nodiscard]] Rows<Real> rows(index_t cols) const {
+  [[nodiscard]] Device::View<Real> rows(index_t cols) const {
     if (tensor_.numel() == 0) return {nullptr, 0, cols};
     return {static_cast<Real*>(tensor_.mutable_data_ptr()), tensor_.numel() / cols, cols};
+  }
+  template <class Real>
+  [[nodiscard]] std::span<Real> values() const {
+    return numbers_of<Real>(tensor_);
   }
   /// For what nothing contributes to.
   void set_to_zero() { torch::stable::zero_(tensor_); }
@@ -58,10 +68,21 @@ class FlatOutput {
   ScalarType stored_;
 };
 
-/// The numbers of one column.
+/// A tensor that may be absent.
+[[nodiscard]] inline std::optional<FlatInput> given(const char* name, const std::optional<Tensor>& x,
+                                                    const Shape& shape, ScalarType type) {
+  return x ? std::make_optional<FlatInput>(name, *x, shape, type) : std::nullopt;
+}
 template <class T>
-[[nodiscard]] std::span<T> numbers(Rows<T> column) {
-  return {column.data, static_cast<std::size_t>(column.rows)};
+[[nodiscard]] std::span<const T> values_of(const std::optional<FlatInput>& x) {
+  return x ? x->values<T>() : std::span<const T>();
+}
+template <class Real>
+[[nodiscard]] Device::View<const Real> rows_of(const std::optional<FlatInput>& x, index_t cols) {
+  return x ? x->rows<Real>(cols) : Device::View<const Real>();
+}
+[[nodiscard]] inline PerRow per_row(double shared, const std::optional<FlatInput>& x) {
+  return x ? PerRow(x->values<double>()) : PerRow(shared);
 }
 
 }  // namespace fenchel::ops

@@ -1,8 +1,5 @@
-#include "fenchel/backend/cpu/fusedmax.hpp"
-
 #include <torch/csrc/stable/library.h>
 
-#include "ops/cpu.hpp"
 #include "ops/row_map.hpp"
 
 /// fusedmax and its derivatives.
@@ -10,30 +7,24 @@ namespace fenchel::ops {
 namespace {
 
 Tensor fusedmax(const Tensor& scores, const std::optional<Tensor>& gammas, double gamma, std::int64_t dim) {
-  return row_map<Cpu>("gammas", scores, gammas, gamma, dim,
-                      [](auto z, PerRow strength, auto p) { cpu::fusedmax(z, strength, p); });
+  return row_map("gammas", scores, gammas, gamma, dim, [&](const auto&... a) { fusedmax_map(scores, a...); });
 }
 
 std::tuple<Tensor, Tensor> fusedmax_vjp(const Tensor& p, const std::optional<Tensor>& gammas,
                                         const Tensor& grad_p, double gamma, std::int64_t dim) {
-  return row_map_vjp<Cpu>(
-      "gammas", p, gammas, grad_p, gamma, dim,
-      [](auto prediction, PerRow strength, auto cotangent, auto grad_scores, auto grad_gammas) {
-        cpu::fusedmax_vjp(prediction, strength, cotangent, grad_scores, {}, grad_gammas);
-      });
+  return row_map_vjp("gammas", p, gammas, grad_p, gamma, dim,
+                     [](const auto&... a) { backend::fusedmax_vjp(a...); });
 }
 
 Tensor fusedmax_jvp(const Tensor& p, const std::optional<Tensor>& gammas, const Tensor& d_scores,
                     const std::optional<Tensor>& d_gammas, double gamma, std::int64_t dim) {
-  return row_map_jvp<Cpu>("gammas", p, gammas, d_scores, d_gammas, gamma, dim,
-                          [](auto prediction, PerRow strength, auto direction, auto d_p, auto d_strength) {
-                            cpu::fusedmax_jvp(prediction, strength, direction, d_p, {}, d_strength);
-                          });
+  return row_map_jvp("gammas", p, gammas, d_scores, d_gammas, gamma, dim,
+                     [](const auto&... a) { backend::fusedmax_jvp(a...); });
 }
 
 }  // namespace
 
-STABLE_TORCH_LIBRARY_IMPL(fenchel, CPU, m) {
+STABLE_TORCH_LIBRARY_IMPL(fenchel, FENCHEL_DISPATCH_KEY, m) {
   m.impl("fusedmax", TORCH_BOX(&fusedmax));
   m.impl("fusedmax_vjp", TORCH_BOX(&fusedmax_vjp));
   m.impl("fusedmax_jvp", TORCH_BOX(&fusedmax_jvp));

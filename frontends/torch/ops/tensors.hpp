@@ -8,6 +8,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "fenchel/core/rows.hpp"
@@ -121,34 +122,23 @@ inline void check_torch(AOTITorchError error) {
   return Tensor(made);
 }
 
+/// The numbers of a contiguous tensor; to read where T is const.
+template <class T>
+[[nodiscard]] std::span<T> numbers_of(const Tensor& x) {
+  const auto count = static_cast<std::size_t>(x.numel());
+  if constexpr (std::is_const_v<T>) {
+    return {static_cast<T*>(x.const_data_ptr()), count};
+  } else {
+    return {static_cast<T*>(x.mutable_data_ptr()), count};
+  }
+}
+
 /// With `dim` last and the others in their order, rows one after the other: x itself where it is so, else a
 /// copy.
 [[nodiscard]] inline Tensor contiguous_rows(Tensor x, std::int64_t dim) {
   for (; dim < -1; ++dim) x = torch::stable::transpose(x, dim, dim + 1);
   return x.is_contiguous() ? x : torch::stable::contiguous(x);
 }
-
-/// A tensor to write as rows, of the shape and type of another: its rows lie one after the other. View is how
-/// a device sees rows.
-template <template <class> class View>
-class OutputRows {
- public:
-  OutputRows(const Tensor& like, std::int64_t dim, ScalarType type)
-      : rows_(empty_rows(like, shape_of(like), dim, type)),
-        cols_(rows_.size(dim)),
-        stored_(like.scalar_type()),
-        type_(type) {}
-  template <class T>
-  [[nodiscard]] View<T> rows() const {
-    return {static_cast<T*>(rows_.mutable_data_ptr()), cols_ == 0 ? 0 : rows_.numel() / cols_, cols_};
-  }
-  [[nodiscard]] Tensor tensor() const { return type_ == stored_ ? rows_ : torch::stable::to(rows_, stored_); }
-
- private:
-  Tensor rows_;
-  index_t cols_;
-  ScalarType stored_, type_;
-};
 
 /// With `dim` of size 1: the shape of what there is one of for each row of x.
 [[nodiscard]] inline Shape shape_per_row(const Tensor& x, std::int64_t dim) {
@@ -166,9 +156,7 @@ class InputPerRow {
     tensor_ = contiguous_rows(checked(name, numbers, shape_per_row(rows, dim)), dim);
   }
   [[nodiscard]] std::span<const double> values() const {
-    if (!tensor_) return {};
-    return {static_cast<const double*>(tensor_->const_data_ptr()),
-            static_cast<std::size_t>(tensor_->numel())};
+    return tensor_ ? numbers_of<const double>(*tensor_) : std::span<const double>();
   }
 
  private:
@@ -185,8 +173,7 @@ class OutputPerRow {
     if (rows.numel() == 0) torch::stable::zero_(values_);
   }
   [[nodiscard]] std::span<double> values() const {
-    if (empty_) return {};
-    return {static_cast<double*>(values_.mutable_data_ptr()), static_cast<std::size_t>(values_.numel())};
+    return empty_ ? std::span<double>() : numbers_of<double>(values_);
   }
   [[nodiscard]] Tensor tensor() const { return values_; }
 
@@ -201,11 +188,7 @@ class Parameter {
   Parameter(const char* name, double shared, const std::optional<Tensor>& per_row, const Tensor& rows,
             std::int64_t dim)
       : shared_(shared), is_per_row_(per_row), values_(name, per_row, rows, dim) {}
-  /// As a device takes it.
-  template <class Device>
-  [[nodiscard]] typename Device::PerRow per_row() const {
-    return is_per_row_ ? Device::per_row(values_.values()) : typename Device::PerRow(shared_);
-  }
+  [[nodiscard]] PerRow per_row() const { return is_per_row_ ? PerRow(values_.values()) : PerRow(shared_); }
 
  private:
   double shared_;

@@ -6,8 +6,8 @@
 
 #include "fenchel/core/index.hpp"
 
-/// What losses over the rows of a batch read and write, over the rows of a back end: View<T> is Rows<T> in
-/// the memory of the CPU, and cuda::DeviceRows<T> in that of a GPU.
+/// What losses over the rows of a batch read and write, over the rows of a back end. View<T> is Rows<T> for
+/// the memory of the CPU, and cuda::DeviceRows<T> for that of a GPU.
 namespace fenchel {
 
 /// A class for each row, in [0, cols), or `ignored`.
@@ -26,10 +26,10 @@ struct SoftTargetViews {
 
 inline constexpr double kTargetSumTolerance = 1e-4;
 
-/// What to write; parts left empty are not computed. An ignored row has 0 in all of them.
+/// The outputs; those left empty are not computed. An ignored row has 0 in all of them.
 template <template <class> class View, class Real>
 struct LossOutputViews {
-  std::span<Real> loss = {};     ///< one a row
+  std::span<Real> loss = {};     ///< one for each row
   View<Real> residual = {};      ///< p - q, the gradient in the scores; on the CPU it may be the scores
   std::span<double> slope = {};  ///< the derivative of each row's loss in the alpha or gamma of that row
 };

@@ -10,8 +10,8 @@
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/index.hpp"
 
-/// What there is to know of a beta-Gaussian on R^n, as functions of an argument, log det Sigma and alpha with
-/// their first and second derivatives [SCD22, Section 6; docs/math.md 5.2]. Linear algebra has q and log det
+/// The functions of a beta-Gaussian on R^n, as functions of an argument, log det Sigma and alpha, with their
+/// first and second derivatives [SCD22, Section 6; docs/math.md 5.2]. Linear algebra computes q and log det
 /// Sigma, so that derivatives in t, mu and Sigma follow by the chain rule.
 namespace fenchel {
 

@@ -8,8 +8,8 @@
 
 namespace fenchel {
 
-/// A callable that somebody else owns, for the length of a call: how a template hands a lambda to compiled
-/// code. It may also be a function.
+/// A reference to a callable, or a function, that the caller owns for the length of a call: so a template
+/// hands a lambda to compiled code.
 template <class Signature>
 class FunctionRef;
 

@@ -11,7 +11,7 @@
 
 namespace fenchel {
 
-/// Threads of somebody else, such as a framework's, to work on instead of OpenMP's.
+/// Threads that belong to another library, such as a framework, for use instead of those of OpenMP.
 class ThreadPool {
  public:
   virtual ~ThreadPool() = default;

@@ -10,7 +10,7 @@
 
 namespace fenchel {
 
-/// A batch of rows in memory that somebody else owns: rows are `stride` elements apart, a row is contiguous.
+/// A batch of contiguous rows in memory that the caller owns; neighbouring rows are `stride` elements apart.
 /// The stride may be 0 (one row repeated, read only) or negative.
 template <class T>
 struct Rows {
@@ -25,7 +25,7 @@ struct Rows {
   constexpr Rows(T* first, index_t row_count, index_t col_count, index_t row_stride) noexcept
       : data(first), rows(row_count), cols(col_count), stride(row_stride) {}
 
-  /// Rows to write are rows to read.
+  /// Rows that can be written can be read.
   constexpr operator Rows<const T>() const noexcept requires(!std::is_const_v<T>) {
     return {data, rows, cols, stride};
   }
@@ -36,7 +36,7 @@ struct Rows {
   }
 };
 
-/// A number for each row of a batch: the same one for all, or one a row, in the memory that the rows are in.
+/// One number for all rows of a batch, or one for each row, in the memory that the rows are in.
 class PerRow {
  public:
   constexpr PerRow(double value) noexcept : value_(value) {}  // implicit: entmax(z, 1.5, p)

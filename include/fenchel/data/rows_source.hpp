@@ -9,7 +9,7 @@
 
 namespace fenchel {
 
-/// Rows in memory that somebody else owns, read without a copy.
+/// Rows in memory that the caller owns, read without a copy.
 class FENCHEL_EXPORT RowsSource final : public BatchSource {
  public:
   static constexpr index_t kRowsPerBatch = 4096;

@@ -1,6 +1,5 @@
 #include "fenchel/distribution/euclidean/multivariate_geometry.hpp"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/gamma.hpp>
@@ -11,6 +10,7 @@
 
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/infinity.hpp"
+#include "score/factorizations.hpp"
 
 namespace fenchel {
 namespace {
@@ -135,8 +135,8 @@ MultivariateBetaGaussian conditional(const MultivariateBetaGaussian& p, std::spa
 
   const Eigen::VectorXd lengths = given.rowwise().norm();
   const Eigen::VectorXd units = lengths.unaryExpr([](double x) { return x > 0 ? 1 / x : 1.0; });
-  const Eigen::MatrixXd equilibrated = units.asDiagonal() * given;
-  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(equilibrated.transpose());
+  const Eigen::MatrixXd equilibrated = given.transpose() * units.asDiagonal();
+  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(equilibrated);
   const Eigen::MatrixXd orthogonal = qr.householderQ(), slice = rest * orthogonal.rightCols(free);
   const Eigen::VectorXd white = score.whitening() * (values - mu_given);
   const Eigen::VectorXd mu =

@@ -5,13 +5,12 @@
 #include <optional>
 #include <stdexcept>
 
-#include <Eigen/Cholesky>
-
 #include "estimate/fit/location_fit.hpp"
 #include "estimate/regression/converged.hpp"
 #include "fenchel/core/infinity.hpp"
 #include "fenchel/estimate/regression/objective.hpp"
 #include "fenchel/estimate/statistics/line_moments.hpp"
+#include "score/factorizations.hpp"
 
 namespace fenchel::detail {
 namespace {

@@ -6,8 +6,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include <Eigen/Eigenvalues>
-
 #include "estimate/fit/checks.hpp"
 #include "estimate/regression/converged.hpp"
 #include "fenchel/core/infinity.hpp"
@@ -16,6 +14,7 @@
 #include "fenchel/estimate/regression/minimize.hpp"
 #include "fenchel/predict/function.hpp"
 #include "fenchel/score/function_score.hpp"
+#include "score/factorizations.hpp"
 
 namespace fenchel {
 namespace {
@@ -152,8 +151,8 @@ Eigen::MatrixXd covariance_or_nan(const NumericDensity& p, Callables psi) {
 Eigen::MatrixXd checked_inverse(const Eigen::MatrixXd& hessian) {
   constexpr double kSingular = 1e-9;  // about ten times the error of the Hessian's entries
   const Eigen::VectorXd root = hessian.diagonal().cwiseSqrt().cwiseInverse();
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> correlation(root.asDiagonal() * hessian *
-                                                                   root.asDiagonal());
+  const Eigen::MatrixXd scaled = root.asDiagonal() * hessian * root.asDiagonal();
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> correlation(scaled);
   const double least = correlation.eigenvalues().minCoeff();
   if (!(least > kSingular))
     throw std::domain_error(error_message(

@@ -2,9 +2,8 @@
 
 #include <limits>
 
-#include <Eigen/Eigenvalues>
-
 #include "estimate/statistics/collective.hpp"
+#include "score/factorizations.hpp"
 
 namespace fenchel::detail {
 namespace {

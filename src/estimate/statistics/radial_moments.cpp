@@ -4,12 +4,11 @@
 #include <stdexcept>
 #include <utility>
 
-#include <Eigen/Cholesky>
-
 #include "estimate/statistics/byte_format.hpp"
 #include "estimate/statistics/chunks.hpp"
 #include "estimate/statistics/sums.hpp"
 #include "fenchel/core/check.hpp"
+#include "score/factorizations.hpp"
 
 namespace fenchel {
 namespace {

@@ -43,7 +43,6 @@ TEST(BetaLaplace, Golden) {
     std::size_t k = 0;
     for (const double order : {0.5, 1.0, 1.00000001, 1.5, 2.0, 7.0})
       expect_close(-tsallis_entropy(p, order), block["negentropy"][k++], 1e-13, where);
-    expect_close(conjugate(Tsallis(alpha), AbsoluteScore(0, b), Line()), block["conjugate"][0], 1e-14, where);
   }
 }
 
@@ -54,7 +53,6 @@ TEST(BetaLaplace, TriangularHasTheFormsOfThePaper) {  // docs/math.md 3
   EXPECT_DOUBLE_EQ(variance(p), b / 6);
   EXPECT_DOUBLE_EQ(kurtosis(p), 2.4);
   EXPECT_DOUBLE_EQ(-tsallis_entropy(p, 2), -0.5 + 1 / (3 * a));
-  EXPECT_DOUBLE_EQ(conjugate(Tsallis(2), AbsoluteScore(mu, b), Line()), 0.5 - 2 / (3 * a));
   for (const double x : {-1.4, -0.3, 0.0, 0.8, 1.49}) {
     EXPECT_NEAR(pdf(p, mu + x), (a - std::abs(x)) / b, 1e-15);
     EXPECT_NEAR(cdf(p, mu + x), x < 0 ? (a + x) * (a + x) / (2 * b) : 1 - (a - x) * (a - x) / (2 * b), 1e-15);
@@ -105,13 +103,9 @@ TEST(BetaLaplace, MomentsEndWithTheTails) {
   EXPECT_EQ(tsallis_entropy(BetaLaplace(0.75, 0, 1), 0.25), kInf);
 }
 
-TEST(BetaLaplace, DeviationAndOrderDerivativeAreTheirDefinitions) {
+TEST(BetaLaplace, OrderDerivativeIsItsDefinition) {
   for (const double alpha : {0.9, 1.0, std::nextafter(1.0, 2.0), 1 + 1e-8, 1.5, 2.0, 5.0, kInf}) {
     const BetaLaplace p(alpha, 0.5, 0.7);
-    for (const double t : {-9.0, 0.2, 0.5, 0.9, 3.0}) {
-      const double brute = detail::target_expectation(p, [t](double x) { return std::abs(x - t); }, {t});
-      EXPECT_NEAR(mean_deviation(p, t), brute, 1e-9 * brute) << alpha << " " << t;
-    }
     for (const double order : {0.6, 1.0, 1.05, 2.0, 4.0}) {
       const double step = 1e-4,
                    brute = (tsallis_entropy(p, order - step) - tsallis_entropy(p, order + step)) / (2 * step);

@@ -43,9 +43,13 @@ TEST(Domain, WithoutWeightsAFiniteSetIsCounted) {
   EXPECT_EQ(Finite().weight(7), 1);
   EXPECT_TRUE(Finite().weights().empty());
   EXPECT_EQ(Finite({0, 2}).weight(1), 2);
-  EXPECT_EQ(message_of<std::domain_error>([] { Finite({1, kInf}); }),
+  EXPECT_EQ(message_of<std::domain_error>([] {
+              Finite({1, kInf});
+            }),
             "fenchel::finite: weights[1] must be finite and not negative, got inf");
-  EXPECT_EQ(message_of<std::domain_error>([] { Finite({0, 0}); }),
+  EXPECT_EQ(message_of<std::domain_error>([] {
+              Finite({0, 0});
+            }),
             "fenchel::finite: the largest weight must be positive, got 0");
 }
 

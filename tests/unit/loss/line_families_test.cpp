@@ -6,6 +6,7 @@
 #include "fenchel/distribution/line/dirac.hpp"
 #include "fenchel/distribution/line/empirical.hpp"
 #include "fenchel/loss/absolute.hpp"
+#include "fenchel/loss/line_target.hpp"
 #include "fenchel/loss/location_scale.hpp"
 #include "fenchel/loss/scaled_gaussian.hpp"
 #include "support/differences.hpp"
@@ -199,6 +200,16 @@ TEST(LocationScaleLoss, AgreesWithTheOtherFamilies) {
     EXPECT_NEAR(triangle.gradient.mu, same.gradient.mu, 1e-8);
     EXPECT_NEAR(triangle.gradient.sigma, same.gradient.b * 1.6, 1e-8);  // b = sigma^2
   });
+}
+
+TEST(BetaLaplace, DeviationIsItsDefinition) {
+  for (const double alpha : {0.9, 1.0, std::nextafter(1.0, 2.0), 1 + 1e-8, 1.5, 2.0, 5.0, kInf}) {
+    const BetaLaplace p(alpha, 0.5, 0.7);
+    for (const double t : {-9.0, 0.2, 0.5, 0.9, 3.0}) {
+      const double brute = detail::target_expectation(p, [t](double x) { return std::abs(x - t); }, {t});
+      EXPECT_NEAR(mean_deviation(p, t), brute, 1e-9 * brute) << alpha << " " << t;
+    }
+  }
 }
 
 }  // namespace

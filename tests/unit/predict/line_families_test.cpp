@@ -10,6 +10,7 @@
 #include "fenchel/predict/absolute.hpp"
 #include "fenchel/predict/location_scale.hpp"
 #include "fenchel/predict/scaled_gaussian.hpp"
+#include "support/golden.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
 #include "unit/distribution/location_scale_examples.hpp"
@@ -111,6 +112,17 @@ TEST(PredictLineFamilies, TruncatedGaussianConjugate) {  // 1/2 + tau + (1/2) in
   const auto triangular = testing::location_scale_example(1, 0.3, 1.5);
   EXPECT_NEAR(conjugate(Tsallis(2), triangular, Line()),
               conjugate(Tsallis(2), AbsoluteScore(0.3, 2.25), Line()), 1e-13);
+}
+
+TEST(PredictLineFamilies, ConjugateOfTheAbsoluteScoreIsTheGoldenOne) {
+  for (auto& block : testing::golden_blocks("beta_laplace.txt")) {
+    const double alpha = block["case"][0], b = block["case"][1], expected = block["conjugate"][0];
+    EXPECT_NEAR(conjugate(Tsallis(alpha), AbsoluteScore(0, b), Line()), expected,
+                1e-14 * (1 + std::abs(expected)))
+        << alpha << " " << b;
+  }
+  const double b = 2.25, a = 1.5;  // of the triangular, docs/math.md 3
+  EXPECT_DOUBLE_EQ(conjugate(Tsallis(2), AbsoluteScore(4, b), Line()), 0.5 - 2 / (3 * a));
 }
 
 }  // namespace

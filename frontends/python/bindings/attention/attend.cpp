@@ -5,18 +5,17 @@
 #include <tuple>
 
 #include "bindings/bindings.hpp"
+#include "bindings/distributions/families.hpp"
 #include "bindings/gil.hpp"
 #include "fenchel/attention/attend_derivatives.hpp"
 #include "fenchel/attention/fourier_basis.hpp"
 #include "fenchel/attention/function_basis.hpp"
 #include "fenchel/attention/gaussian_basis.hpp"
+#include "fenchel/attention/mixture_attend.hpp"
 #include "fenchel/attention/multivariate_attend.hpp"
 #include "fenchel/attention/multivariate_gaussian_basis.hpp"
 #include "fenchel/attention/polynomial_basis.hpp"
-#include "fenchel/distribution/integers/sparse_integer_gaussian.hpp"
-#include "fenchel/distribution/integers/sparse_poisson.hpp"
 #include "fenchel/distribution/line/numeric_density.hpp"
-#include "fenchel/distribution/line/truncated_gaussian.hpp"
 
 namespace fenchel::python {
 namespace {
@@ -49,6 +48,9 @@ void bind_space(nb::module_& m) {
   using Psi = MultivariateGaussianBasis;
   m.def("attend",
         [](const P& p, const Psi& psi) { return without_gil<P, Psi>([&] { return attend(p, psi); }); });
+  m.def("attend", [](const Mixture<P>& p, const Psi& psi) {
+    return without_gil<P, Psi>([&] { return attend(p, psi); });
+  });
   m.def("attend_jacobian", [](const P& p, const Psi& psi) {
     return without_gil<P, Psi>([&] { return attend_jacobian(p, psi); });
   });
@@ -65,17 +67,13 @@ void bind_space(nb::module_& m) {
 }  // namespace
 
 void bind_attend(nb::module_& m) {
-  bind_family<BetaGaussian>(m);
-  bind_family<BetaLaplace>(m);
-  bind_family<TruncatedGaussian>(m);
-  bind_family<CappedTriangular>(m);
-  bind_family<CappedParabola>(m);
-  bind_family<SmoothTriangular>(m);
-  bind_family<SmoothParabola>(m);
+#define FENCHEL_BIND(P, name, omega) bind_family<P>(m);
+  FENCHEL_LINE_FAMILIES(FENCHEL_BIND)
+  FENCHEL_INTEGER_FAMILIES(FENCHEL_BIND)
+#undef FENCHEL_BIND
   bind_family<NumericDensity>(m);
+  bind_family<Mixture<BetaGaussian>>(m);
   bind_family<IntegerTable>(m);
-  bind_family<SparsePoisson>(m);
-  bind_family<SparseIntegerGaussian>(m);
   bind_space(m);
 }
 

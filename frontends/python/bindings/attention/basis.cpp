@@ -46,11 +46,11 @@ void bind_basis(nb::module_& m) {
   bind_line_basis<GaussianBasis>(m, "GaussianBasis")
       .def(nb::init<std::vector<double>, std::vector<double>>())
       .def_static("linearly_spaced",
-                  [](index_t count, double lower, double upper, const std::vector<double>& widths) {
-                    return GaussianBasis::linearly_spaced(count, lower, upper, widths);
+                  [](index_t count, double lower, double upper, const std::vector<double>& sigma) {
+                    return GaussianBasis::linearly_spaced(count, lower, upper, sigma);
                   })
-      .def("means", [](const GaussianBasis& psi) { return copy_to_array(psi.mu()); })
-      .def("widths", [](const GaussianBasis& psi) { return copy_to_array(psi.sigma()); });
+      .def("mu", [](const GaussianBasis& psi) { return copy_to_array(psi.mu()); })
+      .def("sigma", [](const GaussianBasis& psi) { return copy_to_array(psi.sigma()); });
   bind_line_basis<PolynomialBasis>(m, "PolynomialBasis")
       .def(nb::init<index_t, double, double>())
       .def_prop_ro("degree", &PolynomialBasis::degree)
@@ -79,8 +79,8 @@ void bind_basis(nb::module_& m) {
       .def_static("unit_square", &Multivariate::unit_square)
       .def("size", &Multivariate::size)
       .def("dimension", &Multivariate::dimension)
-      .def("mean", &Multivariate::mean)
-      .def("covariance", &Multivariate::covariance)
+      .def("mu", &Multivariate::mu)
+      .def("Sigma", &Multivariate::Sigma)
       .def("design",
            [](const Multivariate& psi, const Eigen::MatrixXd& t) {
              return without_gil<Multivariate>([&] { return design_matrix(psi, t); });

@@ -10,6 +10,7 @@
 #include "bindings/bindings.hpp"
 #include "fenchel/distribution/line/roughness.hpp"
 #include "fenchel/distribution/line/total_variation.hpp"
+#include "fenchel/distribution/mixture.hpp"
 #include "fenchel/loss/line_target.hpp"
 
 namespace fenchel::python {
@@ -21,7 +22,7 @@ auto visit_family(const AnyDensity& any, const F& f) {
 }
 
 template <class... Families>
-void bind_implicit(nb::class_<OneOf<Families...>> any) {
+void bind_implicit(nb::class_<OneOf<Families...>>& any) {
   const auto from = [&any]<class P>(std::type_identity<P>) {
     any.def("__init__", [](AnyDensity* self, const P& p) { new (self) AnyDensity{p}; });
     nb::implicitly_convertible<P, AnyDensity>();
@@ -112,7 +113,12 @@ double erased_expectation(const AnyDensity& any, FunctionRef<double(double)> f, 
 
 /// Every family on the line becomes one where one is asked for.
 void bind_any_density(nb::module_& m) {
-  bind_implicit(nb::class_<AnyDensity>(m, "AnyDensity"));
+  nb::class_<AnyDensity> any(m, "AnyDensity");
+  bind_implicit(any);
+  // A mixture as the escort of order 1, itself, which knows its derivative.
+  any.def("__init__",
+          [](AnyDensity* self, const Mixture<BetaGaussian>& p) { new (self) AnyDensity{escort(p, 1)}; });
+  nb::implicitly_convertible<Mixture<BetaGaussian>, AnyDensity>();
   m.def("total_variation", [](const AnyDensity& p) { return total_variation(p); });
   m.def("roughness", [](const AnyDensity& p) { return roughness(p); });
 }

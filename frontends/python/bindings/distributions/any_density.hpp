@@ -5,19 +5,13 @@
 #include <variant>
 #include <vector>
 
+#include "bindings/distributions/families.hpp"
 #include "bindings/gil.hpp"
 #include "fenchel/core/function_ref.hpp"
 #include "fenchel/core/variates.hpp"
 #include "fenchel/distribution/concept.hpp"
-#include "fenchel/distribution/line/beta_gaussian.hpp"
-#include "fenchel/distribution/line/beta_laplace.hpp"
-#include "fenchel/distribution/line/capped_parabola.hpp"
-#include "fenchel/distribution/line/capped_triangular.hpp"
 #include "fenchel/distribution/line/generic.hpp"
 #include "fenchel/distribution/line/numeric_density.hpp"
-#include "fenchel/distribution/line/smooth_parabola.hpp"
-#include "fenchel/distribution/line/smooth_triangular.hpp"
-#include "fenchel/distribution/line/truncated_gaussian.hpp"
 #include "fenchel/domain/interval.hpp"
 #include "fenchel/domain/line.hpp"
 
@@ -30,8 +24,9 @@ struct OneOf {
   using value_type = double;
   std::variant<Families...> value;
 };
-using AnyDensity = OneOf<BetaGaussian, BetaLaplace, TruncatedGaussian, CappedTriangular, CappedParabola,
-                         SmoothTriangular, SmoothParabola, NumericDensity>;
+#define FENCHEL_TYPE(P, name, omega) P,
+using AnyDensity = OneOf<FENCHEL_LINE_FAMILIES(FENCHEL_TYPE) NumericDensity>;
+#undef FENCHEL_TYPE
 template <>
 inline constexpr bool kCallsPython<AnyDensity> = true;
 

@@ -1,4 +1,4 @@
-#include "fenchel/distribution/line/beta_gaussian.hpp"
+#include "bindings/distributions/beta_gaussian.hpp"
 
 #include <nanobind/operators.h>
 #include <nanobind/stl/array.h>
@@ -11,7 +11,6 @@
 
 #include "bindings/arrays/arrays.hpp"
 #include "bindings/bindings.hpp"
-#include "bindings/distributions/line_distribution.hpp"
 #include "fenchel/backend/cpu/beta_gaussian.hpp"
 #include "fenchel/core/rows.hpp"
 
@@ -54,18 +53,13 @@ Output<double> quantile_array<BetaGaussian>(const BetaGaussian& p, const Input<>
   });
 }
 
-void bind_beta_gaussian(nb::module_& m) {
-  bind_line_distribution<BetaGaussian>(m, "BetaGaussian")
-      .def(nb::init<double, double, double>(), nb::arg("alpha"), nb::arg("mu"), nb::arg("sigma2"))
+/// What the other families have not.
+void bind_beta_gaussian() {
+  nb::borrow<nb::class_<BetaGaussian>>(nb::type<BetaGaussian>())
       .def(nb::self == nb::self, nb::sig("def __eq__(self, arg: object, /) -> bool"))
       .def_static("student", &BetaGaussian::student)
       .def_static("uniform", &BetaGaussian::uniform)
-      .def_static("from_variance", &BetaGaussian::from_variance)
-      .def_static("from_half_width", &BetaGaussian::from_half_width)
       .def_static("from_canonical", &BetaGaussian::from_canonical)
-      .def_prop_ro("alpha", &BetaGaussian::alpha)
-      .def_prop_ro("mu", &BetaGaussian::mu)
-      .def_prop_ro("sigma2", &BetaGaussian::sigma2)
       .def("canonical_parameters", [](const BetaGaussian& p) { return canonical_parameters(p); });
 }
 

@@ -2,6 +2,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstdint>
 #include <limits>
@@ -13,6 +14,7 @@
 #include "bindings/python_function.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/distribution/concept.hpp"
+#include "fenchel/distribution/line/generic.hpp"
 #include "fenchel/domain/interval.hpp"
 
 namespace fenchel::python {
@@ -80,6 +82,12 @@ template <LineDistribution P, class... Extra>
              });
            })
       .def("support", [](const P& p) { return ends(support(p)); })
+      .def("pieces",
+           [](const P& p) {
+             std::vector<std::pair<double, double>> pieces;
+             for (const Interval& piece : detail::pieces(support(p))) pieces.push_back(ends(piece));
+             return pieces;
+           })
       .def("mean", [](const P& p) { return mean(p); })
       .def("median", [](const P& p) { return median(p); })
       .def("mode", [](const P& p) { return mode(p); })

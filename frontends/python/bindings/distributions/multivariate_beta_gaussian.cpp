@@ -17,11 +17,11 @@
 
 #include "bindings/arrays/arrays.hpp"
 #include "bindings/arrays/eigen_arrays.hpp"
+#include "bindings/arrays/points.hpp"
 #include "bindings/bindings.hpp"
 #include "bindings/gil.hpp"
 #include "fenchel/backend/cpu/beta_gaussian.hpp"
 #include "fenchel/core/index.hpp"
-#include "fenchel/core/parallel.hpp"
 #include "fenchel/core/rows.hpp"
 #include "fenchel/distribution/euclidean/multivariate_empirical.hpp"
 #include "fenchel/distribution/euclidean/multivariate_expectation.hpp"
@@ -34,26 +34,6 @@ namespace fenchel::python {
 namespace {
 
 using P = MultivariateBetaGaussian;
-
-/// f of each point, the rows of an array (..., N) with N > 0: without the GIL and by several threads.
-template <class Result = double, class F>
-[[nodiscard]] Output<Result> map_points(const Input<>& points, const F& f) {
-  std::vector<std::size_t> shape = shape_of(points);
-  const auto size = static_cast<index_t>(shape.back());
-  shape.pop_back();
-  std::vector<Result> values(points.size() / static_cast<std::size_t>(size));
-  const double* data = points.data();
-  {
-    const nb::gil_scoped_release release;
-    const auto count = static_cast<index_t>(values.size());
-    parallel_rows(
-        count, workers_for(count, kElementCost * size), [&](index_t begin, index_t end, int) noexcept {
-          for (index_t i = begin; i < end; ++i)
-            values[static_cast<std::size_t>(i)] = f(Eigen::Map<const Eigen::VectorXd>(data + i * size, size));
-        });
-  }
-  return to_array(std::move(values), shape);
-}
 
 /// A density at each point by the kernel for rows, which needs a regular Sigma: else it projects on the
 /// image.

@@ -1,37 +1,36 @@
 #include "fenchel/distribution/line/numeric_density.hpp"
 
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/vector.h>
-
 #include <new>
-#include <utility>
-#include <vector>
 
 #include "bindings/bindings.hpp"
 #include "bindings/distributions/line_distribution.hpp"
 #include "bindings/python_function.hpp"
 #include "fenchel/domain/interval.hpp"
 #include "fenchel/predict/function.hpp"
-#include "fenchel/regularizer/tsallis.hpp"
+#include "fenchel/predict/sobolev_function.hpp"
+#include "fenchel/predict/total_variation_function.hpp"
 #include "fenchel/score/function_score.hpp"
 
 namespace fenchel::python {
+namespace {
 
 /// The object in Python keeps f as an attribute, where the garbage collector sees it.
+template <class Omega>
+void bind_prediction(nb::class_<NumericDensity>& family) {
+  family.def("__init__", [](nb::pointer_and_handle<NumericDensity> self, const Omega& omega,
+                            const Function& f, const Interval& domain) {
+    new (self.p) NumericDensity(predict(omega, FunctionScore(PythonFunction("f", f)), domain));
+    self.h.attr("f") = f;
+  });
+}
+
+}  // namespace
+
 void bind_numeric_density(nb::module_& m) {
-  bind_line_distribution<NumericDensity>(m, "NumericDensity", nb::dynamic_attr())
-      .def("__init__",
-           [](nb::pointer_and_handle<NumericDensity> self, double alpha, const Function& f, double a,
-              double b) {
-             new (self.p) NumericDensity(
-                 predict(Tsallis(alpha), FunctionScore(PythonFunction("f", f)), Interval(a, b)));
-             self.h.attr("f") = f;
-           })
-      .def("pieces", [](const NumericDensity& p) {
-        std::vector<std::pair<double, double>> pieces;
-        for (const Interval& piece : p.support()) pieces.push_back(ends(piece));
-        return pieces;
-      });
+  auto family = bind_line_distribution<NumericDensity>(m, "NumericDensity", nb::dynamic_attr());
+  bind_prediction<Tsallis>(family);
+  bind_prediction<TotalVariation>(family);
+  bind_prediction<Sobolev>(family);
 }
 
 }  // namespace fenchel::python

@@ -14,6 +14,7 @@
 #include "bindings/arrays/arrays.hpp"
 #include "bindings/arrays/eigen_arrays.hpp"
 #include "bindings/bindings.hpp"
+#include "bindings/distributions/families.hpp"
 #include "bindings/gil.hpp"
 #include "fenchel/estimate/fit/beta_gaussian.hpp"
 #include "fenchel/estimate/fit/beta_laplace.hpp"
@@ -43,92 +44,62 @@ Result<P> result(const Fit<P>& fit) {
           fit.weight};
 }
 
-/// The families of TotalVariation and Sobolev have sigma in Python, for the b of triangular densities and the
-/// square root of the sigma2 of parabolas.
-template <class P>
-Fit<P> in_sigma(Fit<P> fit) {
-  if (fit.names[1] == "sigma2") return with_root(std::move(fit), 1, "sigma");
-  fit.names[1] = "sigma";
-  return fit;
-}
-
-/// Sigma is the scale in Python.
-Fit<MultivariateBetaGaussian> in_capitals(Fit<MultivariateBetaGaussian> fit) {
-  for (std::string& name : fit.names) {
-    if (name.starts_with("scale")) name.replace(0, 5, "Sigma");
+/// fit(shape, source), or fit(source) where there is none and the family can.
+template <class F, class Source>
+[[nodiscard]] auto fit_to(const F& fit, Shape shape, const Source& source) {
+  if constexpr (requires { fit(source); }) {
+    if (!shape) return fit(source);
   }
-  return fit;
+  return fit(shape.value(), source);
 }
 
-/// f(shape, statistics), which other threads may change meanwhile.
+/// Of statistics, which other threads may change meanwhile, where the family can be fitted to them.
 template <class S, class F>
-void bind_from_statistics(nb::module_& m, const char* name, const F& f) {
-  m.def(
-      name,
-      [f](const S& statistics, Shape shape) {
-        const S mine = statistics;
-        return result(without_gil([&] { return f(shape, mine); }));
-      },
-      nb::arg("statistics"), nb::arg("shape").none());
+void bind_from_statistics(nb::module_& m, const char* name, const F& fit) {
+  if constexpr (requires(const S& statistics) { fit(1.0, statistics); }) {
+    m.def(
+        name,
+        [fit](const S& statistics, Shape shape) {
+          const S mine = statistics;
+          return result(without_gil([&] { return fit_to(fit, shape, mine); }));
+        },
+        nb::arg("statistics"), nb::arg("shape").none());
+  }
 }
 
-/// f(shape, data), for what needs several passes.
+/// Of data, where the family needs several passes.
 template <class F>
-void bind_from_data(nb::module_& m, const char* name, const F& f) {
-  m.def(
-      name,
-      [f](const InputRows& rows, const std::optional<Input<>>& weights, std::vector<std::string> names,
-          Shape shape) {
-        return result(
-            with_data(rows, weights, std::move(names), 0, [&](const Data& data) { return f(shape, data); }));
-      },
-      nb::arg("rows"), nb::arg("weights").none(), nb::arg("names"), nb::arg("shape").none());
+void bind_from_data(nb::module_& m, const char* name, const F& fit) {
+  if constexpr (requires(const Data& data) { fit(1.0, data); }) {
+    m.def(
+        name,
+        [fit](const InputRows& rows, const std::optional<Input<>>& weights, std::vector<std::string> names,
+              Shape shape) {
+          return result(with_data(rows, weights, std::move(names), 0,
+                                  [&](const Data& data) { return fit_to(fit, shape, data); }));
+        },
+        nb::arg("rows"), nb::arg("weights").none(), nb::arg("names"), nb::arg("shape").none());
+  }
+}
+
+template <class F>
+void bind_fits(nb::module_& m, const char* name, const F& fit) {
+  bind_from_statistics<LineMoments>(m, name, fit);
+  bind_from_statistics<AbsoluteMoments>(m, name, fit);
+  bind_from_statistics<CountHistogram>(m, name, fit);
+  bind_from_statistics<Moments>(m, name, fit);
+  bind_from_data(m, name, fit);
 }
 
 }  // namespace
 
 void bind_fit(nb::module_& m) {
-  bind_from_statistics<LineMoments>(m, "fit_beta_gaussian", [](Shape alpha, const LineMoments& moments) {
-    return alpha ? fit_beta_gaussian(*alpha, moments) : fit_beta_gaussian(moments);
-  });
-  bind_from_statistics<Moments>(m, "fit_multivariate_beta_gaussian", [](Shape alpha, const Moments& moments) {
-    return in_capitals(fit_multivariate_beta_gaussian(alpha.value(), moments));
-  });
-  bind_from_data(m, "fit_multivariate_beta_gaussian", [](Shape alpha, const Data& data) {
-    return in_capitals(alpha ? fit_multivariate_beta_gaussian(*alpha, data)
-                             : fit_multivariate_beta_gaussian(data));
-  });
-  bind_from_data(m, "fit_truncated_gaussian", [](Shape kappa, const Data& data) {
-    return kappa ? fit_truncated_gaussian(*kappa, data) : fit_truncated_gaussian(data);
-  });
-  const auto beta_laplace = [](Shape alpha, const auto& data) {
-    return fit_beta_laplace(alpha.value(), data);
-  };
-  bind_from_statistics<AbsoluteMoments>(m, "fit_beta_laplace", beta_laplace);
-  bind_from_data(m, "fit_beta_laplace", beta_laplace);
-  const auto capped_triangular = [](Shape gamma, const auto& data) {
-    return in_sigma(fit_capped_triangular(gamma.value(), data));
-  };
-  bind_from_statistics<AbsoluteMoments>(m, "fit_capped_triangular", capped_triangular);
-  bind_from_data(m, "fit_capped_triangular", capped_triangular);
-  const auto smooth_triangular = [](Shape gamma, const auto& data) {
-    return in_sigma(fit_smooth_triangular(gamma.value(), data));
-  };
-  bind_from_statistics<AbsoluteMoments>(m, "fit_smooth_triangular", smooth_triangular);
-  bind_from_data(m, "fit_smooth_triangular", smooth_triangular);
-  bind_from_statistics<LineMoments>(m, "fit_capped_parabola", [](Shape gamma, const LineMoments& moments) {
-    return in_sigma(fit_capped_parabola(gamma.value(), moments));
-  });
-  bind_from_statistics<LineMoments>(m, "fit_smooth_parabola", [](Shape gamma, const LineMoments& moments) {
-    return in_sigma(fit_smooth_parabola(gamma.value(), moments));
-  });
-  bind_from_statistics<CountHistogram>(
-      m, "fit_sparse_poisson",
-      [](Shape alpha, const CountHistogram& counts) { return fit_sparse_poisson(alpha.value(), counts); });
-  bind_from_statistics<CountHistogram>(m, "fit_sparse_integer_gaussian",
-                                       [](Shape alpha, const CountHistogram& counts) {
-                                         return fit_sparse_integer_gaussian(alpha.value(), counts);
-                                       });
+#define FENCHEL_BIND(P, name, omega) \
+  bind_fits(m, "fit_" #name, [](const auto&... a) -> decltype(fit_##name(a...)) { return fit_##name(a...); });
+  FENCHEL_LINE_FAMILIES(FENCHEL_BIND)
+  FENCHEL_INTEGER_FAMILIES(FENCHEL_BIND)
+  FENCHEL_SPACE_FAMILIES(FENCHEL_BIND)
+#undef FENCHEL_BIND
 }
 
 }  // namespace fenchel::python

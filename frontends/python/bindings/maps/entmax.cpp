@@ -36,14 +36,14 @@ void bind(nb::module_& m) {
                                             });
   m.def(
       "entmax_vjp_vjp",
-      [](const RowsArray<const Real>& p, const Parameter& alpha, const RowsArray<const Real>& grad_p,
+      [](const RowsArray<const Real>& p, const Parameter& alpha, const RowsArray<const Real>& cotangent,
          const RowsArray<const Real>& weight_scores, const std::optional<Numbers<const double>>& weight_alpha,
          const RowsArray<Real>& grad_scores, const std::optional<Numbers<double>>& grad_alpha) {
         const nb::gil_scoped_release release;
-        cpu::entmax_vjp_vjp<Real>(rows_of(p), per_row(alpha), rows_of(grad_p), rows_of(weight_scores),
+        cpu::entmax_vjp_vjp<Real>(rows_of(p), per_row(alpha), rows_of(cotangent), rows_of(weight_scores),
                                   span_of(weight_alpha), rows_of(grad_scores), span_of(grad_alpha));
       },
-      rows_argument("p"), nb::arg("alpha"), rows_argument("grad_p"), rows_argument("weight_scores"),
+      rows_argument("p"), nb::arg("alpha"), rows_argument("cotangent"), rows_argument("weight_scores"),
       rows_argument("weight_alpha").none(), rows_argument("grad_scores"), rows_argument("grad_alpha").none());
 }
 

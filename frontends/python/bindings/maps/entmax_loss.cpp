@@ -24,7 +24,7 @@ struct CrossOmega {
 template <class Real>
 void bind(nb::module_& m) {
   bind_loss<Real>(m, "entmax_loss", [](const auto&... arguments) { cpu::entmax_loss<Real>(arguments...); });
-  bind_loss<Real>(m, "cross_omega_loss", CrossOmega<Real>());
+  bind_loss<Real>(m, "cross_omega", CrossOmega<Real>());
   m.def(
       "entmax_hessian_product",
       [](const RowsArray<const Real>& scores, const Parameter& alpha, const RowsArray<const Real>& direction,

@@ -26,9 +26,9 @@ class DensityEstimator(DensityMixin, Estimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    alpha : float or None, default=2.0
-        Of the density: 1 is the Gaussian, 2 the truncated paraboloid. Greater than N / (N + 2) for N features. None
-        estimates it by the kurtosis, which needs all the data at once if there are several features.
+    alpha : float, None or "auto", default=2.0
+        Of the density: 1 is the Gaussian, 2 the truncated paraboloid. Greater than N / (N + 2) for N features. None and
+        "auto" estimate it by the kurtosis, which needs all the data at once if there are several features.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class DensityEstimator(DensityMixin, Estimator):  # type: ignore[misc]
     _alpha: float | None
     _distribution: Any
 
-    def __init__(self, alpha: float | None = 2.0) -> None:
+    def __init__(self, alpha: float | str | None = 2.0) -> None:
         self.alpha = alpha
 
     def fit(
@@ -79,9 +79,12 @@ class DensityEstimator(DensityMixin, Estimator):  # type: ignore[misc]
     ) -> DensityEstimator:
         rows = validate_data(self, X, reset=first, dtype=np.float64)
         weights, size = self._weights(rows, sample_weight), rows.shape[1]
-        if self.alpha is None:
+        estimated = self.alpha is None or self.alpha == "auto"
+        if estimated:
             if size > 1 and not last:
-                raise ValueError(f"DensityEstimator: alpha must be given for partial_fit of {size} features, got None")
+                raise ValueError(
+                    f"DensityEstimator: alpha must be given for partial_fit of {size} features, got {self.alpha}"
+                )
         elif not size / (size + 2) < self._real("alpha") < math.inf:
             raise ValueError(
                 f"DensityEstimator: alpha must be greater than {size}/{size + 2} and finite, got {self.alpha}"
@@ -89,9 +92,9 @@ class DensityEstimator(DensityMixin, Estimator):  # type: ignore[misc]
         if first:
             self.moments_ = LineMoments() if size == 1 else Moments(size)
         self.moments_.update(rows, weights)
-        self._alpha, self._distribution = self.alpha, None
-        if self.alpha is None and size > 1:
-            self._distribution = fit(MultivariateBetaGaussian, rows, weights=weights).distribution
+        self._alpha, self._distribution = None if estimated else self._real("alpha"), None
+        if estimated and size > 1:
+            self._distribution = fit(MultivariateBetaGaussian, rows, weights=weights, alpha=None).distribution
         return self
 
     @property

@@ -18,7 +18,7 @@ from ._base import LinearEstimator
 class SparsePoissonRegressor(RegressorMixin, LinearEstimator):  # type: ignore[misc]
     """Regression of counts whose distribution has bounded support; Poisson regression for alpha = 1.
 
-    y has the distribution `SparsePoisson(exp(coef_ @ x + intercept_), alpha)`, and the mean Fenchel-Young loss, which
+    y has the distribution `SparsePoisson(alpha, exp(coef_ @ x + intercept_))`, and the mean Fenchel-Young loss, which
     is convex, is minimised. So the mean prediction over the rows is the mean of y.
 
     Parameters

@@ -224,7 +224,8 @@ class MultivariateGaussianBasis(Basis):
         """
         matrix = np.asarray(Sigma.detach().to("cpu", torch.float64))
         basis = fenchel.MultivariateGaussianBasis.unit_square(rows, columns, matrix)
-        return cls(*(torch.from_numpy(x).to(Sigma.device) for x in (basis.mu, basis.Sigma)), learned)
+        mu, matrices = (torch.from_numpy(x).to(Sigma.device) for x in (basis.mu, basis.Sigma))
+        return cls(mu, matrices, learned)
 
     @property
     def Sigma(self) -> torch.Tensor:

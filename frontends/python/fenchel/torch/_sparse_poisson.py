@@ -118,7 +118,7 @@ class SparsePoisson(Distribution):
         if mu is not None and log_mu is not None:
             raise ValueError("fenchel.torch.SparsePoisson: only one of mu and log_mu may be given")
         self._given_log = log_mu is not None
-        of_score = log_mu if self._given_log else 1.0 if mu is None else mu
+        of_score = log_mu if log_mu is not None else mu if mu is not None else 1.0
         learned = isinstance(alpha, torch.Tensor)
         given, *alphas = broadcast_all(of_score, *([alpha] if learned else []))
         self._given = given if given.is_floating_point() else given.to(torch.get_default_dtype())

@@ -3,12 +3,20 @@
 #include <torch/csrc/stable/accelerator.h>
 
 #include <array>
-#include <span>
 
+#include "fenchel/backend/cuda/attention.hpp"
+#include "fenchel/backend/cuda/beta_gaussian_batch.hpp"
+#include "fenchel/backend/cuda/entmax.hpp"
+#include "fenchel/backend/cuda/entmax_derivatives.hpp"
+#include "fenchel/backend/cuda/entmax_loss.hpp"
+#include "fenchel/backend/cuda/fusedmax.hpp"
+#include "fenchel/backend/cuda/match_weights.hpp"
 #include "fenchel/backend/cuda/views.hpp"
 #include "ops/tensors.hpp"
 
 namespace fenchel::ops {
+
+namespace backend = cuda;
 
 /// A tensor to read as rows along any dimension: in place where two strides say where its rows begin, else a
 /// copy.
@@ -63,18 +71,16 @@ class DeviceInput {
 };
 
 /// An operation on tensors in the memory of one GPU, on the stream that torch works on there.
-class Cuda {
+class Device {
  public:
   using Input = DeviceInput;
   template <class T>
   using View = cuda::DeviceRows<T>;
-  using Output = OutputRows<View>;
-  using PerRow = cuda::PerRow;
 
   /// All tensors, some of which may be absent. The dispatcher lets those of the CPU through beside one of a
   /// GPU.
   template <class... Tensors>
-  explicit Cuda(const Tensor& first, const Tensors&... others)
+  explicit Device(const Tensor& first, const Tensors&... others)
       : guard_(device_of_all(first, others...)), stream_(current_stream(first.get_device_index())) {}
 
   /// The type that the rows of a tensor are given to the library in: its own.
@@ -93,13 +99,11 @@ class Cuda {
         return visit_real(type, body);
     }
   }
-  [[nodiscard]] static PerRow per_row(std::span<const double> values) { return PerRow(values.data()); }
   /// f, of the library.
   template <class F, class... Arguments>
   void call(const F& f, const Arguments&... arguments) const {
     f(arguments..., stream_);
   }
-  [[nodiscard]] cuda::Stream stream() const { return stream_; }
 
  private:
   static cuda::Stream current_stream(std::int32_t device_index) {
@@ -128,4 +132,15 @@ class Cuda {
   cuda::Stream stream_;
 };
 
+/// The map, with memory of torch's allocator: what is enqueued after it on the same stream may have it again.
+template <class T>
+void fusedmax_map(const Tensor& like, cuda::DeviceRows<const T> scores, PerRow gamma, cuda::DeviceRows<T> p,
+                  cuda::Stream stream) {
+  const auto bytes = static_cast<std::int64_t>(cuda::fusedmax_scratch_bytes<T>(scores.rows, scores.cols));
+  const Tensor scratch = empty_rows(like, {bytes}, -1, ScalarType::Byte);
+  cuda::fusedmax(scores, gamma, p, scratch.mutable_data_ptr(), stream);
+}
+
 }  // namespace fenchel::ops
+
+#define FENCHEL_DISPATCH_KEY CUDA

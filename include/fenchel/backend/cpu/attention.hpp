@@ -11,10 +11,11 @@
 
 /// Continuous attention in bulk [SCD22, Section 8; docs/math.md 7]: r_ij = E_{p_i}[psi_j] for beta-Gaussian
 /// densities p_i and Gaussian functions psi_j on R^D, the contexts c_i = B r_i, and their derivatives, in
-/// float and double. All arithmetic is in double; a float result has a float's accuracy and is rounded once.
-/// A row's result depends on that row alone. No rows is nothing to do. Throw std::invalid_argument for shapes
-/// that do not fit, an empty basis or a null view, std::domain_error for a density or function that does not
-/// exist, ConvergenceError where a result would not be accurate.
+/// float and double. All arithmetic is in double, and a float result is rounded once.
+///
+/// A row's result depends on that row alone. A batch without rows is allowed. Throw std::invalid_argument for
+/// shapes that do not fit, an empty basis or a null view, std::domain_error for a density or function that
+/// does not exist, ConvergenceError where a result would not be accurate.
 namespace fenchel::cpu {
 
 using GaussianFunctions = GaussianFunctionViews<Rows>;

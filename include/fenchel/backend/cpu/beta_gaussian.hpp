@@ -11,13 +11,13 @@
 #include "fenchel/core/rows.hpp"
 
 /// Densities, distribution functions and draws of one beta-Gaussian in bulk, in float and double [SCD22,
-/// Section 6; docs/math.md 4, 5]. All arithmetic is in double, a float result is rounded once, and a row's
-/// result depends on that row alone. No rows is nothing to do. Throw std::invalid_argument for shapes that do
-/// not fit or a null view, std::domain_error for constants without a distribution.
+/// Section 6; docs/math.md 4, 5]. All arithmetic is in double, and a float result is rounded once. A row's
+/// result depends on that row alone. A batch without rows is allowed. Throw std::invalid_argument for shapes
+/// that do not fit or a null view, std::domain_error for constants without a distribution.
 namespace fenchel::cpu {
 
-/// N(mu, Sigma) deformed by alpha, on mu + image of Sigma where Sigma = F F^T has rank r. Views of memory
-/// that somebody else owns.
+/// N(mu, Sigma) deformed by alpha, on mu + image of Sigma where Sigma = F F^T has rank r. The views are of
+/// memory that the caller owns.
 struct BetaGaussianParams {
   BetaGaussianConstants constants;  ///< of dimension r and the log det of Sigma on its image
   std::span<const double> mu;       ///< N numbers
@@ -44,8 +44,9 @@ FENCHEL_EXPORT void pdf_rows(const BetaGaussianParams& p, Rows<const double> poi
 inline constexpr double kCdfError = 1e-15;
 inline constexpr double kQuantileError = 2e-15;
 
-/// P(X <= t) and the t with P(X <= t) = u, for N = 1; NaN for u outside of [0, 1]. Vector loops for alpha =
-/// 1, 4/3, 3/2, 2 and infinity, an incomplete beta function an element otherwise. `out` may be the input.
+/// P(X <= t) and the t with P(X <= t) = u, for N = 1; NaN for u outside of [0, 1]. alpha = 1, 4/3, 3/2, 2 and
+/// infinity are vector loops; other alpha take an incomplete beta function for each element. `out` may be the
+/// input.
 FENCHEL_EXPORT void cdf_rows(const BetaGaussianParams& p, std::span<const float> t, std::span<float> out);
 FENCHEL_EXPORT void cdf_rows(const BetaGaussianParams& p, std::span<const double> t, std::span<double> out);
 FENCHEL_EXPORT void quantile_rows(const BetaGaussianParams& p, std::span<const float> u,

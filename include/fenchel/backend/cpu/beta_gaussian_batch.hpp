@@ -19,8 +19,9 @@ using fenchel::BetaGaussianBatch;
 FENCHEL_EXPORT void beta_gaussian(BetaGaussianFunction function, const BetaGaussianBatch& batch,
                                   std::span<double> out);
 
-/// A row each: the derivatives in (argument, log det Sigma, alpha), and the second ones 00, 01, 02, 11,
-/// 12, 22. Those in alpha of cdf and quantile take an integral, and may be NaN unless `in_alpha`.
+/// A row of `out` for each element: the derivatives in (argument, log det Sigma, alpha), or the second
+/// derivatives 00, 01, 02, 11, 12, 22. Those in alpha of cdf and quantile take an integral, and may be NaN
+/// unless `in_alpha`.
 FENCHEL_EXPORT void beta_gaussian_gradient(BetaGaussianFunction function, const BetaGaussianBatch& batch,
                                            Rows<double> out, bool in_alpha = true);
 FENCHEL_EXPORT void beta_gaussian_hessian(BetaGaussianFunction function, const BetaGaussianBatch& batch,

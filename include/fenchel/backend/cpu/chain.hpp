@@ -8,14 +8,13 @@
 
 namespace fenchel::cpu {
 
-/// How the columns of a batch hang together: column j is the neighbour of j + 1. Views of memory that
-/// somebody else owns.
+/// Rows as chains: column j is the neighbour of column j + 1. The views are of memory that the caller owns.
 struct Chain {
-  /// One a row: the columns from there on are padding, which does not exist: its scores are not read and its
-  /// probabilities are 0. Empty: rows are full.
+  /// The length of each row. Columns beyond it are padding: their scores are not read, and their
+  /// probabilities are 0. Empty means that all rows are full.
   std::span<const index_t> lengths = {};
-  /// Factors of gamma, positive, for the cols - 1 edges of each row; a stride of 0 shares them among rows. A
-  /// null view: all 1.
+  /// Positive factors of gamma for the cols - 1 edges of each row; a stride of 0 shares them among rows. A
+  /// null view means that all are 1.
   Rows<const double> weights = {};
 };
 

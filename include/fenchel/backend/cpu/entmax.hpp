@@ -11,10 +11,10 @@
 /// The maps from scores to probabilities over the rows of a batch, in float and double [SCD22, Section 4;
 /// docs/math.md 2].
 ///
-/// -inf is a mask: its probability is exactly 0. A row with a NaN, a +inf or no finite score becomes NaN; the
-/// others are untouched. `p` may be `scores` itself. No rows is nothing to do. Throws std::invalid_argument
-/// for shapes that do not fit, no columns, or a null view, std::domain_error for alpha that is not positive
-/// (infinity is allowed).
+/// -inf is a mask: its probability is exactly 0. A row with a NaN, a +inf or no finite score becomes NaN, and
+/// the others are not affected. `p` may be `scores` itself. A batch without rows is allowed. Throws
+/// std::invalid_argument for shapes that do not fit, no columns, or a null view, std::domain_error for an
+/// alpha that is not positive (infinity is allowed).
 namespace fenchel::cpu {
 
 /// Rows that are only read; their element type follows from the rows that are written.
@@ -36,7 +36,7 @@ double row_sum_error(index_t cols) noexcept {
 }
 
 /// argmax_p <p, z> - Omega_alpha(p): softmax at alpha = 1, sparsemax at 2, uniform over the maxima at
-/// infinity, for every alpha > 0, the same or one a row. |sum - 1| <= row_sum_error.
+/// infinity. Every alpha > 0 is allowed, one for all rows or one for each. |sum - 1| <= row_sum_error.
 template <class Real>
 FENCHEL_EXPORT void entmax(Input<Real> scores, PerRow alpha, Rows<Real> p, EntmaxByproducts byproducts);
 template <class Real>

@@ -14,10 +14,10 @@
 ///   p = argmax_p <p, z> - |p|^2 / 2 - gamma sum_k w_k |p_{k+1} - p_k| = sparsemax(prox(z)),
 /// prox that of total variation. gamma = 0 is sparsemax, a large gamma the uniform distribution.
 ///
-/// -inf is a mask: the column stays, and its neighbours pay for differing from 0. A row with a NaN, a +inf or
-/// no finite score becomes NaN. Outputs may be the scores themselves. Throws std::invalid_argument for shapes
-/// that do not fit and lengths out of [1, cols], std::domain_error for a gamma that is negative or not finite
-/// and a weight that is not positive and finite.
+/// -inf is a mask: the column stays with probability 0, and differences from it are penalised. A row with a
+/// NaN, a +inf or no finite score becomes NaN. Outputs may be the scores themselves. Throws
+/// std::invalid_argument for shapes that do not fit and lengths out of [1, cols], std::domain_error for a
+/// gamma that is negative or not finite and a weight that is not positive and finite.
 namespace fenchel::cpu {
 
 /// |p - exact| <= kFusedmaxError (1 + spread + gammas) in double, where spread is max - min of the scores

@@ -12,7 +12,7 @@
 /// where TV(p) sums |p_u - p_v| over horizontal and vertical neighbours [SCD22, Section 7; docs/math.md 6.1].
 /// p has plateaus, whose pixels get the same number; gamma = 0 is sparsemax, large gamma is uniform.
 ///
-/// -inf is a mask: p is 0 there, and edges to it count against that 0. A row with a NaN, a +inf or no finite
+/// -inf is a mask: p is 0 there, and differences from it are penalised. A row with a NaN, a +inf or no finite
 /// score becomes NaN. `p` may be `scores`. Throws as entmax does, std::invalid_argument also unless height is
 /// positive and divides the columns, std::domain_error unless gamma is finite and not negative.
 namespace fenchel::cpu {

@@ -10,7 +10,7 @@
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/rows.hpp"
 
-/// From weights over positions to a density, a row each, in float and double [SCD22, Section 9.1;
+/// From the weights of each row over positions to a density, in float and double [SCD22, Section 9.1;
 /// docs/math.md 5.6]: the beta-Gaussian at alpha with the mean of the weights and with their covariance plus
 /// `floor` times the identity. All arithmetic is in double.
 ///

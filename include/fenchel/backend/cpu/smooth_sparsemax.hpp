@@ -14,10 +14,10 @@
 /// sparsemax at gamma = 0. On the support, found exactly, (1 + gamma L) p = z - tau, L the weighted
 /// Laplacian.
 ///
-/// -inf is a mask: its probability is exactly 0, and its neighbours are held to that. A row with a NaN, a
-/// +inf or no finite score becomes NaN; the others are untouched. No rows is nothing to do. Throws
-/// std::invalid_argument for shapes that do not fit, no columns, a null view or a length not in [1, cols],
-/// std::domain_error unless gamma is finite and not negative and weights are positive and finite.
+/// -inf is a mask: its probability is exactly 0, and differences from it are penalised. A row with a NaN, a
+/// +inf or no finite score becomes NaN, and the others are not affected. A batch without rows is allowed.
+/// Throws std::invalid_argument for shapes that do not fit, no columns, a null view or a length not in [1,
+/// cols], std::domain_error unless gamma is finite and not negative and weights are positive and finite.
 namespace fenchel::cpu {
 
 /// The map, and tau of each row if asked for. `p` may be `scores` itself. |sum - 1| is at most

@@ -2,31 +2,26 @@
 
 /// Functions of many beta-Gaussians, each with parameters of its own, with derivatives, on a GPU.
 
+#include <span>
+
+#include "fenchel/backend/beta_gaussian_batch.hpp"
 #include "fenchel/backend/cuda/views.hpp"
 #include "fenchel/core/beta_gaussian_jet.hpp"
 #include "fenchel/core/config.hpp"
 
 /// Many beta-Gaussians at once (backend/cpu/beta_gaussian_batch.hpp) on a GPU, in double, by the formulas of
-/// the CPU. An element whose alpha has no distribution is NaN. Throw std::invalid_argument for a dimension
-/// that does not fit or a null pointer.
+/// the CPU. An element whose alpha has no distribution is NaN. The rows that are written are contiguous, one
+/// after the other. Throw std::invalid_argument for sizes that do not fit.
 namespace fenchel::cuda {
 
-struct BetaGaussianBatch {
-  index_t dimension = 1, count = 0;
-  const double* argument = nullptr;  ///< null for a function without one
-  const double* log_det = nullptr;
-  const double* alpha = nullptr;
-};
+using fenchel::BetaGaussianBatch;
 
-FENCHEL_EXPORT void beta_gaussian(BetaGaussianFunction function, const BetaGaussianBatch& batch, double* out,
-                                  Stream stream);
-/// count x 3 and count x 6 numbers.
+FENCHEL_EXPORT void beta_gaussian(BetaGaussianFunction function, const BetaGaussianBatch& batch,
+                                  std::span<double> out, Stream stream);
 FENCHEL_EXPORT void beta_gaussian_gradient(BetaGaussianFunction function, const BetaGaussianBatch& batch,
-                                           double* out, bool in_alpha, Stream stream);
+                                           DeviceRows<double> out, bool in_alpha, Stream stream);
 FENCHEL_EXPORT void beta_gaussian_hessian(BetaGaussianFunction function, const BetaGaussianBatch& batch,
-                                          double* out, bool in_alpha, Stream stream);
-/// The direction of the draw of each seed, count x dimension.
-FENCHEL_EXPORT void draw_directions(const double* seeds, index_t count, index_t dimension, double* out,
-                                    Stream stream);
+                                          DeviceRows<double> out, bool in_alpha, Stream stream);
+FENCHEL_EXPORT void draw_directions(std::span<const double> seeds, DeviceRows<double> out, Stream stream);
 
 }  // namespace fenchel::cuda

@@ -2,44 +2,48 @@
 
 /// Fenchel-Young and cross-Omega losses of each row on a GPU, with gradients and Hessian products.
 
-#include <cstdint>
+#include <type_traits>
 
 #include "fenchel/backend/cuda/views.hpp"
+#include "fenchel/backend/loss_views.hpp"
 #include "fenchel/core/config.hpp"
 
-/// The losses of backend/cpu/entmax_loss.hpp on a GPU, a row each without reduction, for T = double, float,
-/// Half and BFloat16; of the half types in float. p is never written. What is not checked on a GPU gives NaN
-/// in its row: a class outside of [0, cols) that is not the ignored one, a target that is negative or NaN.
+/// The loss of each row (backend/cpu/entmax_loss.hpp) on a GPU, without reduction, for T = double, float,
+/// Half and BFloat16; half types are computed in float. p is not stored. Targets are not checked: a class
+/// outside of [0, cols) that is not the ignored one, or a negative or NaN target, gives NaN in its row.
 namespace fenchel::cuda {
 
-/// A class for each row in the memory of the GPU, or a distribution for each row; `cross` leaves out
-/// Omega(q).
+using fenchel::ClassTargets, fenchel::kTargetSumTolerance;
 template <class T>
-struct Targets {
-  const std::int64_t* classes = nullptr;  ///< where it is null, `soft` is the target
-  std::int64_t ignored = -100;
-  DeviceRows<const T> soft = {};
-  bool cross = false;
-};
-
-/// Null parts are not computed: the loss, p - q, and the derivative of the loss in alpha.
+using SoftTargets = SoftTargetViews<DeviceRows, T>;
 template <class T>
-struct LossOutputs {
-  Computed<T>* loss = nullptr;
-  DeviceRows<Computed<T>> residual = {};
-  double* grad_alpha = nullptr;
-};
+using LossOutputs = LossOutputViews<DeviceRows, Computed<T>>;
+template <class Real>
+using LossCurvature = LossCurvatureViews<DeviceRows, Real>;
 
 template <class T>
-FENCHEL_EXPORT void entmax_loss(DeviceRows<const T> scores, PerRow alpha, const Targets<T>& targets,
+FENCHEL_EXPORT void entmax_loss(DeviceRows<const T> scores, PerRow alpha, const ClassTargets& targets,
+                                const LossOutputs<T>& outputs, Stream stream);
+template <class T>
+FENCHEL_EXPORT void entmax_loss(DeviceRows<const T> scores, PerRow alpha,
+                                const std::type_identity_t<SoftTargets<T>>& targets,
+                                const LossOutputs<T>& outputs, Stream stream);
+template <class T>
+FENCHEL_EXPORT void cross_omega(DeviceRows<const T> scores, PerRow alpha,
+                                const std::type_identity_t<SoftTargets<T>>& targets,
                                 const LossOutputs<T>& outputs, Stream stream);
 
-/// The Hessian of each row's loss in scores and alpha times (d_scores, d_alpha), from the residual p - q;
-/// null numbers a row are 0, or not wanted.
-template <class T>
-FENCHEL_EXPORT void entmax_loss_curvature(DeviceRows<const Computed<T>> residual, PerRow alpha,
-                                          const Targets<T>& targets, DeviceRows<const Computed<T>> d_scores,
-                                          const double* d_alpha, DeviceRows<Computed<T>> product,
-                                          double* product_alpha, Stream stream);
+/// For Real = float and double.
+template <class Real>
+FENCHEL_EXPORT void entmax_loss_curvature(Input<Real> residual, PerRow alpha, const ClassTargets& targets,
+                                          const LossCurvature<Real>& curvature, Stream stream);
+template <class Real>
+FENCHEL_EXPORT void entmax_loss_curvature(Input<Real> residual, PerRow alpha,
+                                          const std::type_identity_t<SoftTargets<Real>>& targets,
+                                          const LossCurvature<Real>& curvature, Stream stream);
+template <class Real>
+FENCHEL_EXPORT void cross_omega_curvature(Input<Real> residual, PerRow alpha,
+                                          const std::type_identity_t<SoftTargets<Real>>& targets,
+                                          const LossCurvature<Real>& curvature, Stream stream);
 
 }  // namespace fenchel::cuda

@@ -7,14 +7,15 @@
 
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/index.hpp"
+#include "fenchel/core/rows.hpp"
 
 struct CUstream_st;
 
-/// What the operations on a GPU take: views of its memory, numbers, and the stream to work on. They are
-/// ordered after what that stream was given before and return at once, allocate nothing, and never wait for
-/// the GPU, so that they can be captured in a graph; the device of the stream must be the current one. Shapes
-/// and numbers of the host are checked as on the CPU, but what lies in the GPU's memory is not: a bad number
-/// there makes its row NaN. A launch that the GPU refuses is a CudaError.
+/// What functions on a GPU take: the arguments of the CPU's, with DeviceRows for Rows and memory of the GPU
+/// behind every span and PerRow of several numbers, and last a stream, whose device must be the current one.
+/// A function puts its work on the stream and returns at once. It allocates nothing and never waits, so calls
+/// can be captured in a graph. Shapes and numbers of the host are checked as on the CPU. Numbers in the
+/// memory of the GPU are not: a bad one makes its row NaN. A launch that the GPU refuses is a CudaError.
 namespace fenchel::cuda {
 
 /// cudaStream_t.
@@ -77,18 +78,5 @@ struct DeviceRows {
 /// Rows that are only read; their element type follows from the rows that are written.
 template <class T>
 using Input = std::type_identity_t<DeviceRows<const T>>;
-
-/// A number for each row of a batch: the same one for all, or one a row in the memory of the GPU.
-struct PerRow {
-  const double* values = nullptr;
-  double shared = 0;
-
-  constexpr PerRow(double value) noexcept : shared(value) {}  // implicit: entmax(z, 1.5, p, stream)
-  constexpr explicit PerRow(const double* device_values) noexcept : values(device_values) {}
-
-  [[nodiscard]] FENCHEL_HD constexpr double operator[](index_t i) const noexcept {
-    return values != nullptr ? values[i] : shared;
-  }
-};
 
 }  // namespace fenchel::cuda

@@ -12,8 +12,8 @@
 
 namespace fenchel {
 
-/// A sample on the line, each value with the same weight: data that somebody else owns, as the target of a
-/// loss.
+/// A sample on the line, in which each value has the same weight, as the target of a loss. The caller owns
+/// the data.
 class Empirical {
  public:
   /// Throws std::invalid_argument for no values.

@@ -258,8 +258,9 @@ FENCHEL_INLINE double* add_slopes(const SpaceGroup& group, const Saddle& saddle,
 }
 
 template <bool kMany>
-FENCHEL_INLINE void add_alpha_rate(const SpaceDensity& p, const SpaceGroup& group, const Saddle& saddle,
+FENCHEL_INLINE void add_alpha_rate(const SpaceDensity& shared, const SpaceGroup& group, const Saddle& saddle,
                                    const Node& node, double* to_alpha) noexcept {
+  const SpaceDensity p = shared;  // which no store can change: else the loops are not vectorised
   const Rows8 work{group.work, group.dimension};
   alignas(64) double g_re[kG], g_im[kG], g1_re[kG], g1_im[kG];
   lanes([&](index_t k) FENCHEL_INLINE_LAMBDA { g_re[k] = g_im[k] = g1_re[k] = g1_im[k] = 0; });

@@ -15,11 +15,11 @@ namespace {
 /// Calls body(launcher) where all densities have an alpha that line_float.cuh has a way for, and says whether
 /// they have.
 template <class Real, class Body>
-[[nodiscard]] bool in_float(const Densities<Real>& p, const GaussianFunctions& psi, Stream stream,
+[[nodiscard]] bool in_float(const DensityArrays<Real>& p, const FunctionArrays& psi, Stream stream,
                             const Body& body) {
   if constexpr (std::is_same_v<Real, float>) {
-    if (p.alpha.values != nullptr) return false;
-    const double am1 = p.alpha.shared - 1;
+    if (p.alpha.per_row()) return false;
+    const double am1 = p.alpha[0] - 1;
     if (am1 == 0) {
       body(LineLauncher<device::GaussianLine>{{}, psi, stream});
       return true;
@@ -57,27 +57,23 @@ template <class Real, class Body>
   return false;
 }
 
-[[nodiscard]] bool is_given(const auto& basis) {
-  return basis.mean != nullptr || basis.covariance != nullptr;
-}
+[[nodiscard]] bool is_given(const auto& basis) { return basis.mu != nullptr || basis.Sigma != nullptr; }
 
 constexpr auto kGradient = detail::Wanted::kGradient;
 
 }  // namespace
 
 template <class Real>
-void attend_line(const Densities<Real>& p, const GaussianFunctions& psi, Real* r, Stream stream) {
+void attend_line(const DensityArrays<Real>& p, const FunctionArrays& psi, Real* r, Stream stream) {
   if (in_float(p, psi, stream, [&](const auto& line) { line.values(p, r); })) return;
   attend_line_any(p, psi, r, stream);
 }
 
 template <class Real>
-void attend_vjp_line(const Densities<Real>& p, const GaussianFunctions& psi, const Real* cotangent,
-                     const DensityTangents<Real>& gradient, const BasisTangents<double>& basis_gradient,
-                     Stream stream) {
-  const auto fast = [&](const auto& line) {
-    line.template vjp<kGradient>("cuda::attend_vjp", p, device::StoredCotangent<Real>{cotangent}, gradient);
-  };
+void attend_vjp_line(const DensityArrays<Real>& p, const FunctionArrays& psi, const Real* cotangent,
+                     const DensityTangentArrays<Real>& gradient,
+                     const BasisTangentArrays<double>& basis_gradient, Stream stream) {
+  const auto fast = [&](const auto& line) { line.template vjp<kGradient>(p, cotangent, gradient); };
   if (gradient.alpha != nullptr || !in_float(p, psi, stream, fast)) {
     attend_vjp_line_any(p, psi, cotangent, gradient, stream);
   }
@@ -85,9 +81,9 @@ void attend_vjp_line(const Densities<Real>& p, const GaussianFunctions& psi, con
 }
 
 template <class Real>
-void attend_jvp_line(const Densities<Real>& p, const GaussianFunctions& psi,
-                     const DensityTangents<const Real>& direction,
-                     const BasisTangents<const double>& basis_direction, Real* tangent, Stream stream) {
+void attend_jvp_line(const DensityArrays<Real>& p, const FunctionArrays& psi,
+                     const DensityTangentArrays<const Real>& direction,
+                     const BasisTangentArrays<const double>& basis_direction, Real* tangent, Stream stream) {
   const auto fast = [&](const auto& line) {
     line.template jvp<kGradient>(p, direction, basis_direction, tangent);
   };
@@ -95,39 +91,14 @@ void attend_jvp_line(const Densities<Real>& p, const GaussianFunctions& psi,
   attend_jvp_line_any(p, psi, direction, basis_direction, tangent, stream);
 }
 
-template <class Real>
-void attend_context_line(const Densities<Real>& p, const GaussianFunctions& psi,
-                         const ValueMatrices<const Real>& values, Real* context, Stream stream) {
-  if (in_float(p, psi, stream, [&](const auto& line) { line.context(p, values, context); })) return;
-  attend_context_line_any(p, psi, values, context, stream);
-}
-
-template <class Real>
-void attend_context_vjp_line(const Densities<Real>& p, const GaussianFunctions& psi,
-                             const ValueMatrices<const Real>& values, const Real* cotangent,
-                             const DensityTangents<Real>& gradient,
-                             const ValueMatrices<Real>& values_gradient, Stream stream) {
-  const device::PulledCotangent<Real> pulled{values, cotangent, p.rows / values.count};
-  const auto fast = [&](const auto& line) {
-    line.template vjp<kGradient>("cuda::attend_context_vjp", p, pulled, gradient);
-    if (values_gradient.data != nullptr) line.values_gradient(p, cotangent, values_gradient);
-  };
-  if (gradient.alpha == nullptr && in_float(p, psi, stream, fast)) return;
-  attend_context_vjp_line_any(p, psi, values, cotangent, gradient, values_gradient, stream);
-}
-
-#define FENCHEL_INSTANTIATE_LINE(Real)                                                                  \
-  template void attend_line(const Densities<Real>&, const GaussianFunctions&, Real*, Stream);           \
-  template void attend_vjp_line(const Densities<Real>&, const GaussianFunctions&, const Real*,          \
-                                const DensityTangents<Real>&, const BasisTangents<double>&, Stream);    \
-  template void attend_jvp_line(const Densities<Real>&, const GaussianFunctions&,                       \
-                                const DensityTangents<const Real>&, const BasisTangents<const double>&, \
-                                Real*, Stream);                                                         \
-  template void attend_context_line(const Densities<Real>&, const GaussianFunctions&,                   \
-                                    const ValueMatrices<const Real>&, Real*, Stream);                   \
-  template void attend_context_vjp_line(const Densities<Real>&, const GaussianFunctions&,               \
-                                        const ValueMatrices<const Real>&, const Real*,                  \
-                                        const DensityTangents<Real>&, const ValueMatrices<Real>&, Stream);
+#define FENCHEL_INSTANTIATE_LINE(Real)                                                                \
+  template void attend_line(const DensityArrays<Real>&, const FunctionArrays&, Real*, Stream);        \
+  template void attend_vjp_line(const DensityArrays<Real>&, const FunctionArrays&, const Real*,       \
+                                const DensityTangentArrays<Real>&, const BasisTangentArrays<double>&, \
+                                Stream);                                                              \
+  template void attend_jvp_line(const DensityArrays<Real>&, const FunctionArrays&,                    \
+                                const DensityTangentArrays<const Real>&,                              \
+                                const BasisTangentArrays<const double>&, Real*, Stream);
 FENCHEL_INSTANTIATE_LINE(float)
 FENCHEL_INSTANTIATE_LINE(double)
 #undef FENCHEL_INSTANTIATE_LINE

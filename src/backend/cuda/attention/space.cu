@@ -10,7 +10,7 @@ using device::Dimension, device::Family, device::SpaceRow, device::SpaceSlopes, 
 
 /// Calls body(row, i, j) for all pairs of a block, in the order of its threads.
 template <int kD, class Real, class Body>
-__device__ void for_each_pair(const Densities<Real>& p, const GaussianFunctions& psi, int rows_per_block,
+__device__ void for_each_pair(const DensityArrays<Real>& p, const FunctionArrays& psi, int rows_per_block,
                               const Body& body) {
   __shared__ SpaceRow<kD> rows[kMostSpaceRows];
   const Dimension<kD> d{static_cast<int>(psi.dimension)};
@@ -25,7 +25,7 @@ __device__ void for_each_pair(const Densities<Real>& p, const GaussianFunctions&
 
 template <class Real, int kD, Family kFamily>
 __global__ void __launch_bounds__(kSpaceThreads)
-    attend_kernel(Densities<Real> p, GaussianFunctions psi, Real* r, int rows_per_block) {
+    attend_kernel(DensityArrays<Real> p, FunctionArrays psi, Real* r, int rows_per_block) {
   for_each_pair<kD>(p, psi, rows_per_block, [&](const auto& row, auto d, index_t i, index_t j) {
     SpaceSlopes<kD> slopes;
     device::attend_pair<Real, kD, Wanted::kValues, kFamily>(row, psi, d, j, slopes);
@@ -35,24 +35,24 @@ __global__ void __launch_bounds__(kSpaceThreads)
 
 template <class Real, int kD>
 __global__ void __launch_bounds__(kSpaceThreads)
-    attend_jvp_kernel(Densities<Real> p, GaussianFunctions psi, DensityTangents<const Real> direction,
-                      BasisTangents<const double> basis_direction, Real* tangent, int rows_per_block) {
+    attend_jvp_kernel(DensityArrays<Real> p, FunctionArrays psi, DensityTangentArrays<const Real> direction,
+                      BasisTangentArrays<const double> basis_direction, Real* tangent, int rows_per_block) {
   for_each_pair<kD>(p, psi, rows_per_block, [&](const auto& row, auto d, index_t i, index_t j) {
     SpaceSlopes<kD> slopes;
     device::attend_pair<Real, kD, Wanted::kAll, Family::kAny>(row, psi, d, j, slopes);
     double sum = 0;
     for (int a = 0, k = 0; a < d; ++a) {
       double along = direction.mu[i * d + a];
-      if (basis_direction.mean != nullptr) along -= basis_direction.mean[j * d + a];
+      if (basis_direction.mu != nullptr) along -= basis_direction.mu[j * d + a];
       sum += along * slopes.by_mu[a];
       for (int b = 0; b <= a; ++b, ++k) {
         const auto entry = [a, b, d](const auto* matrix) {
           const double lower = matrix[a * d + b];
           return a == b ? lower : lower + static_cast<double>(matrix[b * d + a]);
         };
-        sum += slopes.by_scale[k] * entry(direction.scale + i * d * d);
-        if (basis_direction.covariance != nullptr) {
-          sum += slopes.by_covariance[k] * entry(basis_direction.covariance + j * d * d);
+        sum += slopes.by_scale[k] * entry(direction.Sigma + i * d * d);
+        if (basis_direction.Sigma != nullptr) {
+          sum += slopes.by_covariance[k] * entry(basis_direction.Sigma + j * d * d);
         }
       }
     }
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(kSpaceThreads)
 }  // namespace
 
 template <class Real>
-void attend_space(const Densities<Real>& p, const GaussianFunctions& psi, Real* r, Stream stream) {
+void attend_space(const DensityArrays<Real>& p, const FunctionArrays& psi, Real* r, Stream stream) {
   constexpr std::string_view kWhere = "cuda::attend";
   const int rows = space_rows(p.rows);
   with_dimension(kWhere, psi.dimension, [&](auto dimension) {
@@ -76,9 +76,9 @@ void attend_space(const Densities<Real>& p, const GaussianFunctions& psi, Real* 
 }
 
 template <class Real>
-void attend_jvp_space(const Densities<Real>& p, const GaussianFunctions& psi,
-                      const DensityTangents<const Real>& direction,
-                      const BasisTangents<const double>& basis_direction, Real* tangent, Stream stream) {
+void attend_jvp_space(const DensityArrays<Real>& p, const FunctionArrays& psi,
+                      const DensityTangentArrays<const Real>& direction,
+                      const BasisTangentArrays<const double>& basis_direction, Real* tangent, Stream stream) {
   constexpr std::string_view kWhere = "cuda::attend_jvp";
   const int rows = space_rows(p.rows);
   with_dimension(kWhere, psi.dimension, [&](auto dimension) {
@@ -87,13 +87,13 @@ void attend_jvp_space(const Densities<Real>& p, const GaussianFunctions& psi,
   });
 }
 
-template void attend_space(const Densities<float>&, const GaussianFunctions&, float*, Stream);
-template void attend_space(const Densities<double>&, const GaussianFunctions&, double*, Stream);
-template void attend_jvp_space(const Densities<float>&, const GaussianFunctions&,
-                               const DensityTangents<const float>&, const BasisTangents<const double>&,
-                               float*, Stream);
-template void attend_jvp_space(const Densities<double>&, const GaussianFunctions&,
-                               const DensityTangents<const double>&, const BasisTangents<const double>&,
-                               double*, Stream);
+template void attend_space(const DensityArrays<float>&, const FunctionArrays&, float*, Stream);
+template void attend_space(const DensityArrays<double>&, const FunctionArrays&, double*, Stream);
+template void attend_jvp_space(const DensityArrays<float>&, const FunctionArrays&,
+                               const DensityTangentArrays<const float>&,
+                               const BasisTangentArrays<const double>&, float*, Stream);
+template void attend_jvp_space(const DensityArrays<double>&, const FunctionArrays&,
+                               const DensityTangentArrays<const double>&,
+                               const BasisTangentArrays<const double>&, double*, Stream);
 
 }  // namespace fenchel::cuda

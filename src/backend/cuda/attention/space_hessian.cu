@@ -14,13 +14,13 @@ constexpr int kWarps = kSpaceThreads / device::kWarp;
 
 template <class Real>
 struct HessianParams {
-  Densities<Real> p;
-  GaussianFunctions psi;
+  DensityArrays<Real> p;
+  FunctionArrays psi;
   const Real* cotangent;
-  DensityTangents<const Real> direction;
-  BasisTangents<const double> basis_direction;
-  DensityTangents<Real> product;
-  BasisTangents<double> basis_product;
+  DensityTangentArrays<const Real> direction;
+  BasisTangentArrays<const double> basis_direction;
+  DensityTangentArrays<Real> product;
+  BasisTangentArrays<double> basis_product;
 };
 
 /// (x + x^T) / 2, or 0 for a null one.
@@ -40,14 +40,14 @@ template <class Real>
 __device__ void multiply(const HessianParams<Real>& params, const SpaceRow<device::kFew>& row, AnyDimension d,
                          index_t i, index_t j, PairNumbers& product) {
   PairNumbers direction;
-  const double* const mean = params.basis_direction.mean;
+  const double* const mean = params.basis_direction.mu;
   for (int a = 0; a < d; ++a) {
     direction.distance[a] =
         (mean == nullptr ? 0 : mean[j * d + a]) -
         (params.direction.mu == nullptr ? 0 : static_cast<double>(params.direction.mu[i * d + a]));
   }
-  load_matrix(params.direction.scale, i, d, direction.scale);
-  load_matrix(params.basis_direction.covariance, j, d, direction.covariance);
+  load_matrix(params.direction.Sigma, i, d, direction.scale);
+  load_matrix(params.basis_direction.Sigma, j, d, direction.covariance);
   direction.alpha = params.direction.alpha == nullptr ? 0 : static_cast<double>(params.direction.alpha[i]);
   const bool alpha_too = params.direction.alpha != nullptr || params.product.alpha != nullptr;
   device::hessian_pair(row, params.psi, d, j, alpha_too, direction, product);
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kSpaceThreads)
     if (lane == 0 && to != nullptr) to[at] = total;
   };
   for (int a = 0; a < d; ++a) store(sum.distance[a], params.product.mu, i * d + a);
-  for (int k = 0; k < d * d; ++k) store(sum.scale[k], params.product.scale, i * d * d + k);
+  for (int k = 0; k < d * d; ++k) store(sum.scale[k], params.product.Sigma, i * d * d + k);
   store(sum.alpha, params.product.alpha, i);
 }
 
@@ -110,36 +110,40 @@ __global__ void __launch_bounds__(kSpaceThreads)
     const double total = device::block_reduce<kSpaceThreads>(x, device::Plus{}, shared, turn++);
     if (threadIdx.x == 0 && to != nullptr) to[at] = total;
   };
-  for (int a = 0; a < d; ++a) store(sum.distance[a], params.basis_product.mean, j * d + a);
-  for (int k = 0; k < d * d; ++k) store(sum.covariance[k], params.basis_product.covariance, j * d * d + k);
+  for (int a = 0; a < d; ++a) store(sum.distance[a], params.basis_product.mu, j * d + a);
+  for (int k = 0; k < d * d; ++k) store(sum.covariance[k], params.basis_product.Sigma, j * d * d + k);
 }
 
 }  // namespace
 
 template <class Real>
-void attend_vjp_vjp_space(const Densities<Real>& p, const GaussianFunctions& psi, const Real* cotangent,
-                          const DensityTangents<const Real>& direction,
-                          const BasisTangents<const double>& basis_direction,
-                          const DensityTangents<Real>& product, const BasisTangents<double>& basis_product,
-                          Stream stream) {
+void attend_vjp_vjp_space(const DensityArrays<Real>& p, const FunctionArrays& psi, const Real* cotangent,
+                          const DensityTangentArrays<const Real>& direction,
+                          const BasisTangentArrays<const double>& basis_direction,
+                          const DensityTangentArrays<Real>& product,
+                          const BasisTangentArrays<double>& basis_product, Stream stream) {
   constexpr std::string_view kWhere = "cuda::attend_vjp_vjp";
   check_dimension(kWhere, psi.dimension, AnyDimension::kMost);
   const HessianParams<Real> params{p, psi, cotangent, direction, basis_direction, product, basis_product};
-  if (product.mu != nullptr || product.scale != nullptr || product.alpha != nullptr) {
+  if (product.mu != nullptr || product.Sigma != nullptr || product.alpha != nullptr) {
     launch(kWhere, density_product_kernel<Real>, space_grid(kWhere, p.rows, kWarps), dim3(kSpaceThreads), 0,
            stream, params);
   }
-  if (basis_product.mean != nullptr || basis_product.covariance != nullptr) {
+  if (basis_product.mu != nullptr || basis_product.Sigma != nullptr) {
     launch(kWhere, basis_product_kernel<Real>, grid_of(kWhere, psi.count), dim3(kSpaceThreads), 0, stream,
            params);
   }
 }
 
-template void attend_vjp_vjp_space(const Densities<float>&, const GaussianFunctions&, const float*,
-                                   const DensityTangents<const float>&, const BasisTangents<const double>&,
-                                   const DensityTangents<float>&, const BasisTangents<double>&, Stream);
-template void attend_vjp_vjp_space(const Densities<double>&, const GaussianFunctions&, const double*,
-                                   const DensityTangents<const double>&, const BasisTangents<const double>&,
-                                   const DensityTangents<double>&, const BasisTangents<double>&, Stream);
+template void attend_vjp_vjp_space(const DensityArrays<float>&, const FunctionArrays&, const float*,
+                                   const DensityTangentArrays<const float>&,
+                                   const BasisTangentArrays<const double>&,
+                                   const DensityTangentArrays<float>&, const BasisTangentArrays<double>&,
+                                   Stream);
+template void attend_vjp_vjp_space(const DensityArrays<double>&, const FunctionArrays&, const double*,
+                                   const DensityTangentArrays<const double>&,
+                                   const BasisTangentArrays<const double>&,
+                                   const DensityTangentArrays<double>&, const BasisTangentArrays<double>&,
+                                   Stream);
 
 }  // namespace fenchel::cuda

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <type_traits>
 
+#include "backend/cuda/attention/arrays.hpp"
 #include "backend/cuda/device/attention/space_attend.cuh"
 #include "backend/cuda/launch.cuh"
-#include "fenchel/backend/cuda/attention.hpp"
 #include "fenchel/core/error.hpp"
 
 /// How attention in R^D is launched: a block takes some rows, whose densities its first threads prepare.
@@ -48,10 +48,10 @@ template <int kD, class Body>
 void with_family(const PerRow& alpha, const Body& body) {
   using device::Family;
   if constexpr (kD == 2) {
-    if (alpha.values == nullptr && alpha.shared == 1) {
+    if (!alpha.per_row() && alpha[0] == 1) {
       return body(std::integral_constant<Family, Family::kGaussian>{});
     }
-    if (alpha.values == nullptr && alpha.shared > 1) {
+    if (!alpha.per_row() && alpha[0] > 1) {
       return body(std::integral_constant<Family, Family::kSparse>{});
     }
   }
@@ -62,7 +62,7 @@ namespace device {
 
 /// The rows [first, first + count) of a block, in its shared memory.
 template <int kD, class Real>
-__device__ void load_rows(SpaceRow<kD>* rows, const Densities<Real>& p, Dimension<kD> d, index_t first,
+__device__ void load_rows(SpaceRow<kD>* rows, const DensityArrays<Real>& p, Dimension<kD> d, index_t first,
                           int count, bool curves = false) {
   for (int k = static_cast<int>(threadIdx.x); k < count; k += static_cast<int>(blockDim.x)) {
     rows[k].load(p, d, first + k, curves);

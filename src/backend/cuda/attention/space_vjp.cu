@@ -13,8 +13,8 @@ constexpr int kWarps = kSpaceThreads / device::kWarp;
 /// A warp a row.
 template <class Real, int kD, Wanted kWanted, Family kFamily>
 __global__ void __launch_bounds__(kSpaceThreads)
-    attend_vjp_kernel(Densities<Real> p, GaussianFunctions psi, const Real* cotangent,
-                      DensityTangents<Real> gradient, int rows_per_block) {
+    attend_vjp_kernel(DensityArrays<Real> p, FunctionArrays psi, const Real* cotangent,
+                      DensityTangentArrays<Real> gradient, int rows_per_block) {
   __shared__ SpaceRow<kD> rows[kMostSpaceRows];
   const Dimension<kD> d{static_cast<int>(psi.dimension)};
   const index_t first = static_cast<index_t>(blockIdx.x) * rows_per_block;
@@ -38,8 +38,8 @@ __global__ void __launch_bounds__(kSpaceThreads)
 /// the sums of several functions.
 template <class Real, int kD>
 __global__ void __launch_bounds__(kSpaceThreads)
-    attend_basis_kernel(Densities<Real> p, GaussianFunctions psi, const Real* cotangent,
-                        BasisTangents<double> gradient) {
+    attend_basis_kernel(DensityArrays<Real> p, FunctionArrays psi, const Real* cotangent,
+                        BasisTangentArrays<double> gradient) {
   __shared__ double shared[2 * kWarps];
   const Dimension<kD> d{static_cast<int>(psi.dimension)};
   const index_t j = blockIdx.x;
@@ -61,11 +61,11 @@ __global__ void __launch_bounds__(kSpaceThreads)
   };
   for (int a = 0, k = 0; a < d; ++a) {
     const double by_mu = total(sum.by_mu[a]);
-    if (threadIdx.x == 0 && gradient.mean != nullptr) gradient.mean[j * d + a] = -by_mu;
+    if (threadIdx.x == 0 && gradient.mu != nullptr) gradient.mu[j * d + a] = -by_mu;
     for (int b = 0; b <= a; ++b, ++k) {
       const double entry = total(sum.by_covariance[k]);
-      if (threadIdx.x == 0 && gradient.covariance != nullptr) {
-        gradient.covariance[(j * d + a) * d + b] = gradient.covariance[(j * d + b) * d + a] = entry;
+      if (threadIdx.x == 0 && gradient.Sigma != nullptr) {
+        gradient.Sigma[(j * d + a) * d + b] = gradient.Sigma[(j * d + b) * d + a] = entry;
       }
     }
   }
@@ -74,9 +74,9 @@ __global__ void __launch_bounds__(kSpaceThreads)
 }  // namespace
 
 template <class Real>
-void attend_vjp_space(const Densities<Real>& p, const GaussianFunctions& psi, const Real* cotangent,
-                      const DensityTangents<Real>& gradient, const BasisTangents<double>& basis_gradient,
-                      Stream stream) {
+void attend_vjp_space(const DensityArrays<Real>& p, const FunctionArrays& psi, const Real* cotangent,
+                      const DensityTangentArrays<Real>& gradient,
+                      const BasisTangentArrays<double>& basis_gradient, Stream stream) {
   constexpr std::string_view kWhere = "cuda::attend_vjp";
   const int rows = space_rows(p.rows, kWarps);
   with_dimension(kWhere, psi.dimension, [&](auto dimension) {
@@ -91,15 +91,16 @@ void attend_vjp_space(const Densities<Real>& p, const GaussianFunctions& psi, co
       with_family<2>(p.alpha,
                      [&](auto family) { run(attend_vjp_kernel<Real, 2, Wanted::kGradient, family()>); });
     }
-    if (basis_gradient.mean == nullptr && basis_gradient.covariance == nullptr) return;
+    if (basis_gradient.mu == nullptr && basis_gradient.Sigma == nullptr) return;
     launch(kWhere, attend_basis_kernel<Real, kD>, grid_of(kWhere, psi.count), dim3(kSpaceThreads), 0, stream,
            p, psi, cotangent, basis_gradient);
   });
 }
 
-template void attend_vjp_space(const Densities<float>&, const GaussianFunctions&, const float*,
-                               const DensityTangents<float>&, const BasisTangents<double>&, Stream);
-template void attend_vjp_space(const Densities<double>&, const GaussianFunctions&, const double*,
-                               const DensityTangents<double>&, const BasisTangents<double>&, Stream);
+template void attend_vjp_space(const DensityArrays<float>&, const FunctionArrays&, const float*,
+                               const DensityTangentArrays<float>&, const BasisTangentArrays<double>&, Stream);
+template void attend_vjp_space(const DensityArrays<double>&, const FunctionArrays&, const double*,
+                               const DensityTangentArrays<double>&, const BasisTangentArrays<double>&,
+                               Stream);
 
 }  // namespace fenchel::cuda

@@ -5,7 +5,6 @@
 #include <limits>
 #include <string_view>
 
-#include "backend/cuda/beta_gaussian/checks.hpp"
 #include "backend/cuda/device/elements.cuh"
 #include "core/beta_gaussian/line_jets.hpp"
 
@@ -19,10 +18,16 @@ enum class Part { value = 1, gradient = 3, hessian = 6 };
 
 constexpr int kPartThreads = 128;
 
+/// A BetaGaussianBatch as the kernel takes it.
+struct Elements {
+  index_t dimension, count;
+  const double *argument, *log_det, *alpha;  ///< the argument may be null
+};
+
 /// A thread an element, any function: they are called, not inlined, so that what they share is compiled once.
 template <bool kDerivative>
 __global__ void __launch_bounds__(kPartThreads)
-    element_kernel(Function function, BetaGaussianBatch batch, Part part, double* out, bool in_alpha) {
+    element_kernel(Function function, Elements batch, Part part, double* out, bool in_alpha) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const index_t n = batch.dimension;
   const double bound = fmax(0.0, 1 - 2 / static_cast<double>(n));
@@ -43,39 +48,50 @@ __global__ void __launch_bounds__(kPartThreads)
   }
 }
 
+/// How many elements there are.
+[[nodiscard]] index_t count_of(const BetaGaussianBatch& batch) { return std::ssize(batch.log_det); }
+
 void for_each_element(std::string_view where, Function function, const BetaGaussianBatch& batch, Part part,
                       double* out, bool in_alpha, Stream stream) {
-  const index_t n = batch.dimension;
+  const index_t n = batch.dimension, count = count_of(batch);
   if (n < 1) throw_invalid_argument(where, "dimension", "must be at least 1", n);
   const bool on_line = function == Function::cdf || function == Function::quantile;
   if (on_line && n != 1) throw_invalid_argument(where, "dimension", "must be 1 for cdf and quantile", n);
-  if (batch.count < 0) throw_invalid_argument(where, "count", "must not be negative", batch.count);
-  if (batch.count == 0) return;
   const bool has_argument = on_line || function == Function::log_density ||
                             function == Function::cross_omega || function == Function::log_draw;
-  if (has_argument) check_pointer(where, "argument", batch.argument);
-  check_pointer(where, "log_det", batch.log_det);
-  check_pointer(where, "alpha", batch.alpha);
-  check_pointer(where, "out", out);
-  const index_t blocks = std::min<index_t>((batch.count + kPartThreads - 1) / kPartThreads, 1 << 16);
+  check_count(where, "argument", batch.argument.size(), has_argument ? count : 0);
+  check_count(where, "alpha", batch.alpha.size(), count);
+  if (count == 0) return;
+  const Elements elements{n, count, batch.argument.data(), batch.log_det.data(), batch.alpha.data()};
+  const index_t blocks = std::min<index_t>((count + kPartThreads - 1) / kPartThreads, 1 << 16);
   launch(where, part == Part::value ? element_kernel<false> : element_kernel<true>,
-         static_cast<unsigned>(blocks), kPartThreads, 0, stream, function, batch, part, out, in_alpha);
+         static_cast<unsigned>(blocks), kPartThreads, 0, stream, function, elements, part, out, in_alpha);
+}
+
+/// One part of the jet a row.
+void write_rows(std::string_view where, Function function, const BetaGaussianBatch& batch, Part part,
+                const DeviceRows<double>& out, bool in_alpha, Stream stream) {
+  check_matrix(where, "out", out, count_of(batch), static_cast<index_t>(part));
+  check_contiguous(where, "out", out);
+  for_each_element(where, function, batch, part, out.data, in_alpha, stream);
 }
 
 }  // namespace
 
-void beta_gaussian(Function function, const BetaGaussianBatch& batch, double* out, Stream stream) {
-  for_each_element("cuda::beta_gaussian", function, batch, Part::value, out, false, stream);
+void beta_gaussian(Function function, const BetaGaussianBatch& batch, std::span<double> out, Stream stream) {
+  constexpr std::string_view kWhere = "cuda::beta_gaussian";
+  check_count(kWhere, "out", out.size(), count_of(batch));
+  for_each_element(kWhere, function, batch, Part::value, out.data(), false, stream);
 }
 
-void beta_gaussian_gradient(Function function, const BetaGaussianBatch& batch, double* out, bool in_alpha,
-                            Stream stream) {
-  for_each_element("cuda::beta_gaussian_gradient", function, batch, Part::gradient, out, in_alpha, stream);
+void beta_gaussian_gradient(Function function, const BetaGaussianBatch& batch, DeviceRows<double> out,
+                            bool in_alpha, Stream stream) {
+  write_rows("cuda::beta_gaussian_gradient", function, batch, Part::gradient, out, in_alpha, stream);
 }
 
-void beta_gaussian_hessian(Function function, const BetaGaussianBatch& batch, double* out, bool in_alpha,
-                           Stream stream) {
-  for_each_element("cuda::beta_gaussian_hessian", function, batch, Part::hessian, out, in_alpha, stream);
+void beta_gaussian_hessian(Function function, const BetaGaussianBatch& batch, DeviceRows<double> out,
+                           bool in_alpha, Stream stream) {
+  write_rows("cuda::beta_gaussian_hessian", function, batch, Part::hessian, out, in_alpha, stream);
 }
 
 }  // namespace fenchel::cuda

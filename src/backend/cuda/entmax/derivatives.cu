@@ -109,8 +109,8 @@ void launch_weighted(std::string_view where, const ProductViews<T>& views, PerRo
 
 /// Where the derivatives in alpha come from or go.
 struct AlphaParts {
-  const double* direction = nullptr;
-  double* gradient = nullptr;
+  std::span<const double> direction = {};
+  std::span<double> gradient = {};
 };
 
 template <class T>
@@ -119,21 +119,23 @@ void run(std::string_view where, const ProductViews<T>& views, std::string_view 
   check_view(where, "p", views.p);
   check_same_shape(where, v, views.v, "p", views.p);
   check_same_shape(where, out, views.out, "p", views.p);
-  check_alpha(where, alpha);
+  check_alpha(where, alpha, views.p.rows);
+  check_numbers(where, "alpha_direction", parts.direction.size(), views.p.rows);
+  check_numbers(where, "alpha_gradient", parts.gradient.size(), views.p.rows);
   if (views.p.rows == 0) return;
-  const bool none_weighted = alpha.values == nullptr && alpha.shared > 2;
-  const bool weighted_too = none_weighted || parts.direction != nullptr || parts.gradient != nullptr;
+  const bool none_weighted = !alpha.per_row() && alpha[0] > 2;
+  const bool weighted_too = none_weighted || !parts.direction.empty() || !parts.gradient.empty();
   if (!weighted_too) launch_weighted(where, views, alpha, stream);
-  if (!weighted_too && alpha.values == nullptr) return;
+  if (!weighted_too && !alpha.per_row()) return;
   const auto launch_products = [&](const auto& seen) {
     using Views = std::remove_cvref_t<decltype(seen)>;
     with_reading_team(views.p.cols, [&]<class Team>() {
       launch_teams<Team>(where, product_kernel<Team, Views>, views.p.rows, stream, seen, alpha,
-                         parts.direction, parts.gradient, weighted_too);
+                         parts.direction.data(), parts.gradient.data(), weighted_too);
     });
   };
   if constexpr (std::is_same_v<T, float>) {
-    if (parts.direction == nullptr) return launch_products(views);
+    if (parts.direction.empty()) return launch_products(views);
   }
   launch_products(AnyProductViews{views.p, views.v, views.out});
 }
@@ -141,26 +143,30 @@ void run(std::string_view where, const ProductViews<T>& views, std::string_view 
 }  // namespace
 
 template <class T>
-void entmax_vjp(Input<T> p, PerRow alpha, Input<T> grad_p, DeviceRows<T> grad_scores, double* grad_alpha,
-                Stream stream) {
-  run<T>("cuda::entmax_vjp", {p, grad_p, grad_scores}, "grad_p", "grad_scores", alpha, {nullptr, grad_alpha},
+void entmax_vjp(Input<T> p, PerRow alpha, Input<T> cotangent, DeviceRows<T> gradient,
+                std::span<double> alpha_gradient, Stream stream) {
+  run<T>("cuda::entmax_vjp", {p, cotangent, gradient}, "cotangent", "gradient", alpha, {{}, alpha_gradient},
          stream);
 }
 
 template <class T>
-void entmax_jvp(Input<T> p, PerRow alpha, Input<T> d_scores, const double* d_alpha, DeviceRows<T> d_p,
-                Stream stream) {
-  run<T>("cuda::entmax_jvp", {p, d_scores, d_p}, "d_scores", "d_p", alpha, {d_alpha}, stream);
+void entmax_jvp(Input<T> p, PerRow alpha, Input<T> direction, std::span<const double> alpha_direction,
+                DeviceRows<T> tangent, Stream stream) {
+  run<T>("cuda::entmax_jvp", {p, direction, tangent}, "direction", "tangent", alpha, {alpha_direction},
+         stream);
 }
 
-template void entmax_vjp(Input<double>, PerRow, Input<double>, DeviceRows<double>, double*, Stream);
-template void entmax_vjp(Input<float>, PerRow, Input<float>, DeviceRows<float>, double*, Stream);
-template void entmax_vjp(Input<Half>, PerRow, Input<Half>, DeviceRows<Half>, double*, Stream);
-template void entmax_vjp(Input<BFloat16>, PerRow, Input<BFloat16>, DeviceRows<BFloat16>, double*, Stream);
-template void entmax_jvp(Input<double>, PerRow, Input<double>, const double*, DeviceRows<double>, Stream);
-template void entmax_jvp(Input<float>, PerRow, Input<float>, const double*, DeviceRows<float>, Stream);
-template void entmax_jvp(Input<Half>, PerRow, Input<Half>, const double*, DeviceRows<Half>, Stream);
-template void entmax_jvp(Input<BFloat16>, PerRow, Input<BFloat16>, const double*, DeviceRows<BFloat16>,
+template void entmax_vjp(Input<double>, PerRow, Input<double>, DeviceRows<double>, std::span<double>, Stream);
+template void entmax_jvp(Input<double>, PerRow, Input<double>, std::span<const double>, DeviceRows<double>,
                          Stream);
+template void entmax_vjp(Input<float>, PerRow, Input<float>, DeviceRows<float>, std::span<double>, Stream);
+template void entmax_jvp(Input<float>, PerRow, Input<float>, std::span<const double>, DeviceRows<float>,
+                         Stream);
+template void entmax_vjp(Input<Half>, PerRow, Input<Half>, DeviceRows<Half>, std::span<double>, Stream);
+template void entmax_jvp(Input<Half>, PerRow, Input<Half>, std::span<const double>, DeviceRows<Half>, Stream);
+template void entmax_vjp(Input<BFloat16>, PerRow, Input<BFloat16>, DeviceRows<BFloat16>, std::span<double>,
+                         Stream);
+template void entmax_jvp(Input<BFloat16>, PerRow, Input<BFloat16>, std::span<const double>,
+                         DeviceRows<BFloat16>, Stream);
 
 }  // namespace fenchel::cuda

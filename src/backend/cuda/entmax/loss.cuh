@@ -1,6 +1,7 @@
 #pragma once
 
 #include "backend/cuda/entmax/rows.cuh"
+#include "backend/cuda/entmax/targets.hpp"
 #include "core/fenchel_young_term.hpp"
 #include "core/tsallis_term.hpp"
 #include "fenchel/backend/cuda/entmax_loss.hpp"
@@ -40,8 +41,9 @@ struct LossParts {
   using Real = Computed<T>;
 
   DeviceRows<const T> scores;
-  Targets<T> targets;
-  LossOutputs<T> outputs;
+  DeviceRows<const T> soft;
+  RowTargets targets;
+  LossArrays<Real> outputs;
   PerRow alpha;
   bool packed;
 
@@ -61,7 +63,7 @@ struct LossParts {
     return isinf(am1) ? scale * 0 : exp((1 + am1) * log(scale)) / (1 + am1);
   }
   [[nodiscard]] __device__ Real target(index_t i, index_t j) const {
-    return device::widened(targets.soft.row(i)[j * targets.soft.step]);
+    return device::widened(soft.row(i)[j * soft.step]);
   }
   [[nodiscard]] __device__ Real centred(index_t i, index_t j, Real top) const {
     return max(device::widened(scores.row(i)[j * scores.step]) - top, device::kMasked<Real>);
@@ -81,7 +83,7 @@ struct WriteClassLoss : LossParts<T> {
                              bool valid, bool wanted) const {
     using Real = typename Row::Real;
     const auto e_of = [&](Real x) { return Row::kKeeps ? x : prediction.value(x); };
-    const index_t label{this->targets.classes[i]};
+    const index_t label = this->targets.classes[i];
     const bool ignored = label == this->targets.ignored;
     const bool known = valid && label >= 0 && label < this->scores.cols;
     typename Row::Sum others = 0;
@@ -125,8 +127,8 @@ struct WriteLoss : LossParts<T> {
     using Real = typename Row::Real;
     static_assert(!Row::kKeeps);
     const bool soft = this->targets.classes == nullptr;
-    const index_t label = soft ? -1 : index_t{this->targets.classes[i]};
-    const bool ignored = !soft && label == this->targets.ignored;
+    const index_t label = soft ? -1 : this->targets.classes[i];
+    const bool ignored = this->targets.is_ignored(i);
     const bool known = valid && (soft || (label >= 0 && label < this->scores.cols));
     double total = solve_and_replace(prediction, row, team, valid);
     total = team.reduce(total, device::Plus());
@@ -138,7 +140,7 @@ struct WriteLoss : LossParts<T> {
       const Real e = prediction.value(d), q = q_of(j);
       if (q == 0) sums.without_target += prediction.powered(e);
       if (q != 0) sums.loss += q > 0 ? this->term(map, d, double{q}, scale * double{e}) : nan("");
-      if (this->outputs.grad_alpha == nullptr) return;
+      if (this->outputs.slope == nullptr) return;
       sums.slope -= device::entropy_slope(am1, scale * double{e});
       if (soft && !this->targets.cross) sums.slope += device::entropy_slope(am1, double{q});
     });
@@ -147,8 +149,8 @@ struct WriteLoss : LossParts<T> {
     const double loss = sums.loss + sums.without_target * this->scale_power(am1, scale) + 0 * scale;
     if (team.rank() == 0) {
       if (this->outputs.loss != nullptr) this->outputs.loss[i] = static_cast<Real>(ignored ? 0.0 : loss);
-      if (this->outputs.grad_alpha != nullptr) {
-        this->outputs.grad_alpha[i] = ignored ? 0.0 : sums.slope + 0 * scale;
+      if (this->outputs.slope != nullptr) {
+        this->outputs.slope[i] = ignored ? 0.0 : sums.slope + 0 * scale;
       }
     }
     const DeviceRows<Real>& residual = this->outputs.residual;
@@ -160,24 +162,60 @@ struct WriteLoss : LossParts<T> {
   }
 };
 
-template <class T>
-void entmax_loss(DeviceRows<const T> scores, PerRow alpha, const Targets<T>& targets,
-                 const LossOutputs<T>& outputs, Stream stream) {
-  constexpr std::string_view kWhere = "cuda::entmax_loss";
-  check_view(kWhere, "scores", scores);
-  if (targets.classes == nullptr) check_same_shape(kWhere, "targets", targets.soft, "scores", scores);
+template <class T, class Targets>
+void run_loss(std::string_view where, DeviceRows<const T> scores, PerRow alpha, const Targets& targets,
+              bool cross, const LossOutputs<T>& outputs, Stream stream) {
+  check_view(where, "scores", scores);
+  check_targets(where, targets, "scores", scores);
+  check_numbers(where, "loss", outputs.loss.size(), scores.rows);
   if (outputs.residual.data != nullptr) {
-    check_same_shape(kWhere, "residual", outputs.residual, "scores", scores);
+    check_same_shape(where, "residual", outputs.residual, "scores", scores);
   }
-  check_alpha(kWhere, alpha);
+  check_numbers(where, "slope", outputs.slope.size(), scores.rows);
+  check_alpha(where, alpha, scores.rows);
   if (scores.rows == 0) return;
-  const LossParts<T> parts{scores, targets, outputs, alpha, is_packed(outputs.residual)};
+  const LossParts<T> parts{scores,
+                           distributions<T>(targets),
+                           row_targets(targets, cross),
+                           {outputs.loss.data(), outputs.residual, outputs.slope.data()},
+                           alpha,
+                           is_packed(outputs.residual)};
   const ScoreRows<T> rows{scores, is_packed(scores)};
-  if (targets.classes == nullptr || outputs.grad_alpha != nullptr) {
-    return launch_entmax_rows<Variety::reading>(kWhere, rows, alpha, WriteLoss<T>{parts}, stream);
+  if (parts.targets.classes == nullptr || !outputs.slope.empty()) {
+    return launch_entmax_rows<Variety::reading>(where, rows, alpha, WriteLoss<T>{parts}, stream);
   }
   constexpr Variety kVariety = std::is_same_v<T, float> ? Variety::fewer_teams : Variety::one_kind;
-  launch_entmax_rows<kVariety>(kWhere, rows, alpha, WriteClassLoss<T>{parts}, stream);
+  launch_entmax_rows<kVariety>(where, rows, alpha, WriteClassLoss<T>{parts}, stream);
+}
+
+template <class T>
+void entmax_loss(DeviceRows<const T> scores, PerRow alpha, const ClassTargets& targets,
+                 const LossOutputs<T>& outputs, Stream stream) {
+  run_loss<T>("cuda::entmax_loss", scores, alpha, targets, false, outputs, stream);
+}
+
+template <class T>
+void entmax_loss(DeviceRows<const T> scores, PerRow alpha,
+                 const std::type_identity_t<SoftTargets<T>>& targets, const LossOutputs<T>& outputs,
+                 Stream stream) {
+  run_loss<T>("cuda::entmax_loss", scores, alpha, targets, false, outputs, stream);
+}
+
+template <class T>
+void cross_omega(DeviceRows<const T> scores, PerRow alpha,
+                 const std::type_identity_t<SoftTargets<T>>& targets, const LossOutputs<T>& outputs,
+                 Stream stream) {
+  run_loss<T>("cuda::cross_omega", scores, alpha, targets, true, outputs, stream);
 }
 
 }  // namespace fenchel::cuda
+
+#define FENCHEL_INSTANTIATE_LOSS(T)                                                                    \
+  namespace fenchel::cuda {                                                                            \
+  template void entmax_loss(DeviceRows<const T>, PerRow, const ClassTargets&, const LossOutputs<T>&,   \
+                            Stream);                                                                   \
+  template void entmax_loss(DeviceRows<const T>, PerRow, const SoftTargets<T>&, const LossOutputs<T>&, \
+                            Stream);                                                                   \
+  template void cross_omega(DeviceRows<const T>, PerRow, const SoftTargets<T>&, const LossOutputs<T>&, \
+                            Stream);                                                                   \
+  }

@@ -33,7 +33,7 @@ void entmax(Input<T> scores, PerRow alpha, DeviceRows<T> p, Stream stream) {
   constexpr std::string_view kWhere = "cuda::entmax";
   check_view(kWhere, "scores", scores);
   check_same_shape(kWhere, "p", p, "scores", scores);
-  check_alpha(kWhere, alpha);
+  check_alpha(kWhere, alpha, scores.rows);
   if (scores.rows == 0) return;
   constexpr Variety kVariety = sizeof(T) == 8   ? Variety::one_kind
                                : sizeof(T) == 4 ? Variety::full

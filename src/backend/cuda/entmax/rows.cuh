@@ -127,10 +127,10 @@ void choose_team(const ScoreRows<T>& scores, const Use& use) {
 }
 
 inline device::Kind kind_of(const PerRow& alpha) {
-  if (alpha.values != nullptr) return device::Kind::any;
-  if (alpha.shared == 1) return device::Kind::softmax;
-  if (alpha.shared == 1.5) return device::Kind::three_halves;
-  return alpha.shared == 2 ? device::Kind::sparsemax : device::Kind::any;
+  if (alpha.per_row()) return device::Kind::any;
+  if (alpha[0] == 1) return device::Kind::softmax;
+  if (alpha[0] == 1.5) return device::Kind::three_halves;
+  return alpha[0] == 2 ? device::Kind::sparsemax : device::Kind::any;
 }
 
 template <Variety kVariety, class T, class Epilogue>
@@ -138,8 +138,8 @@ void launch_entmax_rows(std::string_view where, const ScoreRows<T>& scores, PerR
                         const Epilogue& epilogue, Stream stream) {
   using device::Kind;
   const index_t rows = scores.rows.rows;
-  const bool one_alpha = alpha.values == nullptr;
-  if (!one_alpha || alpha.shared > 2) {
+  const bool one_alpha = !alpha.per_row();
+  if (!one_alpha || alpha[0] > 2) {
     choose_team<T, Variety::reading, true>(scores, [&]<class Team, class Row>() {
       launch_teams<Team>(where, device::entmax_beyond_two_kernel<T, Team, Epilogue>, rows, stream, scores,
                          alpha, epilogue);

@@ -100,29 +100,32 @@ __global__ void __launch_bounds__(Team::kBlockThreads)
 }  // namespace
 
 template <class T>
-void entmax_vjp_vjp(Input<T> p, PerRow alpha, Input<T> grad_p, Input<T> weight_scores,
-                    const double* weight_alpha, DeviceRows<T> grad_scores, double* grad_alpha,
-                    Stream stream) {
+void entmax_vjp_vjp(Input<T> p, PerRow alpha, Input<T> cotangent, Input<T> direction,
+                    std::span<const double> alpha_direction, DeviceRows<T> product,
+                    std::span<double> alpha_product, Stream stream) {
   constexpr std::string_view kWhere = "cuda::entmax_vjp_vjp";
   check_view(kWhere, "p", p);
-  check_same_shape(kWhere, "grad_p", grad_p, "p", p);
-  check_same_shape(kWhere, "weight_scores", weight_scores, "p", p);
-  check_same_shape(kWhere, "grad_scores", grad_scores, "p", p);
-  check_alpha(kWhere, alpha);
+  check_same_shape(kWhere, "cotangent", cotangent, "p", p);
+  check_same_shape(kWhere, "direction", direction, "p", p);
+  check_same_shape(kWhere, "product", product, "p", p);
+  check_alpha(kWhere, alpha, p.rows);
+  check_numbers(kWhere, "alpha_direction", alpha_direction.size(), p.rows);
+  check_numbers(kWhere, "alpha_product", alpha_product.size(), p.rows);
   if (p.rows == 0) return;
-  const SecondOrderViews<T> views{p, grad_p, weight_scores, grad_scores, weight_alpha, grad_alpha};
+  const SecondOrderViews<T> views{
+      p, cotangent, direction, product, alpha_direction.data(), alpha_product.data()};
   with_reading_team(p.cols, [&]<class Team>() {
     launch_teams<Team>(kWhere, second_order_kernel<Team, T>, p.rows, stream, views, alpha);
   });
 }
 
-template void entmax_vjp_vjp(Input<double>, PerRow, Input<double>, Input<double>, const double*,
-                             DeviceRows<double>, double*, Stream);
-template void entmax_vjp_vjp(Input<float>, PerRow, Input<float>, Input<float>, const double*,
-                             DeviceRows<float>, double*, Stream);
-template void entmax_vjp_vjp(Input<Half>, PerRow, Input<Half>, Input<Half>, const double*, DeviceRows<Half>,
-                             double*, Stream);
-template void entmax_vjp_vjp(Input<BFloat16>, PerRow, Input<BFloat16>, Input<BFloat16>, const double*,
-                             DeviceRows<BFloat16>, double*, Stream);
+template void entmax_vjp_vjp(Input<double>, PerRow, Input<double>, Input<double>, std::span<const double>,
+                             DeviceRows<double>, std::span<double>, Stream);
+template void entmax_vjp_vjp(Input<float>, PerRow, Input<float>, Input<float>, std::span<const double>,
+                             DeviceRows<float>, std::span<double>, Stream);
+template void entmax_vjp_vjp(Input<Half>, PerRow, Input<Half>, Input<Half>, std::span<const double>,
+                             DeviceRows<Half>, std::span<double>, Stream);
+template void entmax_vjp_vjp(Input<BFloat16>, PerRow, Input<BFloat16>, Input<BFloat16>,
+                             std::span<const double>, DeviceRows<BFloat16>, std::span<double>, Stream);
 
 }  // namespace fenchel::cuda

@@ -7,10 +7,10 @@
 
 namespace fenchel::cuda {
 
-/// A shared gamma; those of rows are in the memory of the GPU.
-inline void check_gamma(std::string_view where, const PerRow& gamma) {
-  if (gamma.values == nullptr && !(gamma.shared >= 0 && gamma.shared < kInfinity)) {
-    throw_domain_error(where, "gamma", "must be finite and not negative", gamma.shared);
+inline void check_gamma(std::string_view where, PerRow gamma, index_t rows) {
+  check_per_row(where, "gamma", gamma, rows);
+  if (!gamma.per_row() && !(gamma[0] >= 0 && gamma[0] < kInfinity)) {
+    throw_domain_error(where, "gamma", "must be finite and not negative", gamma[0]);
   }
 }
 

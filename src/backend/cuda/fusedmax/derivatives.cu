@@ -48,43 +48,51 @@ void launch_groups(std::string_view where, const ProductViews<T>& views, PerRow 
 
 template <class T>
 void run(std::string_view where, const ProductViews<T>& views, std::string_view v, std::string_view out,
-         PerRow gamma, const double* d_gamma, double* grad_gamma, Stream stream) {
+         PerRow gamma, std::span<const double> direction, std::span<double> gradient, Stream stream) {
   check_view(where, "p", views.p);
   check_same_shape(where, v, views.v, "p", views.p);
   check_same_shape(where, out, views.out, "p", views.p);
-  check_gamma(where, gamma);
+  check_gamma(where, gamma, views.p.rows);
+  check_numbers(where, "gamma_direction", direction.size(), views.p.rows);
+  check_numbers(where, "gamma_gradient", gradient.size(), views.p.rows);
   if (views.p.rows == 0) return;
   constexpr index_t kWarpColumns = 1024;
   if (views.p.cols <= kWarpColumns) {
-    launch_groups<device::kWarp, T>(where, views, gamma, d_gamma, grad_gamma, stream);
+    launch_groups<device::kWarp, T>(where, views, gamma, direction.data(), gradient.data(), stream);
   } else {
-    launch_groups<256, T>(where, views, gamma, d_gamma, grad_gamma, stream);
+    launch_groups<256, T>(where, views, gamma, direction.data(), gradient.data(), stream);
   }
 }
 
 }  // namespace
 
 template <class T>
-void fusedmax_vjp(Input<T> p, PerRow gamma, Input<T> grad_p, DeviceRows<T> grad_scores, double* grad_gamma,
-                  Stream stream) {
-  run<T>("cuda::fusedmax_vjp", {p, grad_p, grad_scores}, "grad_p", "grad_scores", gamma, nullptr, grad_gamma,
+void fusedmax_vjp(Input<T> p, PerRow gamma, Input<T> cotangent, DeviceRows<T> gradient,
+                  std::span<double> gamma_gradient, Stream stream) {
+  run<T>("cuda::fusedmax_vjp", {p, cotangent, gradient}, "cotangent", "gradient", gamma, {}, gamma_gradient,
          stream);
 }
 
 template <class T>
-void fusedmax_jvp(Input<T> p, PerRow gamma, Input<T> d_scores, const double* d_gamma, DeviceRows<T> d_p,
-                  Stream stream) {
-  run<T>("cuda::fusedmax_jvp", {p, d_scores, d_p}, "d_scores", "d_p", gamma, d_gamma, nullptr, stream);
+void fusedmax_jvp(Input<T> p, PerRow gamma, Input<T> direction, std::span<const double> gamma_direction,
+                  DeviceRows<T> tangent, Stream stream) {
+  run<T>("cuda::fusedmax_jvp", {p, direction, tangent}, "direction", "tangent", gamma, gamma_direction, {},
+         stream);
 }
 
-template void fusedmax_vjp(Input<double>, PerRow, Input<double>, DeviceRows<double>, double*, Stream);
-template void fusedmax_vjp(Input<float>, PerRow, Input<float>, DeviceRows<float>, double*, Stream);
-template void fusedmax_vjp(Input<Half>, PerRow, Input<Half>, DeviceRows<Half>, double*, Stream);
-template void fusedmax_vjp(Input<BFloat16>, PerRow, Input<BFloat16>, DeviceRows<BFloat16>, double*, Stream);
-template void fusedmax_jvp(Input<double>, PerRow, Input<double>, const double*, DeviceRows<double>, Stream);
-template void fusedmax_jvp(Input<float>, PerRow, Input<float>, const double*, DeviceRows<float>, Stream);
-template void fusedmax_jvp(Input<Half>, PerRow, Input<Half>, const double*, DeviceRows<Half>, Stream);
-template void fusedmax_jvp(Input<BFloat16>, PerRow, Input<BFloat16>, const double*, DeviceRows<BFloat16>,
+template void fusedmax_vjp(Input<double>, PerRow, Input<double>, DeviceRows<double>, std::span<double>,
                            Stream);
+template void fusedmax_jvp(Input<double>, PerRow, Input<double>, std::span<const double>, DeviceRows<double>,
+                           Stream);
+template void fusedmax_vjp(Input<float>, PerRow, Input<float>, DeviceRows<float>, std::span<double>, Stream);
+template void fusedmax_jvp(Input<float>, PerRow, Input<float>, std::span<const double>, DeviceRows<float>,
+                           Stream);
+template void fusedmax_vjp(Input<Half>, PerRow, Input<Half>, DeviceRows<Half>, std::span<double>, Stream);
+template void fusedmax_jvp(Input<Half>, PerRow, Input<Half>, std::span<const double>, DeviceRows<Half>,
+                           Stream);
+template void fusedmax_vjp(Input<BFloat16>, PerRow, Input<BFloat16>, DeviceRows<BFloat16>, std::span<double>,
+                           Stream);
+template void fusedmax_jvp(Input<BFloat16>, PerRow, Input<BFloat16>, std::span<const double>,
+                           DeviceRows<BFloat16>, Stream);
 
 }  // namespace fenchel::cuda

@@ -277,7 +277,7 @@ void fusedmax(Input<T> scores, PerRow gamma, DeviceRows<T> p, void* scratch, Str
   constexpr std::string_view kWhere = "cuda::fusedmax";
   check_view(kWhere, "scores", scores);
   check_same_shape(kWhere, "p", p, "scores", scores);
-  check_gamma(kWhere, gamma);
+  check_gamma(kWhere, gamma, scores.rows);
   if (scores.cols > std::numeric_limits<int>::max() / 2) {
     throw_invalid_argument(kWhere, "scores", "must have fewer than 2^30 columns", scores.cols);
   }

@@ -24,17 +24,16 @@ __device__ constexpr Real nan_of() {
 /// match_weights.
 template <class Real>
 struct WriteDensity {
-  DensityTangents<Real> density;
+  DeviceRows<Real> mu, Sigma;
 
   template <class Matching>
   __device__ void operator()(const Matching& matching, bool good) const {
     const index_t d = matching.dimension(), i = matching.index();
     const detail::MatchedRow& row = matching.row();
     if (!matching.first()) return;
-    for (index_t a = 0; a < d; ++a)
-      density.mu[i * d + a] = good ? static_cast<Real>(row.mean[a]) : nan_of<Real>();
+    for (index_t a = 0; a < d; ++a) mu.row(i)[a] = good ? static_cast<Real>(row.mean[a]) : nan_of<Real>();
     for (index_t a = 0; a < d * d; ++a) {
-      density.scale[i * d * d + a] = good ? static_cast<Real>(row.kappa * row.covariance[a]) : nan_of<Real>();
+      Sigma.row(i)[a] = good ? static_cast<Real>(row.kappa * row.covariance[a]) : nan_of<Real>();
     }
   }
 };
@@ -55,23 +54,24 @@ __device__ void write_columns(const DeviceRows<Real>& out, const Matching& match
 template <class Real>
 struct WriteGradient {
   DensityTangents<const Real> cotangent;
-  DeviceRows<Real> weights_gradient;
+  DeviceRows<Real> gradient;
   Real* alpha_gradient;
 
   template <class Matching>
   __device__ void operator()(const Matching& matching, bool good) const {
     const index_t d = matching.dimension(), i = matching.index();
-    const Real *const of_mu = cotangent.mu + i * d, *const of_scale = cotangent.scale + i * d * d;
+    const Real *const of_mu = cotangent.mu.row(i), *const of_Sigma = cotangent.Sigma.row(i);
     auto& state = matching.state();
     if (good) {
       matching.alone(
-          [&] { state.gradient = detail::match_gradient(of_scale, state.alpha.am1, d, state.row); });
+          [&] { state.gradient = detail::match_gradient(of_Sigma, state.alpha.am1, d, state.row); });
     }
-    write_columns(weights_gradient, matching, good, [&](const auto& offset) {
+    write_columns(gradient, matching, good, [&](const auto& offset) {
       return state.gradient.in_weight(of_mu, offset, d, state.row.total);
     });
     if (alpha_gradient == nullptr || !matching.first()) return;
-    const double own = cotangent.alpha == nullptr ? 0.0 : static_cast<double>(cotangent.alpha[i]);
+    const double own =
+        cotangent.alpha.data() == nullptr ? 0.0 : static_cast<double>(cotangent.alpha.data()[i]);
     alpha_gradient[i] =
         good ? static_cast<Real>(own + state.gradient.of_kappa * state.row.kappa_slope) : nan_of<Real>();
   }
@@ -91,7 +91,7 @@ struct Direction {
 template <class Real>
 struct WriteTangent {
   Direction<Real> direction;
-  DensityTangents<Real> tangent;
+  DeviceRows<Real> mu, Sigma;
 
   template <class Matching>
   __device__ void operator()(const Matching& matching, bool good) const {
@@ -103,11 +103,11 @@ struct WriteTangent {
     const double d_log_kappa =
         detail::moved_log_kappa(moved, matching.state().alpha.am1, direction.along_alpha(i), d, row);
     for (index_t a = 0; a < d; ++a) {
-      tangent.mu[i * d + a] = good ? static_cast<Real>(row.shift[a]) : nan_of<Real>();
+      mu.row(i)[a] = good ? static_cast<Real>(row.shift[a]) : nan_of<Real>();
     }
     for (index_t a = 0; a < d * d; ++a) {
       const double moves = row.kappa * (moved[a] + row.covariance[a] * d_log_kappa);
-      tangent.scale[i * d * d + a] = good ? static_cast<Real>(moves) : nan_of<Real>();
+      Sigma.row(i)[a] = good ? static_cast<Real>(moves) : nan_of<Real>();
     }
   }
 };
@@ -117,22 +117,22 @@ template <class Real>
 struct WriteProduct {
   DensityTangents<const Real> cotangent;
   Direction<Real> direction;
-  DeviceRows<Real> weights_product;
+  DeviceRows<Real> product;
   Real* alpha_product;
 
   template <class Matching>
   __device__ void operator()(const Matching& matching, bool good) const {
     const index_t d = matching.dimension(), i = matching.index();
-    const Real *const of_mu = cotangent.mu + i * d, *const of_scale = cotangent.scale + i * d * d;
+    const Real *const of_mu = cotangent.mu.row(i), *const of_Sigma = cotangent.Sigma.row(i);
     auto& state = matching.state();
     const double d_alpha = direction.along_alpha(i);
     const double total =
         matching.move_moments(direction.weights.row(i), direction.weights.step, state.row.more);
     matching.alone([&] {
       state.curvature =
-          detail::match_curvature(of_mu, of_scale, state.alpha.am1, total, d_alpha, d, state.row);
+          detail::match_curvature(of_mu, of_Sigma, state.alpha.am1, total, d_alpha, d, state.row);
     });
-    write_columns(weights_product, matching, good, [&](const auto& offset) {
+    write_columns(product, matching, good, [&](const auto& offset) {
       return state.curvature.in_weight(of_mu, offset, d, state.row.total);
     });
     if (alpha_product == nullptr || !matching.first()) return;
@@ -165,35 +165,49 @@ __global__ void __launch_bounds__(kBlock)
 }
 
 template <class Real>
-device::MatchArguments<Real> checked_arguments(std::string_view where, const DeviceRows<const Real>& weights,
-                                               const WeightPositions& positions, const PerRow& alpha,
+device::MatchArguments<Real> checked_arguments(std::string_view where, PerRow alpha,
+                                               const DeviceRows<const Real>& weights,
+                                               const WeightPositions& positions,
                                                std::optional<double> floor) {
   check_view(where, "weights", weights);
-  const index_t d = positions.dimension;
+  const bool on_cells = positions.points.data == nullptr && positions.points.rows == 0;
+  const index_t d = on_cells ? 1 : positions.points.cols;
   if (d < 1 || d > kLargestDimension) {
-    throw_invalid_argument(where, "dimension", "must be in [1, " + shortest(kLargestDimension) + "]", d);
+    throw_invalid_argument(where, "points.cols", "must be in [1, " + shortest(kLargestDimension) + "]", d);
   }
-  if (positions.points == nullptr && d != 1) {
-    throw_invalid_argument(where, "dimension", "must be 1 where there are no points", d);
+  if (!on_cells) {
+    check_matrix(where, "points", positions.points, weights.cols, d);
+    check_contiguous(where, "points", positions.points);
   }
+  check_numbers(where, "lengths", positions.lengths.size(), weights.rows);
   if (floor) detail::checked_nonnegative(where, "floor", *floor);
+  check_per_row(where, "alpha", alpha, weights.rows);
   const auto n = static_cast<double>(d);
-  if (alpha.values == nullptr && !(alpha.shared > n / (n + 2) && std::isfinite(alpha.shared))) {
+  if (!alpha.per_row() && !(alpha[0] > n / (n + 2) && std::isfinite(alpha[0]))) {
     throw_domain_error(where, "alpha",
-                       "must be finite and greater than " + shortest(d) + "/" + shortest(d + 2),
-                       alpha.shared);
+                       "must be finite and greater than " + shortest(d) + "/" + shortest(d + 2), alpha[0]);
   }
-  const auto terms =
-      alpha.values == nullptr ? detail::alpha_terms(d, alpha.shared - 1) : detail::AlphaTerms{};
-  return {weights, positions, alpha, floor.has_value(), floor.value_or(0), terms};
+  const auto terms = alpha.per_row() ? detail::AlphaTerms{} : detail::alpha_terms(d, alpha[0] - 1);
+  return {weights,
+          {positions.points.data, d, positions.lengths.data()},
+          alpha,
+          floor.has_value(),
+          floor.value_or(0),
+          terms};
 }
 
+/// A row for mu and one for Sigma, at any distance.
 template <class Real>
 void check_density(std::string_view where, std::string_view name, const DensityTangents<Real>& density,
-                   index_t rows) {
-  if (rows == 0) return;
-  check_pointer(where, std::string(name).append(".mu"), density.mu);
-  check_pointer(where, std::string(name).append(".scale"), density.scale);
+                   index_t rows, index_t d) {
+  const auto check_part = [&](std::string_view part, const DeviceRows<Real>& view, index_t cols) {
+    const std::string full = std::string(name).append(part);
+    check_matrix(where, full, view, rows, cols);
+    check_step(where, full, view);
+  };
+  check_part(".mu", density.mu, d);
+  check_part(".Sigma", density.Sigma, d * d);
+  check_numbers(where, std::string(name).append(".alpha"), density.alpha.size(), rows);
 }
 
 template <class Real, int kDim, int kThreads, class Write>
@@ -225,63 +239,72 @@ void run_match(std::string_view where, const device::MatchArguments<Real>& argum
 }  // namespace
 
 template <class Real>
-void match_weights(DeviceRows<const Real> weights, const WeightPositions& positions, PerRow alpha,
+void match_weights(PerRow alpha, Input<Real> weights, const WeightPositions& positions,
                    std::optional<double> floor, const DensityTangents<Real>& density, Stream stream) {
   constexpr std::string_view kWhere = "cuda::match_weights";
-  const auto arguments = checked_arguments(kWhere, weights, positions, alpha, floor);
-  check_density(kWhere, "density", density, weights.rows);
-  run_match(kWhere, arguments, WriteDensity<Real>{density}, stream);
+  const auto arguments = checked_arguments<Real>(kWhere, alpha, weights, positions, floor);
+  check_density(kWhere, "density", density, weights.rows, arguments.positions.dimension);
+  run_match(kWhere, arguments, WriteDensity<Real>{density.mu, density.Sigma}, stream);
 }
 
 template <class Real>
-void match_weights_vjp(DeviceRows<const Real> weights, const WeightPositions& positions, PerRow alpha,
-                       std::optional<double> floor, const DensityTangents<const Real>& cotangent,
-                       DeviceRows<Real> weights_gradient, Real* alpha_gradient, Stream stream) {
+void match_weights_vjp(PerRow alpha, Input<Real> weights, const WeightPositions& positions,
+                       std::optional<double> floor,
+                       const DensityTangents<const std::type_identity_t<Real>>& cotangent,
+                       DeviceRows<Real> gradient, std::span<std::type_identity_t<Real>> alpha_gradient,
+                       Stream stream) {
   constexpr std::string_view kWhere = "cuda::match_weights_vjp";
-  const auto arguments = checked_arguments(kWhere, weights, positions, alpha, floor);
-  check_density(kWhere, "cotangent", cotangent, weights.rows);
-  check_same_shape(kWhere, "weights_gradient", weights_gradient, "weights", weights);
-  run_match(kWhere, arguments, WriteGradient<Real>{cotangent, weights_gradient, alpha_gradient}, stream);
+  const auto arguments = checked_arguments<Real>(kWhere, alpha, weights, positions, floor);
+  check_density(kWhere, "cotangent", cotangent, weights.rows, arguments.positions.dimension);
+  check_same_shape(kWhere, "gradient", gradient, "weights", weights);
+  check_numbers(kWhere, "alpha_gradient", alpha_gradient.size(), weights.rows);
+  run_match(kWhere, arguments, WriteGradient<Real>{cotangent, gradient, alpha_gradient.data()}, stream);
 }
 
 template <class Real>
-void match_weights_jvp(DeviceRows<const Real> weights, const WeightPositions& positions, PerRow alpha,
-                       std::optional<double> floor, DeviceRows<const Real> direction,
-                       const Real* alpha_direction, const DensityTangents<Real>& tangent, Stream stream) {
+void match_weights_jvp(PerRow alpha, Input<Real> weights, const WeightPositions& positions,
+                       std::optional<double> floor, Input<Real> direction,
+                       std::span<const std::type_identity_t<Real>> alpha_direction,
+                       const DensityTangents<Real>& tangent, Stream stream) {
   constexpr std::string_view kWhere = "cuda::match_weights_jvp";
-  const auto arguments = checked_arguments(kWhere, weights, positions, alpha, floor);
+  const auto arguments = checked_arguments<Real>(kWhere, alpha, weights, positions, floor);
   check_same_shape(kWhere, "direction", direction, "weights", weights);
-  check_density(kWhere, "tangent", tangent, weights.rows);
-  run_match(kWhere, arguments, WriteTangent<Real>{{direction, alpha_direction}, tangent}, stream);
+  check_numbers(kWhere, "alpha_direction", alpha_direction.size(), weights.rows);
+  check_density(kWhere, "tangent", tangent, weights.rows, arguments.positions.dimension);
+  run_match(kWhere, arguments,
+            WriteTangent<Real>{{direction, alpha_direction.data()}, tangent.mu, tangent.Sigma}, stream);
 }
 
 template <class Real>
-void match_weights_vjp_vjp(DeviceRows<const Real> weights, const WeightPositions& positions, PerRow alpha,
-                           std::optional<double> floor, const DensityTangents<const Real>& cotangent,
-                           DeviceRows<const Real> direction, const Real* alpha_direction,
-                           DeviceRows<Real> weights_product, Real* alpha_product, Stream stream) {
+void match_weights_vjp_vjp(PerRow alpha, Input<Real> weights, const WeightPositions& positions,
+                           std::optional<double> floor,
+                           const DensityTangents<const std::type_identity_t<Real>>& cotangent,
+                           Input<Real> direction, std::span<const std::type_identity_t<Real>> alpha_direction,
+                           DeviceRows<Real> product, std::span<std::type_identity_t<Real>> alpha_product,
+                           Stream stream) {
   constexpr std::string_view kWhere = "cuda::match_weights_vjp_vjp";
-  const auto arguments = checked_arguments(kWhere, weights, positions, alpha, floor);
-  check_density(kWhere, "cotangent", cotangent, weights.rows);
+  const auto arguments = checked_arguments<Real>(kWhere, alpha, weights, positions, floor);
+  check_density(kWhere, "cotangent", cotangent, weights.rows, arguments.positions.dimension);
   check_same_shape(kWhere, "direction", direction, "weights", weights);
-  check_same_shape(kWhere, "weights_product", weights_product, "weights", weights);
+  check_numbers(kWhere, "alpha_direction", alpha_direction.size(), weights.rows);
+  check_same_shape(kWhere, "product", product, "weights", weights);
+  check_numbers(kWhere, "alpha_product", alpha_product.size(), weights.rows);
   run_match(kWhere, arguments,
-            WriteProduct<Real>{cotangent, {direction, alpha_direction}, weights_product, alpha_product},
+            WriteProduct<Real>{cotangent, {direction, alpha_direction.data()}, product, alpha_product.data()},
             stream);
 }
 
 #define FENCHEL_INSTANTIATE(Real)                                                                            \
-  template void match_weights(DeviceRows<const Real>, const WeightPositions&, PerRow, std::optional<double>, \
+  template void match_weights(PerRow, Input<Real>, const WeightPositions&, std::optional<double>,            \
                               const DensityTangents<Real>&, Stream);                                         \
-  template void match_weights_vjp(DeviceRows<const Real>, const WeightPositions&, PerRow,                    \
-                                  std::optional<double>, const DensityTangents<const Real>&,                 \
-                                  DeviceRows<Real>, Real*, Stream);                                          \
-  template void match_weights_jvp(DeviceRows<const Real>, const WeightPositions&, PerRow,                    \
-                                  std::optional<double>, DeviceRows<const Real>, const Real*,                \
-                                  const DensityTangents<Real>&, Stream);                                     \
-  template void match_weights_vjp_vjp(DeviceRows<const Real>, const WeightPositions&, PerRow,                \
-                                      std::optional<double>, const DensityTangents<const Real>&,             \
-                                      DeviceRows<const Real>, const Real*, DeviceRows<Real>, Real*, Stream);
+  template void match_weights_vjp(PerRow, Input<Real>, const WeightPositions&, std::optional<double>,        \
+                                  const DensityTangents<const Real>&, DeviceRows<Real>, std::span<Real>,     \
+                                  Stream);                                                                   \
+  template void match_weights_jvp(PerRow, Input<Real>, const WeightPositions&, std::optional<double>,        \
+                                  Input<Real>, std::span<const Real>, const DensityTangents<Real>&, Stream); \
+  template void match_weights_vjp_vjp(PerRow, Input<Real>, const WeightPositions&, std::optional<double>,    \
+                                      const DensityTangents<const Real>&, Input<Real>,                       \
+                                      std::span<const Real>, DeviceRows<Real>, std::span<Real>, Stream);
 FENCHEL_INSTANTIATE(float)
 FENCHEL_INSTANTIATE(double)
 #undef FENCHEL_INSTANTIATE

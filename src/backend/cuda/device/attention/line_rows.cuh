@@ -1,8 +1,8 @@
 #pragma once
 
+#include "backend/cuda/attention/arrays.hpp"
 #include "backend/cuda/device/attention/line_pair.cuh"
 #include "backend/cuda/device/reduce.cuh"
-#include "fenchel/backend/cuda/attention.hpp"
 
 /// Kernels over pairs of densities and functions, for any evaluator of line_pair.cuh. A warp has some rows,
 /// which its lanes prepare, each another one; then a row at a time the lanes have kPerLane functions each
@@ -15,12 +15,12 @@ inline constexpr int kChunk = kPerLane * kWarp;  ///< functions of a warp
 
 /// The functions of a lane, from `first` on; those past the end are the last one, again.
 template <class Evaluator>
-__device__ inline void load_functions(const GaussianFunctions& psi, index_t first,
+__device__ inline void load_functions(const FunctionArrays& psi, index_t first,
                                       typename Evaluator::Function (&functions)[kPerLane]) {
 #pragma unroll
   for (int k = 0; k < kPerLane; ++k) {
     const index_t j = min(first + k, psi.count - 1);
-    functions[k] = Evaluator::function(psi.mean[j], psi.covariance[j]);
+    functions[k] = Evaluator::function(psi.mu[j], psi.Sigma[j]);
   }
 }
 
@@ -76,14 +76,14 @@ __device__ inline void load_lane(const Real* at, const LaneSpan& span, Real (&va
 /// them and each chunk of functions, where `offset` is that of the lane's first number in a matrix like
 /// `rows_of`, and end(k) when the warp's k-th row is done.
 template <Wanted kWanted, class Evaluator, class Real, class Body, class End>
-__device__ inline void for_each_line_row(const Evaluator& evaluator, const Densities<Real>& p,
-                                         const GaussianFunctions& psi, const Real* rows_of, index_t begin,
+__device__ inline void for_each_line_row(const Evaluator& evaluator, const DensityArrays<Real>& p,
+                                         const FunctionArrays& psi, const Real* rows_of, index_t begin,
                                          int count, const Body& body, const End& end) {
   __shared__ typename Evaluator::Row rows[kLineWarps][Evaluator::kMostRows];
   const int warp = static_cast<int>(threadIdx.x) / kWarp, lane = static_cast<int>(threadIdx.x) % kWarp;
   if (lane < count) {
     const index_t i = begin + lane;
-    rows[warp][lane] = evaluator.template row<kWanted>(double(p.mu[i]), double(p.scale[i]), p.alpha[i]);
+    rows[warp][lane] = evaluator.template row<kWanted>(double(p.mu[i]), double(p.Sigma[i]), p.alpha[i]);
   }
   __syncwarp();
   typename Evaluator::Function functions[kPerLane];
@@ -117,8 +117,8 @@ __device__ inline int rows_of_warp(index_t begin, int rows_per_warp, index_t row
 
 template <class Evaluator, class Real>
 __global__ void __launch_bounds__(kLineThreads)
-    line_values(const __grid_constant__ Evaluator evaluator, const Densities<Real> p,
-                const GaussianFunctions psi, int rows_per_warp, Real* r) {
+    line_values(const __grid_constant__ Evaluator evaluator, const DensityArrays<Real> p,
+                const FunctionArrays psi, int rows_per_warp, Real* r) {
   const index_t begin = first_row_of_warp(rows_per_warp);
   for_each_line_row<Wanted::kValues>(
       evaluator, p, psi, r, begin, rows_of_warp(begin, rows_per_warp, p.rows),
@@ -133,42 +133,11 @@ __global__ void __launch_bounds__(kLineThreads)
       [](int) {});
 }
 
-/// The cotangent of r as it is given.
-template <class Real>
-struct StoredCotangent {
-  const Real* values;
-  __device__ void load(index_t, const LaneSpan& span, index_t offset, index_t, Real (&out)[kPerLane]) const {
-    load_lane(values + offset, span, out);
-  }
-  [[nodiscard]] __device__ const Real* rows() const { return values; }
-};
-
-/// The one that a cotangent of contexts gives: B^T c.
-template <class Real>
-struct PulledCotangent {
-  ValueMatrices<const Real> values;
-  const Real* cotangent;
-  index_t share;  ///< rows of a matrix
-  __device__ void load(index_t i, const LaneSpan& span, index_t, index_t count, Real (&out)[kPerLane]) const {
-    const Real* matrix = values.data + i / share * values.dimension * count;
-    const Real* const c = cotangent + i * values.dimension;
-#pragma unroll
-    for (int k = 0; k < kPerLane; ++k) out[k] = 0;
-    for (index_t m = 0; m < values.dimension; ++m, matrix += count) {
-#pragma unroll
-      for (int k = 0; k < kPerLane; ++k) {
-        if (k < span.size) out[k] += c[m] * matrix[span.first + k];
-      }
-    }
-  }
-  [[nodiscard]] __device__ const Real* rows() const { return nullptr; }
-};
-
-template <Wanted kWanted, class Evaluator, class Real, class Cotangent>
+template <Wanted kWanted, class Evaluator, class Real>
 __global__ void __launch_bounds__(kLineThreads)
-    line_vjp(const __grid_constant__ Evaluator evaluator, const Densities<Real> p,
-             const GaussianFunctions psi, int rows_per_warp, const Cotangent cotangent,
-             const DensityTangents<Real> gradient) {
+    line_vjp(const __grid_constant__ Evaluator evaluator, const DensityArrays<Real> p,
+             const FunctionArrays psi, int rows_per_warp, const Real* cotangent,
+             const DensityTangentArrays<Real> gradient) {
   using Value = typename Evaluator::Value;
   static_assert(Evaluator::kMostRows <= kWarp / 2);
   const index_t begin = first_row_of_warp(rows_per_warp);
@@ -179,10 +148,10 @@ __global__ void __launch_bounds__(kLineThreads)
   Value slope = 0, stretch = 0, kept = 0;
   [[maybe_unused]] Value alpha = 0, kept_alpha = 0;
   for_each_line_row<kWanted>(
-      evaluator, p, psi, cotangent.rows(), begin, count,
-      [&](index_t i, const auto& row, const auto& functions, const LaneSpan& span, index_t offset) {
+      evaluator, p, psi, cotangent, begin, count,
+      [&](index_t, const auto& row, const auto& functions, const LaneSpan& span, index_t offset) {
         Real factors[kPerLane];
-        cotangent.load(i, span, offset, psi.count, factors);
+        load_lane(cotangent + offset, span, factors);
 #pragma unroll
         for (int k = 0; k < kPerLane; ++k) {
           const auto terms = evaluator.template terms<kWanted>(row, functions[k]);
@@ -204,7 +173,7 @@ __global__ void __launch_bounds__(kLineThreads)
         slope = stretch = 0;
       });
   if (own >= count) return;
-  (upper ? gradient.scale : gradient.mu)[begin + own] = static_cast<Real>(kept);
+  (upper ? gradient.Sigma : gradient.mu)[begin + own] = static_cast<Real>(kept);
   if constexpr (alpha_too(kWanted)) {
     if (!upper && gradient.alpha != nullptr) gradient.alpha[begin + own] = static_cast<Real>(kept_alpha);
   }
@@ -212,9 +181,9 @@ __global__ void __launch_bounds__(kLineThreads)
 
 template <Wanted kWanted, class Evaluator, class Real>
 __global__ void __launch_bounds__(kLineThreads)
-    line_jvp(const __grid_constant__ Evaluator evaluator, const Densities<Real> p,
-             const GaussianFunctions psi, int rows_per_warp, const DensityTangents<const Real> direction,
-             const BasisTangents<const double> basis, Real* tangent) {
+    line_jvp(const __grid_constant__ Evaluator evaluator, const DensityArrays<Real> p,
+             const FunctionArrays psi, int rows_per_warp, const DensityTangentArrays<const Real> direction,
+             const BasisTangentArrays<const double> basis, Real* tangent) {
   using Value = typename Evaluator::Value;
   // 0 times a slope that is infinite is 0
   const auto times = [](Value by, Value x) { return by != 0 ? by * x : Value(0); };
@@ -222,7 +191,7 @@ __global__ void __launch_bounds__(kLineThreads)
   for_each_line_row<kWanted>(
       evaluator, p, psi, tangent, begin, rows_of_warp(begin, rows_per_warp, p.rows),
       [&](index_t i, const auto& row, const auto& functions, const LaneSpan& span, index_t offset) {
-        const Value mu = direction.mu[i], scale = direction.scale[i];
+        const Value mu = direction.mu[i], scale = direction.Sigma[i];
         [[maybe_unused]] const Value alpha =
             direction.alpha != nullptr ? Value(direction.alpha[i]) : Value(0);
         Real out[kPerLane];
@@ -232,8 +201,8 @@ __global__ void __launch_bounds__(kLineThreads)
           Value by = mu, sum = times(scale, terms.stretch);
           if constexpr (basis_too(kWanted)) {
             const index_t j = min(span.first + k, psi.count - 1);
-            if (basis.mean != nullptr) by -= Value(basis.mean[j]);
-            if (basis.covariance != nullptr) sum += times(Value(basis.covariance[j]), terms.bend);
+            if (basis.mu != nullptr) by -= Value(basis.mu[j]);
+            if (basis.Sigma != nullptr) sum += times(Value(basis.Sigma[j]), terms.bend);
           }
           sum += times(by, terms.slope);
           if constexpr (alpha_too(kWanted)) sum += times(alpha, terms.alpha);

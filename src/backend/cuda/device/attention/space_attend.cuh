@@ -62,7 +62,7 @@ using ContourNumber = std::conditional_t<alpha_too(kWanted), double, Real>;
 
 /// NaN where the density or the function does not exist, or the integral does not converge.
 template <class Real, int kD, Wanted kWanted, Family kFamily>
-__device__ void attend_pair(const SpaceRow<kD>& row, const GaussianFunctions& psi, Dimension<kD> d, index_t j,
+__device__ void attend_pair(const SpaceRow<kD>& row, const FunctionArrays& psi, Dimension<kD> d, index_t j,
                             SpaceSlopes<kD>& out) {
   SpacePair<kD> pair;
   if (!row.exists || !pair.load(row, psi, d, j)) return out.fill(d, CUDART_NAN);

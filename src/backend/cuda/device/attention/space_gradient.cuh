@@ -21,14 +21,14 @@ class RowGradient {
 
   /// For all lanes of the warp; a null alpha is not wanted.
   template <class Real>
-  __device__ void store(Dimension<kD> d, const DensityTangents<Real>& gradient, index_t i) const {
+  __device__ void store(Dimension<kD> d, const DensityTangentArrays<Real>& gradient, index_t i) const {
     const bool writes = threadIdx.x % kWarp == 0;
     for (int a = 0, k = 0; a < d; ++a) {
       const auto by_mu = static_cast<Real>(warp_reduce(sum_.by_mu[a], Plus{}));
       if (writes) gradient.mu[i * d + a] = by_mu;
       for (int b = 0; b <= a; ++b, ++k) {
         const auto entry = static_cast<Real>(warp_reduce(sum_.by_scale[k], Plus{}));
-        if (writes) gradient.scale[(i * d + a) * d + b] = gradient.scale[(i * d + b) * d + a] = entry;
+        if (writes) gradient.Sigma[(i * d + a) * d + b] = gradient.Sigma[(i * d + b) * d + a] = entry;
       }
     }
     if constexpr (alpha_too(kWanted)) {

@@ -121,7 +121,7 @@ __device__ inline void turn_matrix(int d, double* x, const Turn& turn) {
 }
 
 /// `direction` is changed. NaN as in attend_pair.
-static __device__ __noinline__ void hessian_pair(const SpaceRow<kFew>& row, const GaussianFunctions& psi,
+static __device__ __noinline__ void hessian_pair(const SpaceRow<kFew>& row, const FunctionArrays& psi,
                                                  AnyDimension d, index_t j, bool alpha_too,
                                                  PairNumbers& direction, PairNumbers& product) {
   SpacePair<kFew> pair;

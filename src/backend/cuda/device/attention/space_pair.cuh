@@ -3,8 +3,8 @@
 #include <cuda_runtime.h>
 
 #include "backend/attention/space_density.hpp"
+#include "backend/cuda/attention/arrays.hpp"
 #include "core/small_matrix.hpp"
-#include "fenchel/backend/cuda/attention.hpp"
 #include "fenchel/core/beta_gaussian.hpp"
 
 /// Densities and functions in the coordinates of their integrals: one density a row, one thread a pair.
@@ -30,9 +30,9 @@ struct SpaceRow {
 
   /// A density that does not exist is NaN in all that comes of it.
   template <class Real>
-  __device__ void load(const Densities<Real>& p, Dimension<kD> d, index_t i, bool curves) {
+  __device__ void load(const DensityArrays<Real>& p, Dimension<kD> d, index_t i, bool curves) {
     const double am1 = p.alpha[i] - 1;
-    for (int k = 0; k < d * d; ++k) factor[k] = p.scale[i * d * d + k];
+    for (int k = 0; k < d * d; ++k) factor[k] = p.Sigma[i * d * d + k];
     exists = detail::cholesky(factor, d, factor) && am1 > fmax(-1., -2. / d);
     double log_det = 0;
     for (int a = 0; a < d; ++a) {
@@ -56,15 +56,15 @@ struct SpacePair {
   bool vanishes;
 
   /// False for a function that does not exist.
-  __device__ bool load(const SpaceRow<kD>& row, const GaussianFunctions& psi, Dimension<kD> d, index_t j) {
+  __device__ bool load(const SpaceRow<kD>& row, const FunctionArrays& psi, Dimension<kD> d, index_t j) {
     double matrix[kMost * kMost], shift[kMost];
-    for (int k = 0; k < d * d; ++k) matrix[k] = psi.covariance[j * d * d + k];
+    for (int k = 0; k < d * d; ++k) matrix[k] = psi.Sigma[j * d * d + k];
     if (!detail::cholesky(matrix, d, turn)) return false;
     detail::congruence(row.factor, d, matrix, detail::solve_lower);
     detail::symmetric_eigen(matrix, d, turn);
     bool finite = true;
     for (int a = 0; a < d; ++a) {
-      const double mean = psi.mean[j * d + a];
+      const double mean = psi.mu[j * d + a];
       finite = finite && isfinite(mean);
       shift[a] = mean - row.mu[a];
     }

@@ -14,10 +14,17 @@
 /// algebra.
 namespace fenchel::cuda::device {
 
+/// Points one after the other, or null for the cells of the line; null lengths are full rows.
+struct MatchPositions {
+  const double* points;
+  index_t dimension;
+  const index_t* lengths;
+};
+
 template <class Real>
 struct MatchArguments {
   DeviceRows<const Real> weights;
-  WeightPositions positions;
+  MatchPositions positions;
   PerRow alpha;
   bool has_floor;
   double floor;               ///< where it is said
@@ -109,7 +116,7 @@ class RowMatching {
     alone([&] {
       const double alpha = arguments_.alpha[i_], n = static_cast<double>(d);
       const bool good_alpha = alpha > n / (n + 2) && alpha < kInfinity;
-      if (arguments_.alpha.values == nullptr) {
+      if (!arguments_.alpha.per_row()) {
         state_.alpha = arguments_.shared;
       } else if (good_alpha) {
         state_.alpha = alpha_terms(d, alpha - 1);

@@ -1,12 +1,19 @@
 #pragma once
 
-#include <span>
-
+#include "fenchel/backend/cpu/attention.hpp"
+#include "fenchel/backend/cpu/beta_gaussian_batch.hpp"
+#include "fenchel/backend/cpu/entmax.hpp"
+#include "fenchel/backend/cpu/entmax_derivatives.hpp"
+#include "fenchel/backend/cpu/entmax_loss.hpp"
+#include "fenchel/backend/cpu/fusedmax.hpp"
+#include "fenchel/backend/cpu/match_weights.hpp"
 #include "fenchel/core/rows.hpp"
+#include "ops/cpu/torch_pool.hpp"
 #include "ops/tensors.hpp"
-#include "ops/torch_pool.hpp"
 
 namespace fenchel::ops {
+
+namespace backend = cpu;
 
 /// A tensor to read as rows: in place where its rows lie at equal distances, else a copy.
 class InputRows {
@@ -34,16 +41,14 @@ class InputRows {
 };
 
 /// An operation on tensors in the memory of the CPU, on torch's threads.
-class Cpu {
+class Device {
  public:
   using Input = InputRows;
   template <class T>
   using View = Rows<T>;
-  using Output = OutputRows<View>;
-  using PerRow = fenchel::PerRow;
 
   template <class... Tensors>
-  explicit Cpu(const Tensors&...) : pool_(torch_pool()) {}
+  explicit Device(const Tensors&...) : pool_(torch_pool()) {}
 
   /// The type that the rows of a tensor are given to the library in.
   [[nodiscard]] static ScalarType type_of(const char* name, const Tensor& x) { return computed_in(name, x); }
@@ -51,7 +56,6 @@ class Cpu {
   static void visit(ScalarType type, const Body& body) {
     visit_real(type, body);
   }
-  [[nodiscard]] static PerRow per_row(std::span<const double> values) { return values; }
   /// f, of the library.
   template <class F, class... Arguments>
   void call(const F& f, const Arguments&... arguments) const {
@@ -62,4 +66,11 @@ class Cpu {
   ScopedThreadPool pool_;
 };
 
+template <class Real>
+void fusedmax_map(const Tensor& /*like*/, Rows<const Real> scores, PerRow gamma, Rows<Real> p) {
+  cpu::fusedmax(scores, gamma, p);
+}
+
 }  // namespace fenchel::ops
+
+#define FENCHEL_DISPATCH_KEY CPU

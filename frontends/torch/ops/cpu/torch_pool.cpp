@@ -1,4 +1,4 @@
-#include "ops/torch_pool.hpp"
+#include "ops/cpu/torch_pool.hpp"
 
 #include <torch/csrc/stable/ops.h>
 
