@@ -115,8 +115,9 @@ TEST(Composition, OfImagesIsWhatItsPartsGive) {
     r[j] = pdf(MultivariateBetaGaussian(1, ridge.basis().mu(j), p.Sigma() + ridge.basis().Sigma(j)), p.mu());
   }
   const Eigen::VectorXd expected = ridge.fit(h).coefficients * r;
-  EXPECT_LE((compose({AttentionKind::continuous}, ridge, scores, h) - expected).norm(), 1e-12);
-  EXPECT_LE((compose({AttentionKind::both}, ridge, scores, h) - expected - h * w).norm(), 1e-12);
+  EXPECT_LE((compose({AttentionKind::continuous, Tsallis(1), 1}, ridge, scores, h) - expected).norm(), 1e-12);
+  EXPECT_LE((compose({AttentionKind::both, Tsallis(1), 1}, ridge, scores, h) - expected - h * w).norm(),
+            1e-12);
 }
 
 TEST(Composition, OfImagesHasGradientsThatMatchDifferences) {

@@ -274,24 +274,23 @@ TEST(MultivariateGaussianBasis, BadInput) {
   using Shape = std::invalid_argument;
   const MatrixXd one = MatrixXd::Identity(2, 2), means = MatrixXd::Zero(2, 1);
   EXPECT_EQ(message_of<Shape>([&] { Basis(MatrixXd::Zero(2, 0), {}); }),
-            "fenchel::multivariate_gaussian_basis: means must not be empty, got 2 x 0");
+            "fenchel::multivariate_gaussian_basis: mu must not be empty, got 2 x 0");
   EXPECT_EQ(message_of<Shape>([&] {
               Basis(means, {one, one});
             }),
-            "fenchel::multivariate_gaussian_basis: covariances.size() must equal the number of means, 1, "
-            "got 2");
+            "fenchel::multivariate_gaussian_basis: Sigma.size() must equal mu.cols() = 1, got 2");
   EXPECT_EQ(message_of<Shape>([&] { Basis(means, {MatrixXd::Identity(3, 3)}); }),
-            "fenchel::multivariate_gaussian_basis: covariances[0].rows() must be 2, got 3");
+            "fenchel::multivariate_gaussian_basis: Sigma[0].rows() must be 2, got 3");
   EXPECT_EQ(message_of<std::domain_error>([&] { Basis(means * kNaN, {one}); }),
-            "fenchel::multivariate_gaussian_basis: means[0] must be finite, got nan");
+            "fenchel::multivariate_gaussian_basis: mu[0] must be finite, got nan");
   EXPECT_EQ(message_of<std::domain_error>([&] {
               Basis(means, {square({1, 0, 0.5, 1})});
             }),
-            "fenchel::multivariate_gaussian_basis: covariances[0] must be finite and symmetric, got 0.5");
+            "fenchel::multivariate_gaussian_basis: Sigma[0] must be finite and symmetric, got 0.5");
   EXPECT_EQ(message_of<std::domain_error>([&] {
               Basis(means, {square({1, 0, 0, -2})});
             }),
-            "fenchel::multivariate_gaussian_basis: the smallest eigenvalue of covariances[0] must be "
+            "fenchel::multivariate_gaussian_basis: the smallest eigenvalue of Sigma[0] must be "
             "positive, got -2");
   EXPECT_EQ(message_of<Shape>([&] { (void)Basis::unit_square(0, 3, one); }),
             "fenchel::multivariate_gaussian_basis::unit_square: rows must be at least 1, got 0");

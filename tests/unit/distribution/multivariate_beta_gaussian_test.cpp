@@ -312,7 +312,7 @@ TEST(MultivariateBetaGaussian, BadInputIsNamed) {
             where + "alpha must be greater than 2/4 for rank 2, got 0.5");
   EXPECT_EQ(message([] { (void)MultivariateBetaGaussian::from_shape(kInf, kMu, kScale); }),
             where + "alpha must be finite, got inf");
-  EXPECT_EQ(message([] { (void)MultivariateBetaGaussian::from_covariance(1e6, kMu, kScale); }).substr(0, 100),
+  EXPECT_EQ(message([] { (void)MultivariateBetaGaussian::from_covariance(1e6, kMu, kScale); }).substr(0, 96),
             where + "the logarithm of what multiplies Sigma must be within +-700");
   EXPECT_EQ(message([] {
               (void)MultivariateBetaGaussian::from_canonical(2, {kMu, Vector2d(1, -1).asDiagonal()});
