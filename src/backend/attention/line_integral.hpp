@@ -204,11 +204,11 @@ struct LineRules {
 };
 
 /// Whole s: up to which fall a rule is taken. Largest errors of values and slopes at float accuracy: 8 nodes
-/// 5e-9 up to 0.75 and 5e-7 up to 1; 12 nodes 7e-8 up to 6 and 2e-6 up to 8; 16 nodes 6e-7 up to 13 and 1e-5
+/// 1e-8 up to 0.75 and 5e-7 up to 1; 12 nodes 3e-7 up to 6 and 2e-6 up to 8; 16 nodes 6e-7 up to 13 and 1e-5
 /// up to 20; 20 nodes 1e-6 wherever the Gaussian is cut.
 inline constexpr double kFallOf8 = 0.75, kFallOf12 = 6, kFallOf16 = 13;
-/// In double 16 nodes are exact to rounding up to 4, and err by 1e-12 up to 5; 24 up to 12, and by 2e-11 up
-/// to 20; 48 by 1e-11 wherever the Gaussian is cut.
+/// In double 16 nodes are exact to rounding up to 4, and err by 3e-11 up to 6; 24 up to 12, and by 2e-11 up
+/// to 20; 48 by 1e-11 at most, wherever the Gaussian is cut.
 inline constexpr double kDoubleFallOf16 = 2, kDoubleFallOf24 = 8;
 
 template <class Shape, Wanted kWanted, Accuracy kAccuracy, index_t kBlock>
