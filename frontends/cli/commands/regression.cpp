@@ -13,7 +13,7 @@ void add_noise_options(CLI::App& app, NoiseOptions& options) {
              "linear: sigma is linear in x; log: its logarithm is (log unless given)");
   add_number(app, "--penalty", options.penalty,
              "Half of it times the sum of squares of the coefficients, of standardised columns, is added to "
-             "the loss (1e-6 unless given)");
+             "the loss (0 unless given)");
 }
 
 RegressionOptions regression_options(const NoiseOptions& options) {

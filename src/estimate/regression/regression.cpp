@@ -1,6 +1,5 @@
 #include "fenchel/estimate/regression/regression.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -22,8 +21,6 @@ namespace {
 constexpr const char* kWhere = "fit_regression";
 // Of the residuals of least squares over y: below, they are rounding.
 constexpr double kLeastResidual = 64 * std::numeric_limits<double>::epsilon();
-// A penalty that leaves the residuals as they are, for features that are collinear, and what it adds to them.
-constexpr double kHardlyAny = 1e-14, kLeastPenalized = 1e-9;
 // How far mu, and sigma or its logarithm, of the other starts are from least squares at a typical row, in its
 // sigma: a linear sigma keeps its sign at nearly all rows.
 constexpr double kMeanSpread = 0.5, kScaleSpread = 0.2;
@@ -165,12 +162,8 @@ RegressionFit fit_regression(const Data& data, const RegressionOptions& options)
   if (line.weight < static_cast<double>(parameters))
     throw_domain_error(kWhere, "the weight of all rows",
                        "must be at least the number of parameters, " + shortest(parameters), line.weight);
-  // A penalty makes residuals where there are none: they are those of least squares alone.
-  const bool penalized = options.penalty > kHardlyAny;
-  const double residual = std::sqrt(penalized ? detail::fit_least_squares(kWhere, data, kHardlyAny).variance
-                                              : line.variance),
-               least = kLeastResidual * std::hypot(line.mean[0], line.deviation[0]);
-  if (!(residual > (penalized ? std::max(least, kLeastPenalized * line.deviation[0]) : least)))
+  const double residual = std::sqrt(line.variance);
+  if (!(residual > kLeastResidual * std::hypot(line.mean[0], line.deviation[0])))
     throw_domain_error(kWhere, "the residual of least squares", "must be more than rounding", residual);
 
   const StandardProblem problem(data, options, line);

@@ -324,13 +324,11 @@ TEST(Regression, WhatItCannotFitIsNamed) {
   EXPECT_EQ(
       message(part(table, 0, 5), plain),
       "fenchel::fit_regression: the weight of all rows must be at least the number of parameters, 6, got 5");
-  for (const RegressionOptions& options : {plain, RegressionOptions{}}) {
-    EXPECT_EQ(
-        message({2, {0, 1, 1, 3, 2, 5, 3, 7, 4, 9}}, options)
-            .starts_with(
-                "fenchel::fit_regression: the residual of least squares must be more than rounding, got "),
-        true);
-  }
+  EXPECT_EQ(
+      message({2, {0, 1, 1, 3, 2, 5, 3, 7, 4, 9}}, plain)
+          .starts_with(
+              "fenchel::fit_regression: the residual of least squares must be more than rounding, got "),
+      true);
   EXPECT_EQ(message({2, {3, 1, 3, 3, 3, 5, 3, 7, 3, 9}}, plain),
             "fenchel::fit_regression: the residual of least squares must be more than rounding, got 0");
   EXPECT_EQ(message({2, {0, 1, 1, 1, 2, 1, 5, 1, 4, 1}}, plain),

@@ -37,7 +37,7 @@ class BetaGaussianRegressor(RegressorMixin, LinearEstimator):  # type: ignore[mi
     link : {"log", "linear"}, default="log"
         Whether sigma is the exponential of ``scale_coef_ @ x + scale_intercept_``, or its absolute value as in the
         paper, which seldom converges for alpha > 1 where that is 0 among the rows.
-    penalty : float, default=1e-6
+    penalty : float, default=0
         Half of it times the sum of squares of all coefficients, of standardised features, is added to the loss. With
         0 features that are constant or collinear, and data without noise, are refused.
     starts : int, default=4
@@ -94,7 +94,7 @@ class BetaGaussianRegressor(RegressorMixin, LinearEstimator):  # type: ignore[mi
         alpha: float = 2.0,
         *,
         link: str = "log",
-        penalty: float = 1e-6,
+        penalty: float = 0.0,
         starts: int = 4,
         tol: float = 1e-9,
         max_iter: int = 1000,

@@ -29,7 +29,7 @@ struct RegressionOptions {
   ScaleLink link = ScaleLink::log;
   /// Half of it times the sum of squares of all coefficients, not of intercepts, is added to the mean loss,
   /// both for standardised features and a unit of y in which sigma = 1 at least squares.
-  double penalty = 1e-6;
+  double penalty = 0;
   int starts = 4;
   std::uint64_t seed = 0;         ///< of all starts but the first
   MinimizeOptions minimize = {};  ///< of each start; a callback that cancels ends them all
