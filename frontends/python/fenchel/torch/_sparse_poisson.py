@@ -110,15 +110,15 @@ class SparsePoisson(Distribution):
     def __init__(
         self,
         alpha: Parameter = 2.0,
-        mu: Parameter = 1.0,
+        mu: Parameter | None = None,
         *,
         log_mu: Parameter | None = None,
         validate_args: bool | None = None,
     ) -> None:
-        if log_mu is not None and not (isinstance(mu, float) and mu == 1.0):
+        if mu is not None and log_mu is not None:
             raise ValueError("fenchel.torch.SparsePoisson: only one of mu and log_mu may be given")
         self._given_log = log_mu is not None
-        of_score = mu if log_mu is None else log_mu
+        of_score = log_mu if log_mu is not None else mu if mu is not None else 1.0
         learned = isinstance(alpha, torch.Tensor)
         given, *alphas = broadcast_all(of_score, *([alpha] if learned else []))
         self._given = given if given.is_floating_point() else given.to(torch.get_default_dtype())
