@@ -95,8 +95,8 @@ def test_any_axis(loss, parameter, target):
     moved = np.moveaxis(Z, -1, 0)
     moved_target = np.moveaxis(target, -1, 0) if target is SOFT else target
     for reduction in ("none", "mean"):
-        value, gradient = loss(moved, moved_target, parameter, 0, reduction, return_gradient=True)
-        expected, expected_gradient = loss(Z, target, parameter, -1, reduction, return_gradient=True)
+        value, gradient = loss(moved, moved_target, parameter, axis=0, reduction=reduction, return_gradient=True)
+        expected, expected_gradient = loss(Z, target, parameter, axis=-1, reduction=reduction, return_gradient=True)
         np.testing.assert_array_equal(value, expected)
         np.testing.assert_array_equal(np.moveaxis(gradient, 0, -1), expected_gradient)
 

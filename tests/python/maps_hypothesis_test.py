@@ -95,7 +95,7 @@ def test_out_of_anything(z_axis, alpha, data):
 def test_loss_and_derivatives_at_the_prediction(z_axis, alpha):
     z, axis = z_axis
     p = fenchel.entmax(z, alpha, axis)
-    losses, gradient = fenchel.entmax_loss(z, p, alpha, axis, "none", return_gradient=True)
+    losses, gradient = fenchel.entmax_loss(z, p, alpha, axis=axis, reduction="none", return_gradient=True)
     assert np.shape(losses) == tuple(np.delete(z.shape, axis))
     np.testing.assert_array_equal(losses, 0)
     np.testing.assert_array_equal(gradient, 0)

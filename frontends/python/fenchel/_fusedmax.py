@@ -107,8 +107,8 @@ def fusedmax_jvp(
 
 
 def fusedmax_loss(
-    scores: npt.ArrayLike, target: npt.ArrayLike, gamma: Parameter = 1.0, axis: int = -1,
-    reduction: Reduction = "mean", ignore_index: int = -100, *, lengths: MaybeArray = None,
+    scores: npt.ArrayLike, target: npt.ArrayLike, gamma: Parameter = 1.0, *, axis: int = -1,
+    reduction: Reduction = "mean", ignore_index: int = -100, lengths: MaybeArray = None,
     weights: MaybeArray = None, return_gradient: bool = False, return_gamma_gradient: bool = False,
 ) -> Any:
     """The Fenchel-Young loss of `fusedmax`, with the parameters of `entmax_loss`: 0 for target = fusedmax(scores).
@@ -176,8 +176,8 @@ def smooth_sparsemax_jvp(
 
 
 def smooth_sparsemax_loss(
-    scores: npt.ArrayLike, target: npt.ArrayLike, gamma: Parameter = 1.0, axis: int = -1,
-    reduction: Reduction = "mean", ignore_index: int = -100, *, lengths: MaybeArray = None,
+    scores: npt.ArrayLike, target: npt.ArrayLike, gamma: Parameter = 1.0, *, axis: int = -1,
+    reduction: Reduction = "mean", ignore_index: int = -100, lengths: MaybeArray = None,
     weights: MaybeArray = None, return_gradient: bool = False, return_gamma_gradient: bool = False,
 ) -> Any:
     """The Fenchel-Young loss of `smooth_sparsemax`, with the parameters of `entmax_loss`.
@@ -245,8 +245,8 @@ def fusedmax_grid_jvp(
 
 
 def fusedmax_grid_loss(
-    scores: npt.ArrayLike, target: npt.ArrayLike, gamma: Parameter = 1.0, axis: Pair = (-2, -1),
-    reduction: Reduction = "mean", ignore_index: int = -100, *, return_gradient: bool = False,
+    scores: npt.ArrayLike, target: npt.ArrayLike, gamma: Parameter = 1.0, *, axis: Pair = (-2, -1),
+    reduction: Reduction = "mean", ignore_index: int = -100, return_gradient: bool = False,
     return_gamma_gradient: bool = False,
 ) -> Any:
     """The Fenchel-Young loss of `fusedmax_grid`; a class is a pixel, counted row by row.

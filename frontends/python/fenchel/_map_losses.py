@@ -12,8 +12,8 @@ from ._rows import Array, Batch, Parameter, real_array
 
 
 def entmax_loss(
-    scores: npt.ArrayLike, target: npt.ArrayLike, alpha: Parameter = 1.5, axis: int = -1,
-    reduction: Reduction = "mean", ignore_index: int = -100, *, return_gradient: bool = False,
+    scores: npt.ArrayLike, target: npt.ArrayLike, alpha: Parameter = 1.5, *, axis: int = -1,
+    reduction: Reduction = "mean", ignore_index: int = -100, return_gradient: bool = False,
     return_alpha_gradient: bool = False,
 ) -> Any:
     """The Fenchel-Young loss of scores: Omega*(scores) + Omega(q) - <scores, q>, never negative, 0 for q = entmax.
@@ -56,8 +56,8 @@ def entmax_loss(
 
 
 def cross_omega(
-    scores: npt.ArrayLike, target: npt.ArrayLike, alpha: Parameter = 1.5, axis: int = -1,
-    reduction: Reduction = "mean", ignore_index: int = -100, *, return_gradient: bool = False,
+    scores: npt.ArrayLike, target: npt.ArrayLike, alpha: Parameter = 1.5, *, axis: int = -1,
+    reduction: Reduction = "mean", ignore_index: int = -100, return_gradient: bool = False,
     return_alpha_gradient: bool = False,
 ) -> Any:
     """The cross-Omega loss: Omega*(scores) - <scores, q>, which is `entmax_loss` without the constant Omega(q).
