@@ -136,7 +136,7 @@ def test_a_search_that_is_cut_short_warns(make):
         make(1.5).fit(X, y)
 
 
-@pytest.mark.parametrize("make", [BetaGaussianRegressor, EntmaxClassifier, SparsePoissonRegressor])
+@pytest.mark.parametrize("make", [PENALIZED, EntmaxClassifier, SparsePoissonRegressor])
 def test_a_constant_feature_has_no_effect_or_is_named(make):
     pandas = pytest.importorskip("pandas")
     rng = np.random.default_rng(1)
