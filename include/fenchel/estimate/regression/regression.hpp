@@ -74,8 +74,8 @@ struct RegressionFit {
 
 /// Columns: y, then the features. The first start is least squares with the constant sigma whose variance is
 /// that of the residuals, the others are near it. Throws std::domain_error for options that mean nothing,
-/// data of less weight than there are parameters, constant or collinear features (unless there is a penalty),
-/// residuals that are all 0, and a sigma too large or small for a double; Cancelled by data.progress.
+/// data of less weight than there are parameters, a sigma too large or small for a double, and, unless there
+/// is a penalty, constant or collinear features and residuals that are all 0; Cancelled by data.progress.
 [[nodiscard]] FENCHEL_EXPORT RegressionFit fit_regression(const Data& data,
                                                           const RegressionOptions& options = {});
 
