@@ -115,11 +115,12 @@ struct RowLoss {
 };
 
 /// Checks targets and outputs, then calls row(i, scratch, p) for every row that counts, where p is to be
-/// filled with the prediction; make_scratch(part) takes bytes_each from a worker's memory.
+/// filled with the prediction; make_scratch(part) takes bytes_each from a worker's memory. The residual is
+/// multiplied by the weights, one for each row that counts, where there are any.
 template <class Real, class Target, class MakeScratch, class Row>
 void run_loss_rows(std::string_view where, Rows<const Real> scores, const Target& target,
                    const cpu::LossOutputs<Real>& outputs, index_t cost_a_row, std::size_t bytes_each,
-                   const MakeScratch& make_scratch, const Row& row) {
+                   const MakeScratch& make_scratch, const Row& row, std::span<const Real> weights = {}) {
   target.check(where, scores);
   check_outputs(where, scores, outputs);
   const index_t rows = scores.rows, cols = scores.cols;
@@ -137,6 +138,9 @@ void run_loss_rows(std::string_view where, Rows<const Real> scores, const Target
       } else {
         loss = row(i, scratch, p);
         target.subtract_from(i, p);
+        if (!weights.empty()) {
+          for (Real& x : p) x *= weights[at];
+        }
       }
       if (!outputs.loss.empty()) outputs.loss[at] = static_cast<Real>(loss.value);
       if (!outputs.slope.empty()) outputs.slope[at] = loss.slope;

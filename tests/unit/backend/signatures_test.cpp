@@ -74,6 +74,8 @@ consteval bool has_twins() {
   FENCHEL_TWINS(entmax_loss<Real>, void(In, PerRow, const ClassTargets&, Outputs));
   FENCHEL_TWINS(entmax_loss<Real>, void(In, PerRow, Soft, Outputs));
   FENCHEL_TWINS(cross_omega<Real>, void(In, PerRow, Soft, Outputs));
+  FENCHEL_TWINS(entmax_loss_vjp<Real>, void(In, PerRow, const ClassTargets&, std::span<const Real>, Out));
+  FENCHEL_TWINS(entmax_loss_vjp<Real>, void(In, PerRow, Soft, std::span<const Real>, Out));
   FENCHEL_TWINS(entmax_loss_curvature<Real>, void(In, PerRow, const ClassTargets&, Curvature));
   FENCHEL_TWINS(entmax_loss_curvature<Real>, void(In, PerRow, Soft, Curvature));
   FENCHEL_TWINS(cross_omega_curvature<Real>, void(In, PerRow, Soft, Curvature));

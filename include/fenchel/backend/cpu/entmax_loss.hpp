@@ -2,6 +2,7 @@
 
 /// Fenchel-Young and cross-Omega losses over the rows of a batch, with gradients and Hessian products.
 
+#include <span>
 #include <type_traits>
 
 #include "fenchel/backend/cpu/entmax.hpp"
@@ -42,6 +43,18 @@ FENCHEL_EXPORT void cross_omega(Input<Real> scores, PerRow alpha,
                                 const std::type_identity_t<SoftTargets<Real>>& targets,
                                 const LossOutputs<Real>& outputs);
 
+/// The gradient of sum_i grad_loss[i] loss_i in the scores, for both losses: row i of grad_scores is
+/// grad_loss[i] (p - q), and 0 for an ignored row. It may be the scores.
+template <class Real>
+FENCHEL_EXPORT void entmax_loss_vjp(Input<Real> scores, PerRow alpha, const ClassTargets& targets,
+                                    std::span<const std::type_identity_t<Real>> grad_loss,
+                                    Rows<Real> grad_scores);
+template <class Real>
+FENCHEL_EXPORT void entmax_loss_vjp(Input<Real> scores, PerRow alpha,
+                                    const std::type_identity_t<SoftTargets<Real>>& targets,
+                                    std::span<const std::type_identity_t<Real>> grad_loss,
+                                    Rows<Real> grad_scores);
+
 /// product[i] = H_i direction[i], H_i the Hessian of row i's loss with respect to its scores (for any
 /// target).
 template <class Real>
@@ -65,6 +78,10 @@ FENCHEL_EXPORT void cross_omega_curvature(Input<Real> residual, PerRow alpha,
 extern template void entmax_loss(Input<float>, PerRow, const ClassTargets&, const LossOutputs<float>&);
 extern template void entmax_loss(Input<float>, PerRow, const SoftTargets<float>&, const LossOutputs<float>&);
 extern template void cross_omega(Input<float>, PerRow, const SoftTargets<float>&, const LossOutputs<float>&);
+extern template void entmax_loss_vjp(Input<float>, PerRow, const ClassTargets&, std::span<const float>,
+                                     Rows<float>);
+extern template void entmax_loss_vjp(Input<float>, PerRow, const SoftTargets<float>&, std::span<const float>,
+                                     Rows<float>);
 extern template void entmax_loss_hessian_product(Input<float>, PerRow, Input<float>, Rows<float>);
 extern template void entmax_loss_curvature(Input<float>, PerRow, const ClassTargets&,
                                            const LossCurvature<float>&);
@@ -77,6 +94,10 @@ extern template void entmax_loss(Input<double>, PerRow, const SoftTargets<double
                                  const LossOutputs<double>&);
 extern template void cross_omega(Input<double>, PerRow, const SoftTargets<double>&,
                                  const LossOutputs<double>&);
+extern template void entmax_loss_vjp(Input<double>, PerRow, const ClassTargets&, std::span<const double>,
+                                     Rows<double>);
+extern template void entmax_loss_vjp(Input<double>, PerRow, const SoftTargets<double>&,
+                                     std::span<const double>, Rows<double>);
 extern template void entmax_loss_hessian_product(Input<double>, PerRow, Input<double>, Rows<double>);
 extern template void entmax_loss_curvature(Input<double>, PerRow, const ClassTargets&,
                                            const LossCurvature<double>&);

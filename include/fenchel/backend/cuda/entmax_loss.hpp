@@ -2,6 +2,7 @@
 
 /// Fenchel-Young and cross-Omega losses of each row on a GPU, with gradients and Hessian products.
 
+#include <span>
 #include <type_traits>
 
 #include "fenchel/backend/cuda/views.hpp"
@@ -32,6 +33,17 @@ template <class T>
 FENCHEL_EXPORT void cross_omega(DeviceRows<const T> scores, PerRow alpha,
                                 const std::type_identity_t<SoftTargets<T>>& targets,
                                 const LossOutputs<T>& outputs, Stream stream);
+
+/// The gradient is of the type of the scores, and grad_loss of the type that they are computed in.
+template <class T>
+FENCHEL_EXPORT void entmax_loss_vjp(DeviceRows<const T> scores, PerRow alpha, const ClassTargets& targets,
+                                    std::span<const Computed<T>> grad_loss, DeviceRows<T> grad_scores,
+                                    Stream stream);
+template <class T>
+FENCHEL_EXPORT void entmax_loss_vjp(DeviceRows<const T> scores, PerRow alpha,
+                                    const std::type_identity_t<SoftTargets<T>>& targets,
+                                    std::span<const Computed<T>> grad_loss, DeviceRows<T> grad_scores,
+                                    Stream stream);
 
 /// For Real = float and double.
 template <class Real>

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <span>
 
 #include "backend/cpu/checks.hpp"
 #include "backend/cpu/entmax/alpha_direction.hpp"
@@ -77,9 +79,10 @@ struct Soft : detail::SoftRows<Real> {
   Loss kind;
 };
 
+/// The residual is multiplied by the weights, where there are any.
 template <class Real, class Target>
 void run(std::string_view where, Rows<const Real> scores, PerRow alpha, const Target& target,
-         const LossOutputs<Real>& outputs) {
+         const LossOutputs<Real>& outputs, std::span<const Real> weights = {}) {
   detail::check_view(where, "scores", scores);
   detail::check_alpha(where, alpha, scores.rows);
   const index_t cols = scores.cols;
@@ -89,13 +92,24 @@ void run(std::string_view where, Rows<const Real> scores, PerRow alpha, const Ta
       [&](index_t i, const auto& scratch, std::span<Real> p) noexcept {
         const auto map = detail::entmax_row(scores.row(i), cols, alpha[i], scratch, p.data());
         const PredictedRow<Real> row{scores.row(i), p.data(), cols, alpha[i] - 1, map};
-        detail::RowLoss loss{row.valid() ? target.loss(i, row) : map.top, 0};
+        detail::RowLoss loss{0, 0};
+        if (!outputs.loss.empty()) loss.value = row.valid() ? target.loss(i, row) : map.top;
         if (!outputs.slope.empty()) {
           loss.slope = target.negentropy_alpha_gradient(i, row.am1);
           for (const Real x : p) loss.slope -= detail::tsallis_term_alpha_derivative(row.am1, x);
         }
         return loss;
-      });
+      },
+      weights);
+}
+
+template <class Real, class Target>
+void run_vjp(Rows<const Real> scores, PerRow alpha, const Target& target, std::span<const Real> grad_loss,
+             Rows<Real> grad_scores) {
+  constexpr auto kWhere = "entmax_loss_vjp";
+  detail::check_count(kWhere, "grad_loss", std::ssize(grad_loss), scores.rows);
+  detail::check_same_shape(kWhere, "grad_scores", grad_scores, "scores", scores);
+  run(kWhere, scores, alpha, target, LossOutputs<Real>{.residual = grad_scores}, grad_loss);
 }
 
 template <class Real, class Target>
@@ -168,6 +182,18 @@ void cross_omega(Input<Real> scores, PerRow alpha, const std::type_identity_t<So
 }
 
 template <class Real>
+void entmax_loss_vjp(Input<Real> scores, PerRow alpha, const ClassTargets& targets,
+                     std::span<const std::type_identity_t<Real>> grad_loss, Rows<Real> grad_scores) {
+  run_vjp(scores, alpha, OneClass<Real>(targets), grad_loss, grad_scores);
+}
+
+template <class Real>
+void entmax_loss_vjp(Input<Real> scores, PerRow alpha, const std::type_identity_t<SoftTargets<Real>>& targets,
+                     std::span<const std::type_identity_t<Real>> grad_loss, Rows<Real> grad_scores) {
+  run_vjp(scores, alpha, Soft<Real>(targets, Loss::fenchel_young), grad_loss, grad_scores);
+}
+
+template <class Real>
 void entmax_loss_curvature(Input<Real> residual, PerRow alpha, const ClassTargets& targets,
                            const LossCurvature<Real>& curvature) {
   run_curvature("entmax_loss_curvature", residual, alpha, OneClass<Real>(targets), curvature);
@@ -216,6 +242,9 @@ void entmax_loss_hessian_product(Input<Real> scores, PerRow alpha, Input<Real> d
 template void entmax_loss(Input<float>, PerRow, const ClassTargets&, const LossOutputs<float>&);
 template void entmax_loss(Input<float>, PerRow, const SoftTargets<float>&, const LossOutputs<float>&);
 template void cross_omega(Input<float>, PerRow, const SoftTargets<float>&, const LossOutputs<float>&);
+template void entmax_loss_vjp(Input<float>, PerRow, const ClassTargets&, std::span<const float>, Rows<float>);
+template void entmax_loss_vjp(Input<float>, PerRow, const SoftTargets<float>&, std::span<const float>,
+                              Rows<float>);
 template void entmax_loss_hessian_product(Input<float>, PerRow, Input<float>, Rows<float>);
 template void entmax_loss_curvature(Input<float>, PerRow, const ClassTargets&, const LossCurvature<float>&);
 template void entmax_loss_curvature(Input<float>, PerRow, const SoftTargets<float>&,
@@ -225,6 +254,10 @@ template void cross_omega_curvature(Input<float>, PerRow, const SoftTargets<floa
 template void entmax_loss(Input<double>, PerRow, const ClassTargets&, const LossOutputs<double>&);
 template void entmax_loss(Input<double>, PerRow, const SoftTargets<double>&, const LossOutputs<double>&);
 template void cross_omega(Input<double>, PerRow, const SoftTargets<double>&, const LossOutputs<double>&);
+template void entmax_loss_vjp(Input<double>, PerRow, const ClassTargets&, std::span<const double>,
+                              Rows<double>);
+template void entmax_loss_vjp(Input<double>, PerRow, const SoftTargets<double>&, std::span<const double>,
+                              Rows<double>);
 template void entmax_loss_hessian_product(Input<double>, PerRow, Input<double>, Rows<double>);
 template void entmax_loss_curvature(Input<double>, PerRow, const ClassTargets&, const LossCurvature<double>&);
 template void entmax_loss_curvature(Input<double>, PerRow, const SoftTargets<double>&,
