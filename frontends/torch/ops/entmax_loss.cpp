@@ -43,6 +43,12 @@ class Targets {
   std::optional<Device::Input> soft_;
 };
 
+/// The type that scores are given to the library in. It reads distributions in the same type, and those of 16
+/// bits are too coarse.
+ScalarType type_of_rows(const Tensor& scores, const std::optional<Tensor>& soft) {
+  return soft ? computed_in("scores", scores) : Device::type_of("scores", scores);
+}
+
 /// What rows of a storage type T are computed in.
 template <class T>
 using RealOf = std::conditional_t<std::is_same_v<T, double>, double, float>;
@@ -53,9 +59,7 @@ std::tuple<Tensor, Tensor, Tensor> entmax_loss(const Tensor& scores, const std::
                                                std::int64_t dim, std::int64_t ignore_index, bool cross,
                                                bool gradient) {
   const Device device(scores, alphas, classes, soft);
-  const ScalarType computed = computed_in("scores", scores);
-  // Distributions are read in the type of the scores, and those of 16 bits are too coarse.
-  const ScalarType type = soft ? computed : Device::type_of("scores", scores);
+  const ScalarType computed = computed_in("scores", scores), type = type_of_rows(scores, soft);
   const Device::Input z("scores", scores, dim, type);
   if (scores.size(dim) == 0) refuse("scores", "have at least one class along dim", show(shape_of(scores)));
   const Targets targets(classes, soft, ignore_index, scores, dim, type);
@@ -86,6 +90,31 @@ std::tuple<Tensor, Tensor, Tensor> entmax_loss(const Tensor& scores, const std::
     });
   }
   return {loss, residual, slope.tensor()};
+}
+
+Tensor entmax_loss_vjp(const Tensor& scores, const std::optional<Tensor>& alphas,
+                       const std::optional<Tensor>& classes, const std::optional<Tensor>& soft,
+                       const Tensor& grad_loss, double alpha, std::int64_t dim, std::int64_t ignore_index) {
+  const Device device(scores, alphas, classes, soft, grad_loss);
+  const ScalarType type = type_of_rows(scores, soft);
+  const Device::Input z("scores", scores, dim, type);
+  const Targets targets(classes, soft, ignore_index, scores, dim, type);
+  const Parameter order("alphas", alpha, alphas, scores, dim);
+  const Tensor weights =
+      contiguous_rows(converted("grad_loss", checked("grad_loss", grad_loss, shape_per_row(scores, dim)),
+                                computed_in("scores", scores)),
+                      dim);
+  const OutputRows grad_scores(scores, dim, type);
+  if (scores.numel() > 0) {
+    Device::visit(type, [&]<class T>(T) {
+      targets.visit<T>(false, [&](const auto& q, auto) {
+        const auto run = [](const auto&... a) { backend::entmax_loss_vjp<T>(a...); };
+        device.call(run, z.template rows<T>(), order.per_row(), q, numbers_of<const RealOf<T>>(weights),
+                    grad_scores.template rows<T>());
+      });
+    });
+  }
+  return grad_scores.tensor();
 }
 
 std::tuple<Tensor, Tensor> entmax_loss_curvature(const Tensor& residual, const std::optional<Tensor>& alphas,
@@ -125,6 +154,7 @@ std::tuple<Tensor, Tensor> entmax_loss_curvature(const Tensor& residual, const s
 
 STABLE_TORCH_LIBRARY_IMPL(fenchel, FENCHEL_DISPATCH_KEY, m) {
   m.impl("entmax_loss", TORCH_BOX(&entmax_loss));
+  m.impl("entmax_loss_vjp", TORCH_BOX(&entmax_loss_vjp));
   m.impl("entmax_loss_curvature", TORCH_BOX(&entmax_loss_curvature));
 }
 

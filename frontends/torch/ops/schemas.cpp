@@ -23,10 +23,14 @@ STABLE_TORCH_LIBRARY(fenchel, m) {
 
   // The loss of each row; p - q, the gradient in the scores; the slope in alphas: the last two if `gradient`.
   // q is a class a row (of the shape of alphas, int64) or a distribution; `cross` leaves out Omega(q). Half
-  // types have results in float32. The curvature is the Hessian of the loss times (d_scores, d_alphas).
+  // types have results in float32. The vjp is grad_loss, one a row, times p - q, in the type of the scores,
+  // and the same with `cross`. The curvature is the Hessian of the loss times (d_scores, d_alphas).
   m.def(
       "entmax_loss(Tensor scores, Tensor? alphas, Tensor? classes, Tensor? soft, float alpha, int dim, "
       "int ignore_index, bool cross, bool gradient) -> (Tensor, Tensor, Tensor)");
+  m.def(
+      "entmax_loss_vjp(Tensor scores, Tensor? alphas, Tensor? classes, Tensor? soft, Tensor grad_loss, "
+      "float alpha, int dim, int ignore_index) -> Tensor");
   m.def(
       "entmax_loss_curvature(Tensor residual, Tensor? alphas, Tensor? classes, Tensor? soft, "
       "Tensor d_scores, Tensor? d_alphas, float alpha, int dim, int ignore_index, bool cross) -> (Tensor, "

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <span>
 #include <vector>
 
 #include "fenchel/backend/cpu/reduce_loss.hpp"
@@ -193,6 +194,42 @@ TEST_P(Losses, CurvatureIsTheSlopeOfTheGradientsInScoresAndAlpha) {
         [&](auto residual, const auto& out) { cpu::cross_omega_curvature(residual, alpha, soft, out); });
 }
 
+/// Of both kinds of targets, with a row that is ignored and one without prediction.
+TEST_P(Losses, VjpIsTheWeightTimesTheResidual) {
+  constexpr index_t kRows = 5, kCols = 7;
+  auto z = normal(kRows * kCols);
+  z[3 * kCols] = kNaN;
+  const std::vector<index_t> classes{2, -100, 6, 0, 1};
+  const std::vector<unsigned char> ignore{0, 1, 0, 0, 0};
+  const std::vector<double> weights{0.3, kNaN, -2, 0, 0};
+  std::vector<double> q(z.size(), 1.0 / kCols);
+  q[kCols] = -1;  // of the row that is ignored
+  const Rows<const double> scores(z.data(), kRows, kCols);
+  const auto check = [&](const auto& targets) {
+    std::vector<double> residual(z.size()), grad_scores(z.size(), kNaN);
+    cpu::entmax_loss(scores, GetParam(), targets,
+                     LossOutputs<double>{.residual = {residual.data(), kRows, kCols}});
+    cpu::entmax_loss_vjp(scores, GetParam(), targets, weights,
+                         Rows<double>(grad_scores.data(), kRows, kCols));
+    for (std::size_t k = 0; k < z.size(); ++k) {
+      const std::size_t i = k / kCols;
+      if (i == 3) {
+        EXPECT_TRUE(std::isnan(grad_scores[k])) << k;
+      } else {
+        EXPECT_EQ(grad_scores[k], i == 1 ? 0 : weights[i] * residual[k]) << k;
+      }
+    }
+    std::vector<double> in_place = z;
+    const Rows<double> both(in_place.data(), kRows, kCols);
+    cpu::entmax_loss_vjp(both, GetParam(), targets, weights, both);
+    for (std::size_t k = 0; k < z.size(); ++k) {
+      EXPECT_TRUE(in_place[k] == grad_scores[k] || std::isnan(grad_scores[k])) << k;
+    }
+  };
+  check(ClassTargets{classes});
+  check(SoftTargets<double>{{q.data(), kRows, kCols}, ignore});
+}
+
 INSTANTIATE_TEST_SUITE_P(Alphas, Losses, ::testing::ValuesIn(kAlphas));
 
 TEST(FenchelYoung, KnownLossesAreRight) {
@@ -367,6 +404,20 @@ TEST(FenchelYoung, BadInputIsNamed) {
                                          cpu::LossCurvature<double>{scores, {&one, 1}, {loss.data(), 2, 2}});
             }),
             "fenchel::entmax_loss_curvature: alpha_direction.size() must equal the number of rows, 2, got 1");
+  const auto with_gradient = [&](std::span<const double> weights, Rows<double> grad_scores, index_t label) {
+    const std::vector<index_t> labels{0, label};
+    return message_of<std::logic_error>(
+        [&] { cpu::entmax_loss_vjp(scores, 1.5, ClassTargets{labels}, weights, grad_scores); });
+  };
+  std::vector<double> gradient(4);
+  EXPECT_EQ(with_gradient({&one, 1}, {gradient.data(), 2, 2}, 1),
+            "fenchel::entmax_loss_vjp: grad_loss.size() must equal the number of rows, 2, got 1");
+  EXPECT_EQ(with_gradient(loss, {gradient.data(), 2, 1}, 1),
+            "fenchel::entmax_loss_vjp: grad_scores.cols must equal scores.cols = 2, got 1");
+  EXPECT_EQ(with_gradient(loss, {nullptr, 2, 2}, 1),
+            "fenchel::entmax_loss_vjp: grad_scores.data must not be null, got a null pointer");
+  EXPECT_EQ(with_gradient(loss, {gradient.data(), 2, 2}, 2),
+            "fenchel::entmax_loss_vjp: classes[1] must be in [0, 2) or -100, got 2");
 }
 
 }  // namespace
