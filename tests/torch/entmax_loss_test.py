@@ -8,6 +8,7 @@ from torch.nn.functional import cross_entropy
 
 import fenchel
 import fenchel.torch as ft
+from fenchel.torch import _entmax_loss
 
 ALPHAS = [1.0, 1.0 + 2.0**-52, 1 + 1e-8, 4 / 3, 1.5, 2.0, 5.0, 1e6, 0.7]
 INF = float("inf")
@@ -21,11 +22,22 @@ X = random(4, 6)
 CLASSES = torch.tensor([0, 5, -100, 3])
 SOFT = ft.sparsemax(random(4, 6, seed=1))
 both = pytest.mark.parametrize("target", [CLASSES, SOFT], ids=["classes", "soft"])
+
+
+@pytest.fixture(params=["as the device has it", "without the gradient"])
+def forward(request, monkeypatch):
+    """A loss that keeps its gradient, and one that keeps its scores, on every device."""
+    if request.param == "without the gradient":
+        monkeypatch.setattr(_entmax_loss, "_keeps_gradient", lambda scores, alphas: False)
+
+
+both_forms = pytest.mark.usefixtures("forward")
 losses = pytest.mark.parametrize(
     "loss,reference", [(ft.entmax_loss, fenchel.entmax_loss), (ft.cross_omega, fenchel.cross_omega)]
 )
 
 
+@both_forms
 @losses
 @both
 @pytest.mark.parametrize("alpha", ALPHAS)
@@ -44,6 +56,7 @@ def test_numbers_are_those_of_the_library(loss, reference, target, alpha, dtype)
         np.testing.assert_allclose(gradient, expected, rtol=eps)
 
 
+@both_forms
 @pytest.mark.parametrize("loss,target", [(ft.entmax_loss, CLASSES), (ft.entmax_loss, SOFT), (ft.cross_omega, SOFT)])
 def test_derivatives_of_both_orders_in_both_modes(loss, target, device):
     """Of rows with alphas of all kinds: 1 by its limit, near it, beyond 2, and below 1 for a class that is ignored."""
@@ -57,6 +70,7 @@ def test_derivatives_of_both_orders_in_both_modes(loss, target, device):
     assert gradgradcheck(f, (x, alphas), check_fwd_over_rev=True)
 
 
+@both_forms
 def test_hessian_is_the_jacobian_of_the_prediction(device):
     def f(x, alpha):
         return ft.entmax_loss(x, torch.tensor(2, device=device), alpha)
@@ -70,6 +84,7 @@ def test_hessian_is_the_jacobian_of_the_prediction(device):
     assert aa.item() == pytest.approx(torch.func.jacrev(torch.func.jacrev(f, 1), 1)(x, alpha).item())
 
 
+@both_forms
 @pytest.mark.parametrize("target", [CLASSES.clamp(min=0), SOFT], ids=["classes", "soft"])
 def test_alpha_one_is_cross_entropy(target, device):
     x, target = X.to(device, copy=True).requires_grad_(), target.to(device)
@@ -78,6 +93,7 @@ def test_alpha_one_is_cross_entropy(target, device):
     torch.testing.assert_close(*(torch.autograd.grad(loss, x)[0] for loss in (ours, theirs)))
 
 
+@both_forms
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_zero_exactly_at_the_prediction(alpha):
     x = X.clone().requires_grad_()
@@ -86,6 +102,7 @@ def test_zero_exactly_at_the_prediction(alpha):
     assert (ft.entmax_loss(X, SOFT, alpha, reduction="none") > 0).all()
 
 
+@both_forms
 def test_learned_alpha_shared_or_one_a_row():
     def slope(alpha, rows=slice(None)):
         h = 1e-6
@@ -101,6 +118,7 @@ def test_learned_alpha_shared_or_one_a_row():
         assert each.grad[i].item() == pytest.approx(slope(alpha.item(), slice(i, i + 1)).item(), abs=1e-7)
 
 
+@both_forms
 def test_masks_and_rows_without_a_prediction():
     x = X.clone()
     x[0, 3] = x[1, 5] = -INF
@@ -116,6 +134,7 @@ def test_masks_and_rows_without_a_prediction():
     assert gradient[0, 3] == 0 and torch.isfinite(gradient[[0, 3]]).all(), "an ignored row's NaN goes nowhere"
 
 
+@both_forms
 def test_ignored_rows():
     mean, total = (ft.entmax_loss(X, CLASSES, reduction=r).item() for r in ("mean", "sum"))
     assert mean == pytest.approx(total / 3)
@@ -126,6 +145,7 @@ def test_ignored_rows():
     assert ft.entmax_loss(X[:0], CLASSES[:0]) == 0
 
 
+@both_forms
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
 def test_types(dtype):
     x = X.clone().to(dtype).requires_grad_()
@@ -162,6 +182,7 @@ def test_every_dim_and_layout():
     assert ft.entmax_loss(X[0], torch.tensor(3)).shape == ()
 
 
+@both_forms
 @both
 def test_transforms_and_compilation(target):
     alpha = torch.tensor(1.4, dtype=torch.float64)

@@ -33,8 +33,11 @@ class Rule:
     """How many x there are."""
     results: int = 1
     """How many outputs there are."""
-    unread: tuple[int, ...] = ()
-    """The x whose values no derivative reads: they are not kept."""
+
+    @staticmethod
+    def unread(static: tuple[Any, ...]) -> tuple[int, ...]:
+        """The x whose values no derivative reads: they are not kept."""
+        return ()
 
     @staticmethod
     def vjp(x: Tensors, outputs: Tensors, grad: torch.Tensor, wanted: Places, static: tuple[Any, ...]) -> Tensors:
@@ -87,12 +90,12 @@ def differentiable(rule: type[Rule]) -> Callable[..., torch.Tensor]:
 
         @staticmethod
         def forward(*args: Any) -> Any:
-            return (*eager_outputs_of(*args), *(_place_holder(args[i]) for i in rule.unread))
+            return (*eager_outputs_of(*args), *(_place_holder(args[i]) for i in rule.unread(args[count:])))
 
         @staticmethod
         def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
             x = list(inputs[:count])
-            for i, place_holder in zip(rule.unread, output[results:]):
+            for i, place_holder in zip(rule.unread(inputs[count:]), output[results:]):
                 x[i] = place_holder
             _keep(ctx, (*x, *output[:results]), inputs[count:])
             ctx.mark_non_differentiable(*output[1:results])
@@ -103,7 +106,7 @@ def differentiable(rule: type[Rule]) -> Callable[..., torch.Tensor]:
             gradient: list[torch.Tensor | None] = [None] * count
             if grad is not None:
                 gradient = list(vjp(x, outputs, grad, wanted_of(ctx), ctx.static))
-            for i, through in zip(rule.unread, others[results - 1 :]):
+            for i, through in zip(rule.unread(ctx.static), others[results - 1 :]):
                 gradient[i] = _sum(gradient[i], through)
             return (*gradient, *(None for _ in ctx.static))
 
@@ -112,7 +115,7 @@ def differentiable(rule: type[Rule]) -> Callable[..., torch.Tensor]:
             x, outputs = _split(ctx.saved_tensors, count)
             dx = tangents[:count]
             dy = Jvp.apply(*x, *outputs, *dx, *ctx.static)
-            place_holders = (or_zeros(dx[i], x[i]) for i in rule.unread)
+            place_holders = (or_zeros(dx[i], x[i]) for i in rule.unread(ctx.static))
             return (dy, *(None for _ in outputs[1:]), *place_holders)
 
     def wanted_of(ctx: Any, begin: int = 0) -> Places:
@@ -212,9 +215,10 @@ def differentiable(rule: type[Rule]) -> Callable[..., torch.Tensor]:
 
     def save_for_rule(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         outputs = output if results > 1 else (output,)
-        kept = tuple(None if i in rule.unread else x for i, x in enumerate(inputs[:count]))
-        ctx.save_for_backward(*kept, *outputs)
         ctx.static = inputs[count:]
+        unread = rule.unread(ctx.static)
+        kept = tuple(None if i in unread else x for i, x in enumerate(inputs[:count]))
+        ctx.save_for_backward(*kept, *outputs)
 
     def backward_of_rule(ctx: Any, grad: torch.Tensor, *others: Any) -> Any:
         x, outputs = _split(ctx.saved_tensors, count)

@@ -28,6 +28,7 @@ def _fake_loss(
 
 
 register_rows("entmax_loss", _fake_loss)
+register_rows("entmax_loss_vjp", lambda scores, *rest: rows_like(scores, rest[5]))
 register_rows(
     "entmax_loss_curvature",
     lambda residual, alphas, *rest: (rows_like(residual, rest[5]), per_row_like(alphas, residual, rest[5])),
@@ -35,22 +36,28 @@ register_rows(
 
 
 class _EntmaxLoss(Rule):
-    """x is (scores, alphas, classes, soft targets), y one loss a row, and the other outputs its gradient: p - q in the
-    scores, and the slope in alpha."""
+    """x is (scores, alphas, classes, soft targets), y one loss a row. static ends with `gradient`: whether the other
+    outputs are the gradient, p - q in the scores and the slope in alpha. Without it the scores are kept, and read again.
+    """
 
     name = "entmax_loss"
     count = 4
     results = 3
-    unread = (0,)
+
+    @staticmethod
+    def unread(static: tuple[Any, ...]) -> tuple[int, ...]:
+        return (0,) if static[-1] else ()
 
     @staticmethod
     def vjp(x: Tensors, outputs: Tensors, grad: torch.Tensor, wanted: Places, static: tuple[Any, ...]) -> Tensors:
-        _, residual, slope = outputs
+        if not static[-1] and 1 not in wanted:
+            return (ops.entmax_loss_vjp(*x, grad, *static[:3]),)
+        _, residual, slope = _with_gradient(x, outputs, static)
         return grad * residual, grad * slope if 1 in wanted else None
 
     @staticmethod
     def jvp(x: Tensors, outputs: Tensors, dx: Tensors, static: tuple[Any, ...]) -> torch.Tensor:
-        (loss, residual, slope), (d_scores, d_alphas, _, d_soft) = outputs, dx
+        (loss, residual, slope), (d_scores, d_alphas, _, d_soft) = _with_gradient(x, outputs, static), dx
         if d_soft is not None:
             raise ValueError("fenchel.torch: target must have no tangent: no derivative in it is computed")
         dim = static[1]
@@ -63,11 +70,16 @@ class _EntmaxLoss(Rule):
     def hessian(
         x: Tensors, outputs: Tensors, grad: torch.Tensor, dx: Tensors, wanted: Places, static: tuple[Any, ...]
     ) -> Tensors:
-        (_, residual, _), (d_scores, d_alphas, _, _) = outputs, dx
+        (_, residual, _), (d_scores, d_alphas, _, _) = _with_gradient(x, outputs, static), dx
         product, product_alphas = ops.entmax_loss_curvature(
             residual, *x[1:], or_zeros(d_scores, residual), d_alphas, *static[:-1]
         )
         return grad * product, grad * product_alphas if 1 in wanted else None
+
+
+def _with_gradient(x: Tensors, outputs: Tensors, static: tuple[Any, ...]) -> Tensors:
+    """The outputs, where they lack the gradient computed again."""
+    return outputs if static[-1] else ops.entmax_loss(*x, *static[:-1], True)
 
 
 _entmax_loss = differentiable(_EntmaxLoss)
@@ -100,6 +112,14 @@ def _targets(target: torch.Tensor, scores: torch.Tensor, dim: int) -> Tensors:
     return target.long().unsqueeze(dim), None
 
 
+def _keeps_gradient(scores: torch.Tensor, alphas: torch.Tensor | None) -> bool:
+    """Whether the gradient is computed with the loss. On a GPU the scores are read again instead, which costs less than
+    to write p - q and to read it; but the slope in alpha comes with the loss alone."""
+    x = tuple(t for t in (None if scores.is_cuda else scores, alphas) if t is not None)
+    # What is compiled may be compiled inside of a vmap, where tensors do not say whether they require a gradient.
+    return bool(x) and (torch.is_grad_enabled() if torch.compiler.is_compiling() else is_differentiated(x))
+
+
 def _loss(
     scores: torch.Tensor,
     target: torch.Tensor,
@@ -117,8 +137,7 @@ def _loss(
         raise ValueError(f"fenchel.torch: scores must have at least one class along dim, got shape {shape}")
     classes, soft = _targets(target, scores, dim)
     alphas, number = parameter_of_rows(alpha, scores, dim)
-    # What is compiled may be compiled inside of a vmap, where tensors do not say whether they require a gradient.
-    gradient = torch.is_grad_enabled() if torch.compiler.is_compiling() else is_differentiated((scores, alphas))
+    gradient = _keeps_gradient(scores, alphas)
     loss = _entmax_loss(scores, alphas, classes, soft, number, dim, ignore_index, cross, gradient).squeeze(dim)
     if reduction != "none":
         rows, loss = max(loss.numel(), 1), loss.sum()

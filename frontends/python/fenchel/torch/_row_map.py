@@ -14,7 +14,10 @@ class RowMap(Rule):
     """x is (scores, parameters). Derivatives are functions of p and the parameters alone."""
 
     count = 2
-    unread = (0,)
+
+    @staticmethod
+    def unread(static: tuple[Any, ...]) -> tuple[int, ...]:
+        return (0,)
 
     @classmethod
     def vjp(cls, x: Tensors, outputs: Tensors, grad: torch.Tensor, wanted: Places, static: tuple[Any, ...]) -> Tensors:
