@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.autograd import gradcheck, gradgradcheck
 from torch.nn.functional import cross_entropy
 
@@ -160,6 +161,8 @@ def test_types(dtype):
         torch.testing.assert_close(gradient.double(), sharp, atol=eps, rtol=eps)
         second, sharp = (torch.autograd.grad((g**2).sum(), z)[0] for g, z in ((gradient, x), (sharp, exact)))
         torch.testing.assert_close(second.double(), sharp, atol=4 * eps, rtol=4 * eps)
+        in_scores = torch.func.grad(lambda x: ft.entmax_loss(x, target))  # noqa: B023
+        assert torch.func.jvp(in_scores, (x.detach(),), (x.detach(),))[1].dtype == dtype
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert ft.entmax_loss(X.bfloat16(), CLASSES).dtype == torch.float32
     with pytest.raises(ValueError, match="sum of targets"):
@@ -206,6 +209,69 @@ def test_transforms_and_compilation(target):
     assert torch.autograd.grad((gradient**2).sum(), x)[0].abs().sum() > 0
 
 
+@both
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
+def test_the_gradient_from_the_scores_is_that_from_the_residual(target, dtype):
+    """Of rows along every dimension and for one upstream gradient a row, some of them 0 or negative."""
+    scores, weights = random(3, 4, 7).to(dtype), random(3, 4, 1, seed=1).to(torch.promote_types(dtype, torch.float32))
+    classes, soft = torch.arange(12).reshape(3, 4, 1) % 7, ft.sparsemax(random(3, 4, 7, seed=2))
+    classes[0, 0], weights[1, 1] = -100, 0
+    alphas = 1 + random(3, 4, 1, seed=3).square()
+    for dim in (-1, -2, -3):
+        x, weight, labels, q, orders = (t.movedim(-1, dim) for t in (scores, weights, classes, soft, alphas))
+        q = (labels, None) if target is CLASSES else (None, q)
+        for alpha in (None, orders):
+            residual = torch.ops.fenchel.entmax_loss(x, alpha, *q, 1.5, dim, -100, False, True)[1]
+            ours = torch.ops.fenchel.entmax_loss_vjp(x, alpha, *q, weight, 1.5, dim, -100)
+            assert ours.dtype == dtype and torch.equal(ours, (weight * residual).to(dtype))
+    nothing = (scores[:0], None, None, soft[:0], weights[:0], 1.5, -1, -100)
+    assert torch.ops.fenchel.entmax_loss_vjp(*nothing).shape == (0, 4, 7)
+
+
+def test_bad_gradients_are_named():
+    def message(weights, soft=None):
+        with pytest.raises(ValueError) as error:
+            torch.ops.fenchel.entmax_loss_vjp(X, None, CLASSES[:, None], soft, weights, 1.5, -1, -100)
+        return str(error.value)
+
+    assert "grad_loss must have shape (4, 1), got (4)" in message(torch.ones(4))
+    assert "either classes or soft must be given" in message(torch.ones(4, 1), SOFT)
+    assert "grad_loss must be float64, float32, bfloat16 or float16, got Long" in message(CLASSES[:, None])
+
+
+@both
+def test_without_the_gradient_only_the_scores_are_kept(target, monkeypatch):
+    """Beside the target, all tensors of the size of the scores are the scores themselves."""
+    x = random(64, 1000, dtype=torch.bfloat16).requires_grad_()
+    q = torch.arange(64) if target is CLASSES else ft.sparsemax(random(64, 1000, seed=1))
+    kept = []
+
+    def others():
+        kept.clear()
+        with torch.autograd.graph.saved_tensors_hooks(lambda t: (kept.append(t), t)[1], lambda t: t):
+            loss = ft.entmax_loss(x, q)
+        large = [t for t in kept if t.untyped_storage().nbytes() >= 64000]
+        return [t for t in large if t.data_ptr() not in (x.data_ptr(), q.data_ptr())], loss
+
+    (residual,), expected = others()
+    assert residual.dtype == torch.float32 and residual.shape == x.shape
+    monkeypatch.setattr(_entmax_loss, "_keeps_gradient", lambda scores, alphas: False)
+    large, loss = others()
+    assert not large and loss == expected
+    assert torch.equal(*(torch.autograd.grad(y, x)[0] for y in (loss, expected)))
+
+
+def test_on_a_gpu_the_scores_are_kept():
+    with FakeTensorMode():
+        scores = {d: torch.empty(4, 6, device=d, requires_grad=True) for d in ("cpu", "cuda")}
+        alphas = {d: torch.empty(4, 1, device=d, requires_grad=True) for d in ("cpu", "cuda")}
+        for device, keeps in (("cpu", True), ("cuda", False)):
+            assert _entmax_loss._keeps_gradient(scores[device], None) == keeps
+            assert _entmax_loss._keeps_gradient(scores[device], alphas[device].detach()) == keeps
+            assert _entmax_loss._keeps_gradient(scores[device], alphas[device])
+            assert not _entmax_loss._keeps_gradient(scores[device].detach(), None)
+
+
 def test_no_gradient_is_computed_unless_wanted():
     def residual(x):
         return torch.ops.fenchel.entmax_loss(x, None, CLASSES[:, None], None, 1.5, -1, -100, False, False)[1]
@@ -219,11 +285,14 @@ def test_opcheck(target):
     x, alphas = X.clone().requires_grad_(), torch.full((4, 1), 1.5, dtype=torch.float64, requires_grad=True)
     targets = (CLASSES[:, None], None) if target is CLASSES else (None, SOFT)
     torch.library.opcheck(torch.ops.fenchel.entmax_loss, (x, alphas, *targets, 1.5, -1, -100, False, True))
+    torch.library.opcheck(torch.ops.fenchel.entmax_loss, (x, None, *targets, 1.5, -1, -100, False, False))
     torch.library.opcheck(torch.ops.fenchel.entmax_loss, (X.bfloat16(), None, *targets, 1.5, -1, -100, False, False))
     alphas = alphas.detach()
     _, residual, slope = torch.ops.fenchel.entmax_loss(X, alphas, *targets, 1.5, -1, -100, False, True)
     for per_row in ((alphas, *targets, X, slope), (None, *targets, X, None)):
         torch.library.opcheck(torch.ops.fenchel.entmax_loss_curvature, (residual, *per_row, 1.5, -1, -100, False))
+    for scores, orders in ((X, alphas), (X.bfloat16(), None), (X.mT.contiguous().mT, None)):
+        torch.library.opcheck(torch.ops.fenchel.entmax_loss_vjp, (scores, orders, *targets, alphas, 1.5, -1, -100))
 
 
 def test_bad_arguments_are_named():

@@ -50,10 +50,8 @@ class _EntmaxLoss(Rule):
 
     @staticmethod
     def vjp(x: Tensors, outputs: Tensors, grad: torch.Tensor, wanted: Places, static: tuple[Any, ...]) -> Tensors:
-        if not static[-1] and 1 not in wanted:
-            return (ops.entmax_loss_vjp(*x, grad, *static[:3]),)
-        _, residual, slope = _with_gradient(x, outputs, static)
-        return grad * residual, grad * slope if 1 in wanted else None
+        in_scores = grad * outputs[1] if static[-1] else ops.entmax_loss_vjp(*x, grad, *static[:3])
+        return in_scores, grad * _with_gradient(x, outputs, static)[2] if 1 in wanted else None
 
     @staticmethod
     def jvp(x: Tensors, outputs: Tensors, dx: Tensors, static: tuple[Any, ...]) -> torch.Tensor:
@@ -74,7 +72,8 @@ class _EntmaxLoss(Rule):
         product, product_alphas = ops.entmax_loss_curvature(
             residual, *x[1:], or_zeros(d_scores, residual), d_alphas, *static[:-1]
         )
-        return grad * product, grad * product_alphas if 1 in wanted else None
+        in_scores = grad * product if static[-1] else (grad * product).to(x[0].dtype)  # the type of the gradient
+        return in_scores, grad * product_alphas if 1 in wanted else None
 
 
 def _with_gradient(x: Tensors, outputs: Tensors, static: tuple[Any, ...]) -> Tensors:
