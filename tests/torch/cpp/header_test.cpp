@@ -199,6 +199,13 @@ void check_all_derivatives() {
   check_derivatives("entmax_loss, soft targets, learned alpha",
                     [=](const Tensors& y) { return entmax_loss(y[0], q, y[1], -100, at::Reduction::None); },
                     {x, order});
+  const auto without_gradient = [=](const Tensors& y) {  // as on a GPU
+    const Tensor alphas = y.size() > 2 ? y[1].expand({2, 1}) : Tensor();
+    return fenchel::libtorch::detail::Differentiable<fenchel::libtorch::detail::EntmaxLoss>::value(
+        {y[0], alphas, classes.unsqueeze(-1), Tensor()}, {1.5, -1, -100, false, false});
+  };
+  check_derivatives("entmax_loss that keeps its scores", without_gradient, {x});
+  check_derivatives("entmax_loss that keeps its scores, learned alpha", without_gradient, {x, order});
   const Tensor mu = numbers({0.2, 0.6}), sigma2 = numbers({0.5, 0.3});
   const GaussianBasis basis{numbers({0, 0.4, 1}), numbers({0.6, 0.5, 0.7})};
   check_derivatives("continuous_attention",

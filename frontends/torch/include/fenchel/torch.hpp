@@ -6,7 +6,7 @@
 #include <ATen/ExpandUtils.h>
 #include <ATen/autocast_mode.h>
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -27,8 +27,8 @@ namespace detail {
 template <class Map>
 struct RowMap {
   static constexpr std::size_t kCount = 2, kResults = 1;
-  static constexpr std::array<std::size_t, 1> kUnread{0};
 
+  [[nodiscard]] static Places unread(const Numbers&) { return 1; }
   [[nodiscard]] static Tensors derivative(const char* of, const State& s, const Tensors& grad,
                                           const Tensors& dx) {
     Tensors arguments = joined({s.outputs[0], s.x[1]}, grad);
@@ -58,25 +58,38 @@ struct Fusedmax : RowMap<Fusedmax> {
   }
 };
 
-/// x is (scores, alphas, classes, soft targets), y one loss a row, and the other outputs its gradient: p - q
-/// in the scores, and the slope in alpha.
+/// x is (scores, alphas, classes, soft targets), y one loss a row. The last number is `gradient`: whether the
+/// other outputs are the gradient, p - q in the scores and the slope in alpha. Without it the scores are
+/// kept, and read again.
 struct EntmaxLoss {
   static constexpr const char* kName = "entmax_loss";
   static constexpr std::size_t kCount = 4, kResults = 3;
-  static constexpr std::array<std::size_t, 1> kUnread{0};
 
-  [[nodiscard]] static Tensors vjp(const State& s, const Tensor& grad, Places) {
-    return {grad * s.outputs[1], s.x[1].defined() ? grad * s.outputs[2] : Tensor(), {}, {}};
+  [[nodiscard]] static bool has_gradient(const Numbers& numbers) { return numbers.back().toBool(); }
+  [[nodiscard]] static Places unread(const Numbers& numbers) { return has_gradient(numbers) ? 1 : 0; }
+  /// The outputs, where they lack the gradient computed again.
+  [[nodiscard]] static Tensors with_gradient(const State& s) {
+    if (has_gradient(s.numbers)) return s.outputs;
+    Numbers numbers = s.numbers;
+    numbers.back() = true;
+    return run(kName, s.x, numbers);
+  }
+  [[nodiscard]] static Tensors vjp(const State& s, const Tensor& grad, Places wanted) {
+    const Tensor in_scores = has_gradient(s.numbers) ? grad * s.outputs[1]
+                                                     : run("entmax_loss_vjp", joined(s.x, {grad}),
+                                                           {s.numbers[0], s.numbers[1], s.numbers[2]})[0];
+    return {in_scores, (wanted >> 1 & 1) != 0 ? grad * with_gradient(s)[2] : Tensor(), {}, {}};
   }
   [[nodiscard]] static Tensor jvp(const State& s, const Tensors& dx) {
-    const Tensor &loss = s.outputs[0], &residual = s.outputs[1], &slope = s.outputs[2];
+    const Tensors outputs = with_gradient(s);
+    const Tensor &loss = outputs[0], &residual = outputs[1], &slope = outputs[2];
     Tensor d_loss = at::zeros_like(loss);
     if (dx[0].defined()) d_loss += (residual * dx[0]).sum({s.numbers[1].toInt()}, true);
     if (dx[1].defined()) d_loss += (slope * dx[1]).to(loss.scalar_type());
     return d_loss;
   }
   [[nodiscard]] static Tensors hessian(const State& s, const Tensor& grad, const Tensors& dx, Places) {
-    const Tensor& residual = s.outputs[1];
+    const Tensor residual = with_gradient(s)[1];
     const Tensors second =
         run("entmax_loss_curvature", {residual, s.x[1], s.x[2], s.x[3], or_zero(dx[0], residual), dx[1]},
             Numbers(s.numbers.begin(), s.numbers.end() - 1));
@@ -88,8 +101,8 @@ struct EntmaxLoss {
 struct Attend {
   static constexpr const char* kName = "attend";
   static constexpr std::size_t kCount = 5, kResults = 1;
-  static constexpr std::array<std::size_t, 0> kUnread{};
 
+  [[nodiscard]] static Places unread(const Numbers&) { return 0; }
   [[nodiscard]] static Tensors whole(const State& s, const Tensors& dx) {
     return {or_zero(dx[0], s.x[0]), or_zero(dx[1], s.x[1]), dx[2], dx[3], dx[4]};
   }
@@ -225,7 +238,10 @@ template <class Map>
                     z.sizes());
   const auto [classes, soft] = detail::targets(target, z, dim);
   const Tensor alphas = alpha.expanded(detail::per_row(z, dim), z.device());
-  const bool gradient = at::GradMode::is_enabled() && detail::wanted({z, alphas}) != 0;
+  // On a GPU reading the scores again costs less than writing p - q and reading it; the slope in alpha comes
+  // with the loss alone.
+  const bool gradient =
+      at::GradMode::is_enabled() && detail::wanted({z.is_cuda() ? Tensor() : z, alphas}) != 0;
   const Tensor loss = detail::Differentiable<detail::EntmaxLoss>::value(
                           {z, alphas, classes, soft}, {alpha.number(), dim, ignore_index, false, gradient})
                           .squeeze(dim);

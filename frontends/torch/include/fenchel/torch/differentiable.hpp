@@ -128,10 +128,10 @@ struct State {
   Numbers numbers;
 };
 
-/// The operation Rule::kName of kCount tensors x and kResults outputs. No derivative reads the x of kUnread,
-/// so these are not kept. With phi = <grad, y>, vjp(state, grad, wanted) is the gradient of phi,
-/// jvp(state, dx) how y moves along dx, of which some may not be there, and hessian(state, grad, dx, wanted)
-/// the Hessian of phi times dx: vjp and hessian have something for each x that is wanted.
+/// The operation Rule::kName of kCount tensors x and kResults outputs. No derivative reads the x of
+/// unread(numbers), so these are not kept. With phi = <grad, y>, vjp(state, grad, wanted) is the gradient of
+/// phi, jvp(state, dx) how y moves along dx, of which some may not be there, and hessian(state, grad, dx,
+/// wanted) the Hessian of phi times dx: vjp and hessian have something for each x that is wanted.
 template <class Rule>
 class Differentiable {
  public:
@@ -172,7 +172,8 @@ class Differentiable {
     static Tensors forward(AutogradContext* context, at::TensorList present, const Call& call) {
       Tensors x = spread(present, call.places, call.count), place_holders;
       const Tensors outputs = run(Rule::kName, x, call.numbers);
-      for (const std::size_t i : Rule::kUnread) {
+      for (std::size_t i = 0; i < Rule::kCount; ++i) {
+        if ((Rule::unread(call.numbers) >> i & 1) == 0) continue;
         const std::vector<std::int64_t> strides(static_cast<std::size_t>(x[i].dim()));
         place_holders.push_back(x[i] = at::empty_strided(x[i].sizes(), strides, x[i].options()));
       }
@@ -184,10 +185,9 @@ class Differentiable {
       const State state = Step(context).state;
       Tensors gradient(Rule::kCount);
       if (grads[0].defined()) gradient = vjp(state, grads[0]);
-      for (std::size_t k = 0; k < Rule::kUnread.size(); ++k) {
-        Tensor& g = gradient[Rule::kUnread[k]];
-        g = added(g, grads[Rule::kResults + k]);
-      }
+      const Tensors through =
+          spread(at::TensorList(grads).slice(Rule::kResults), Rule::unread(state.numbers), Rule::kCount);
+      for (std::size_t i = 0; i < Rule::kCount; ++i) gradient[i] = added(gradient[i], through[i]);
       return gradients(gradient, state.x);
     }
   };
