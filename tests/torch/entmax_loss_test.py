@@ -164,7 +164,10 @@ def test_types(dtype):
         in_scores = torch.func.grad(lambda x: ft.entmax_loss(x, target))  # noqa: B023
         assert torch.func.jvp(in_scores, (x.detach(),), (x.detach(),))[1].dtype == dtype
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert ft.entmax_loss(X.bfloat16(), CLASSES).dtype == torch.float32
+        loss = ft.entmax_loss(x, CLASSES)
+        assert loss.dtype == torch.float32 and loss.item() == ft.entmax_loss(x.float(), CLASSES).item()
+    plain = torch.func.grad(lambda x: ft.entmax_loss(x.float(), CLASSES))(x.detach())
+    assert torch.equal(torch.autograd.grad(loss, x)[0], plain)
     with pytest.raises(ValueError, match="sum of targets"):
         ft.entmax_loss(x, 1.1 * q)
 
@@ -249,7 +252,8 @@ def test_without_the_gradient_only_the_scores_are_kept(target, monkeypatch):
     def others():
         kept.clear()
         with torch.autograd.graph.saved_tensors_hooks(lambda t: (kept.append(t), t)[1], lambda t: t):
-            loss = ft.entmax_loss(x, q)
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                loss = ft.entmax_loss(x, q)
         large = [t for t in kept if t.untyped_storage().nbytes() >= 64000]
         return [t for t in large if t.data_ptr() not in (x.data_ptr(), q.data_ptr())], loss
 

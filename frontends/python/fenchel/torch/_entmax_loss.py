@@ -8,7 +8,7 @@ import torch
 
 from ._differentiable import Places, Rule, Tensors, differentiable, is_differentiated, or_zeros
 from ._library import ops, per_row_like, register_rows, rows_like
-from ._rows import HALF, Parameter, parameter_of_rows, scores_and_dim
+from ._rows import HALF, Parameter, computed_dtype, dim_from_end, parameter_of_rows
 
 
 def _fake_loss(
@@ -130,7 +130,7 @@ def _loss(
 ) -> torch.Tensor:
     if reduction not in ("none", "mean", "elementwise_mean", "sum"):
         raise ValueError(f"fenchel.torch: reduction must be 'none', 'mean' or 'sum', got {reduction!r}")
-    scores, dim = scores_and_dim(scores, dim)
+    dim = dim_from_end(scores, dim)
     if scores.shape[dim] == 0:
         shape = tuple(scores.shape)
         raise ValueError(f"fenchel.torch: scores must have at least one class along dim, got shape {shape}")
@@ -142,7 +142,7 @@ def _loss(
         rows, loss = max(loss.numel(), 1), loss.sum()
         if reduction != "sum":
             loss = loss / (rows if classes is None else (target != ignore_index).sum().clamp(min=1))
-    return loss.to(scores.dtype)
+    return loss.to(computed_dtype(scores.dtype, scores.device))
 
 
 def entmax_loss(

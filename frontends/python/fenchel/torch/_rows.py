@@ -17,14 +17,19 @@ def computed_dtype(dtype: torch.dtype, device: torch.device) -> torch.dtype:
     return torch.float32 if torch.is_autocast_enabled(device.type) else dtype
 
 
-def scores_and_dim(scores: torch.Tensor, dim: int) -> tuple[torch.Tensor, int]:
-    """scores, in float32 under autocast, and dim counted from the end."""
+def dim_from_end(scores: torch.Tensor, dim: int) -> int:
+    """dim, counted from the end."""
     size = scores.dim()
     if size == 0:
         raise IndexError("fenchel.torch: scores must have at least one dimension, got shape ()")
     if not -size <= dim < size:
         raise IndexError(f"fenchel.torch: dim must be in [{-size}, {size - 1}], got {dim}")
-    return scores.to(computed_dtype(scores.dtype, scores.device)), dim if dim < 0 else dim - size
+    return dim if dim < 0 else dim - size
+
+
+def scores_and_dim(scores: torch.Tensor, dim: int) -> tuple[torch.Tensor, int]:
+    """scores, in float32 under autocast, and dim counted from the end."""
+    return scores.to(computed_dtype(scores.dtype, scores.device)), dim_from_end(scores, dim)
 
 
 def parameter(

@@ -147,11 +147,13 @@ class Parameter {
 
 namespace detail {
 
-/// x, in float32 under autocast.
-[[nodiscard]] inline Tensor widened(const Tensor& x) {
+/// The type of x; float32 for the half types under autocast.
+[[nodiscard]] inline at::ScalarType widened_type(const Tensor& x) {
   const bool narrow = x.scalar_type() == at::kHalf || x.scalar_type() == at::kBFloat16;
-  return narrow && at::autocast::is_autocast_enabled(x.device().type()) ? x.to(at::kFloat) : x;
+  return narrow && at::autocast::is_autocast_enabled(x.device().type()) ? at::kFloat : x.scalar_type();
 }
+
+[[nodiscard]] inline Tensor widened(const Tensor& x) { return x.to(widened_type(x)); }
 
 /// dim counted from the end.
 [[nodiscard]] inline std::int64_t from_end(std::int64_t dim, const Tensor& x) {
@@ -231,25 +233,26 @@ template <class Map>
                                         const Parameter& alpha = 1.5, std::int64_t ignore_index = -100,
                                         at::Reduction::Reduction reduction = at::Reduction::Mean,
                                         std::int64_t dim = -1) {
-  const Tensor z = detail::widened(scores);
-  dim = detail::from_end(dim, z);
-  TORCH_CHECK_VALUE(z.size(dim) > 0,
+  dim = detail::from_end(dim, scores);
+  TORCH_CHECK_VALUE(scores.size(dim) > 0,
                     "fenchel::libtorch: scores must have at least one class along dim, got shape ",
-                    z.sizes());
-  const auto [classes, soft] = detail::targets(target, z, dim);
-  const Tensor alphas = alpha.expanded(detail::per_row(z, dim), z.device());
+                    scores.sizes());
+  const auto [classes, soft] = detail::targets(target, scores, dim);
+  const Tensor alphas = alpha.expanded(detail::per_row(scores, dim), scores.device());
   // On a GPU reading the scores again costs less than writing p - q and reading it; the slope in alpha comes
   // with the loss alone.
   const bool gradient =
-      at::GradMode::is_enabled() && detail::wanted({z.is_cuda() ? Tensor() : z, alphas}) != 0;
-  const Tensor loss = detail::Differentiable<detail::EntmaxLoss>::value(
-                          {z, alphas, classes, soft}, {alpha.number(), dim, ignore_index, false, gradient})
-                          .squeeze(dim);
-  if (reduction == at::Reduction::None) return loss.to(z.scalar_type());
+      at::GradMode::is_enabled() && detail::wanted({scores.is_cuda() ? Tensor() : scores, alphas}) != 0;
+  const Tensor loss =
+      detail::Differentiable<detail::EntmaxLoss>::value({scores, alphas, classes, soft},
+                                                        {alpha.number(), dim, ignore_index, false, gradient})
+          .squeeze(dim);
+  const at::ScalarType type = detail::widened_type(scores);
+  if (reduction == at::Reduction::None) return loss.to(type);
   const Tensor total = loss.sum();
-  if (reduction == at::Reduction::Sum) return total.to(z.scalar_type());
+  if (reduction == at::Reduction::Sum) return total.to(type);
   const Tensor counted = classes.defined() ? target.ne(ignore_index).sum() : at::scalar_tensor(loss.numel());
-  return (total / counted.clamp_min(1)).to(z.scalar_type());
+  return (total / counted.clamp_min(1)).to(type);
 }
 
 /// N Gaussian functions on the line: centres and standard deviations, (N) each. Both may be learned.
