@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <random>
 #include <string>
 
 #include "core/fenchel_young_term.hpp"
@@ -13,70 +12,19 @@
 #include "fenchel/core/deformed.hpp"
 #include "fenchel/core/infinity.hpp"
 #include "gpu.hpp"
+#include "loss_batch.hpp"
 
 namespace fenchel {
 namespace {
 
+using test::Batch;
 using test::DeviceArray;
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-const std::vector<double> kAlphas = {
-    0.5, 1.0, std::nextafter(1.0, 2.0), 1 + 1e-8, 1.1, 1.25, 1.5, 1.7, 2.0, 3, 5, 1e6, kInfinity};
-
-struct Losses {
-  std::vector<double> loss, residual, slope;
-};
-
-template <class T>
-struct Batch {
-  index_t rows, cols;
-  std::vector<T> scores;
-  std::vector<index_t> classes;
-  std::vector<T> soft;  // empty for classes
-
-  Batch(index_t row_count, index_t col_count, double scale, bool with_soft, unsigned seed)
-      : rows(row_count), cols(col_count) {
-    std::mt19937_64 rng(seed);
-    std::normal_distribution<double> normal(0, scale);
-    for (index_t k = 0; k < rows * cols; ++k) scores.push_back(test::stored<T>(normal(rng)));
-    for (index_t i = 0; i < rows; ++i)
-      classes.push_back(static_cast<index_t>(rng() % static_cast<std::uint64_t>(cols)));
-    if (!with_soft) return;
-    for (index_t i = 0; i < rows; ++i) {  // eighths on a few columns: exact in every type
-      std::vector<int> eighths(static_cast<std::size_t>(cols), 0);
-      for (int k = 0; k < 8; ++k) ++eighths[rng() % static_cast<std::uint64_t>(cols)];
-      for (const int k : eighths) soft.push_back(test::stored<T>(k / 8.0));
-    }
-  }
-};
-
-template <class T>
-std::vector<double> widened(const std::vector<T>& x) {
-  std::vector<double> result;
-  for (const T value : x) result.push_back(static_cast<double>(test::widened(value)));
-  return result;
-}
-
-template <class Real, class T>
-Losses on_cpu(const Batch<T>& batch, double alpha, bool cross) {
-  const std::vector<double> wide = widened(batch.scores), wide_soft = widened(batch.soft);
-  const std::vector<Real> z(wide.begin(), wide.end()), q(wide_soft.begin(), wide_soft.end());
-  std::vector<Real> loss(static_cast<std::size_t>(batch.rows)), residual(z.size());
-  std::vector<double> slope(loss.size());
-  const cpu::LossOutputs<Real> outputs{loss, {residual.data(), batch.rows, batch.cols}, slope};
-  const Rows<const Real> scores(z.data(), batch.rows, batch.cols);
-  if (q.empty()) {
-    cpu::entmax_loss<Real>(scores, alpha, cpu::ClassTargets{batch.classes}, outputs);
-  } else {
-    const cpu::SoftTargets<Real> targets{{q.data(), batch.rows, batch.cols}};
-    if (cross) {
-      cpu::cross_omega<Real>(scores, alpha, targets, outputs);
-    } else {
-      cpu::entmax_loss<Real>(scores, alpha, targets, outputs);
-    }
-  }
-  return {{loss.begin(), loss.end()}, {residual.begin(), residual.end()}, slope};
-}
+using test::kAlphas;
+using test::kNaN;
+using test::Losses;
+using test::on_cpu;
+using test::widened;
+using test::worst_difference;
 
 /// The losses in double with sums that lose nothing: the CPU's of a few thousand columns are off by some
 /// 4e-15, which a comparison of two sums in double must not count as the GPU's. P is the CPU's.
@@ -126,16 +74,6 @@ Losses on_gpu(const Batch<T>& batch, PerRow alpha, bool cross, bool with_slope =
     cuda::entmax_loss(scores, alpha, q, outputs, nullptr);
   }
   return {widened(loss.values()), widened(residual.values()), slope.values()};
-}
-
-double worst_difference(const std::vector<double>& x, const std::vector<double>& exact) {
-  double worst = 0;
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    if (x[k] == exact[k] || (std::isnan(x[k]) && std::isnan(exact[k]))) continue;
-    const double error = std::abs(x[k] - exact[k]) / std::max(1.0, std::abs(exact[k]));
-    worst = std::isnan(error) ? kInfinity : std::max(worst, error);
-  }
-  return worst;
 }
 
 /// At most twice what the CPU errs in the same precision, and a few roundings.
