@@ -71,7 +71,8 @@ FUNCTIONS = {
     "sparsemax": (ft.sparsemax, ROWS),
     "fusedmax": (lambda x: ft.fusedmax(x, 0.3), ROWS),
     "fusedmax, learned": (lambda x, g: ft.fusedmax(x, g.sigmoid()), (draw(6, 37), draw(6, 1))),
-    "entmax_loss": (lambda x, a: ft.entmax_loss(x, classes_of(x), a, reduction="none"), ROWS_AND_ORDERS),
+    "entmax_loss": (lambda x: ft.entmax_loss(x, classes_of(x), 1.5, reduction="none"), ROWS),
+    "entmax_loss, learned": (lambda x, a: ft.entmax_loss(x, classes_of(x), a, reduction="none"), ROWS_AND_ORDERS),
     "entmax_loss, soft": (
         lambda x, a: ft.entmax_loss(x, torch.softmax(x.detach().flip(0), -1), a, reduction="none"),
         ROWS_AND_ORDERS,
@@ -247,6 +248,54 @@ def test_what_two_strides_describe_is_not_copied(dtype):
         host = view.cpu()
         assert_rows_at_parity(p, ft.entmax(host.double(), 1.5, dim), ft.entmax(host, 1.5, dim), dim)
         assert p.movedim(dim, -1).is_contiguous()
+
+
+types = pytest.mark.parametrize("dtype", [F64, F32, torch.bfloat16, torch.float16])
+
+
+@types
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("kind", ["classes", "soft"])
+def test_the_gradient_of_a_loss_is_that_of_the_cpu(dtype, reduction, kind):
+    """In float64; of 16 bits it is rounded once."""
+    scores = draw(6, 1000).to(dtype)
+    target = ft.sparsemax(draw(6, 1000, seed=2)) if kind == "soft" else torch.tensor([0, 999, -100, 3, 500, 7])
+    weights = torch.tensor([0.5, -1.0, 2.0, 0.0, 0.25, -4.0])  # exact in every type
+
+    def gradient(x, device):
+        x = x.to(device).requires_grad_()
+        loss = ft.entmax_loss(x, target.to(device), 1.5, reduction=reduction)
+        upstream = weights if reduction == "none" else weights[5]
+        return torch.autograd.grad(loss, x, upstream.to(loss))[0]
+
+    ours, exact = gradient(scores, CUDA), gradient(scores.double(), "cpu")
+    assert ours.dtype == dtype
+    room = 32 * torch.finfo(torch.promote_types(dtype, F32)).eps * float(weights.abs().max())
+    torch.testing.assert_close(ours.cpu().double(), exact, rtol=torch.finfo(dtype).eps, atol=room)
+    if kind == "classes":
+        assert (ours[2] == 0).all()
+
+
+@types
+@pytest.mark.parametrize("reduction", ["mean", "none"])
+@pytest.mark.parametrize("autocast", [False, True])
+def test_a_loss_takes_the_memory_of_its_gradient_alone(dtype, reduction, autocast):
+    """Forward and backward together: nothing else is of the size of the scores."""
+    x = draw(512, 4096).cuda().to(dtype).requires_grad_()
+    classes, weights = classes_of(x), torch.linspace(-1, 1, 512, device=CUDA)
+
+    def gradient():
+        with torch.autocast("cuda", torch.bfloat16, enabled=autocast):
+            loss = ft.entmax_loss(x, classes, 1.5, reduction=reduction)
+        return torch.autograd.grad(loss, x, weights.to(loss) if reduction == "none" else None)[0]
+
+    gradient()  # what is made once
+    torch.cuda.synchronize()
+    before = torch.cuda.memory_allocated()
+    torch.cuda.reset_peak_memory_stats()
+    found = gradient()
+    assert found.dtype == dtype
+    assert torch.cuda.max_memory_allocated() - before <= x.numel() * x.element_size() + 2**16
 
 
 def test_a_single_number_of_the_cpu_serves():
