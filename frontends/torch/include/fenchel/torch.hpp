@@ -239,8 +239,8 @@ template <class Map>
                     scores.sizes());
   const auto [classes, soft] = detail::targets(target, scores, dim);
   const Tensor alphas = alpha.expanded(detail::per_row(scores, dim), scores.device());
-  // On a GPU reading the scores again costs less than writing p - q and reading it; the slope in alpha comes
-  // with the loss alone.
+  // On a GPU reading the scores again moves fewer bytes than writing p - q and reading it; but the slope in
+  // alpha comes with the loss alone.
   const bool gradient =
       at::GradMode::is_enabled() && detail::wanted({scores.is_cuda() ? Tensor() : scores, alphas}) != 0;
   const Tensor loss =
