@@ -163,6 +163,9 @@ void check_losses() {
   check(near(entmax_loss(x.t(), q.t(), 1.5, -100, at::Reduction::Mean, 0), entmax_loss(x, q)),
         "classes along dim 0");
   check(entmax_loss(x.to(at::kHalf), classes).scalar_type() == at::kHalf, "a loss has the type of x");
+  at::autocast::set_autocast_enabled(at::kCPU, true);
+  check(entmax_loss(x.to(at::kHalf), classes).scalar_type() == at::kFloat, "a loss is float32 under autocast");
+  at::autocast::set_autocast_enabled(at::kCPU, false);
 }
 
 void check_attention() {
