@@ -164,7 +164,8 @@ void check_losses() {
         "classes along dim 0");
   check(entmax_loss(x.to(at::kHalf), classes).scalar_type() == at::kHalf, "a loss has the type of x");
   at::autocast::set_autocast_enabled(at::kCPU, true);
-  check(entmax_loss(x.to(at::kHalf), classes).scalar_type() == at::kFloat, "a loss is float32 under autocast");
+  check(entmax_loss(x.to(at::kHalf), classes).scalar_type() == at::kFloat,
+        "a loss is float32 under autocast");
   at::autocast::set_autocast_enabled(at::kCPU, false);
 }
 
