@@ -3,6 +3,8 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <cstdint>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -28,12 +30,127 @@ __device__ inline T stored(Computed<T> x) {
   }
 }
 
+/// Numbers of 16 bits, of which kind is known when a kernel runs: one kernel serves both.
+struct Sixteen {
+  std::uint16_t bits;
+};
+
+/// A storage type as a number.
+enum class StoredAs { f64, f32, f16, bf16 };
+template <class T>
+inline constexpr StoredAs kStoredAs = std::is_same_v<T, double>  ? StoredAs::f64
+                                      : std::is_same_v<T, float> ? StoredAs::f32
+                                      : std::is_same_v<T, Half>  ? StoredAs::f16
+                                                                 : StoredAs::bf16;
+
+/// What the numbers of a storage type are to a kernel.
+template <class T>
+using Payload = std::conditional_t<sizeof(T) == 2, Sixteen, T>;
+
 /// 16 bytes of consecutive numbers.
 template <class T>
 struct alignas(16) Pack {
   static constexpr int kSize = 16 / sizeof(T);
   T values[kSize];
 };
+
+/// The numbers of a pack to compute with.
+template <class T>
+struct Numbers {
+  static constexpr int kSize = Pack<T>::kSize;
+  Computed<T> values[kSize];
+};
+
+template <class T>
+__device__ inline Numbers<T> unpacked(const Pack<T>& pack, StoredAs type) {
+  Numbers<T> numbers;
+  if constexpr (sizeof(T) == 2) {
+    unsigned words[4];
+    memcpy(words, &pack, sizeof words);
+    if (type == StoredAs::bf16) {
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        numbers.values[2 * k] = __uint_as_float(words[k] << 16);
+        numbers.values[2 * k + 1] = __uint_as_float(words[k] & 0xffff0000u);
+      }
+    } else {
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        const float2 both = __half22float2(*reinterpret_cast<const __half2*>(words + k));
+        numbers.values[2 * k] = both.x;
+        numbers.values[2 * k + 1] = both.y;
+      }
+    }
+  } else {
+#pragma unroll
+    for (int e = 0; e < Pack<T>::kSize; ++e) numbers.values[e] = pack.values[e];
+  }
+  return numbers;
+}
+
+/// The nearest numbers of storage type T, of which the first is `numbers`.
+template <class T>
+__device__ inline Pack<T> packed(const Computed<T>* numbers, StoredAs type) {
+  Pack<T> pack;
+  if constexpr (sizeof(T) == 2) {
+    if (type == StoredAs::bf16) {
+      __nv_bfloat162 pairs[4];
+#pragma unroll
+      for (int k = 0; k < 4; ++k) pairs[k] = __floats2bfloat162_rn(numbers[2 * k], numbers[2 * k + 1]);
+      memcpy(&pack, pairs, sizeof pairs);
+    } else {
+      __half2 pairs[4];
+#pragma unroll
+      for (int k = 0; k < 4; ++k) pairs[k] = __floats2half2_rn(numbers[2 * k], numbers[2 * k + 1]);
+      memcpy(&pack, pairs, sizeof pairs);
+    }
+  } else {
+#pragma unroll
+    for (int e = 0; e < Pack<T>::kSize; ++e) pack.values[e] = numbers[e];
+  }
+  return pack;
+}
+
+__device__ inline float larger_or_nan(float x, float y) {
+  float larger;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(x), "f"(y));
+  return larger;
+}
+__device__ inline double larger_or_nan(double x, double y) { return x > y || x != x ? x : y; }
+
+/// The largest number of a pack, or NaN.
+template <class T>
+__device__ inline Computed<T> largest_of(const Pack<T>& pack, StoredAs type) {
+  if constexpr (sizeof(T) == 2) {
+    unsigned words[4];
+    memcpy(words, &pack, sizeof words);
+    if (type == StoredAs::bf16) {
+      const auto* const pairs = reinterpret_cast<const __nv_bfloat162*>(words);
+      const float2 two =
+          __bfloat1622float2(__hmax2_nan(__hmax2_nan(pairs[0], pairs[1]), __hmax2_nan(pairs[2], pairs[3])));
+      return larger_or_nan(two.x, two.y);
+    }
+    const auto* const pairs = reinterpret_cast<const __half2*>(words);
+    const float2 two =
+        __half22float2(__hmax2_nan(__hmax2_nan(pairs[0], pairs[1]), __hmax2_nan(pairs[2], pairs[3])));
+    return larger_or_nan(two.x, two.y);
+  } else {
+    Computed<T> largest = pack.values[0];
+#pragma unroll
+    for (int e = 1; e < Pack<T>::kSize; ++e) largest = larger_or_nan(largest, pack.values[e]);
+    return largest;
+  }
+}
+
+/// -inf as it is stored.
+template <class T>
+__device__ inline T lowest(StoredAs type) {
+  if constexpr (sizeof(T) == 2) {
+    return {static_cast<std::uint16_t>(type == StoredAs::bf16 ? 0xff80 : 0xfc00)};
+  } else {
+    return static_cast<T>(-__builtin_huge_val());
+  }
+}
 
 /// Reads and writes of what is touched once, which need not stay in the caches. Addresses are multiples of
 /// 16 bytes.
@@ -73,50 +190,51 @@ struct KnownRows {
   [[nodiscard]] __device__ KnownRow<T> row(index_t i) const { return {of.row(i), of.step}; }
 };
 
-/// A storage type as a number, for kernels that are seldom worth compiling for each of them.
-enum class StoredAs { f64, f32, f16, bf16 };
-template <class T>
-inline constexpr StoredAs kStoredAs = std::is_same_v<T, double>  ? StoredAs::f64
-                                      : std::is_same_v<T, float> ? StoredAs::f32
-                                      : std::is_same_v<T, Half>  ? StoredAs::f16
-                                                                 : StoredAs::bf16;
-
-/// A row of any type, in double.
+/// A row of any type.
 struct AnyRow {
   void* data;
   index_t step;
   StoredAs type;
 
-  [[nodiscard]] __device__ double get(index_t j) const {
+  /// A number as it is computed with: in float, where it is not stored in double.
+  template <class Real>
+  [[nodiscard]] __device__ Real as(index_t j) const {
     const index_t at = j * step;
+    if constexpr (std::is_same_v<Real, double>) {
+      if (type == StoredAs::f64) return static_cast<const double*>(data)[at];
+    }
     switch (type) {
-      case StoredAs::f64:
-        return static_cast<const double*>(data)[at];
-      case StoredAs::f32:
-        return static_cast<const float*>(data)[at];
       case StoredAs::f16:
         return widened(static_cast<const Half*>(data)[at]);
-      default:
+      case StoredAs::bf16:
         return widened(static_cast<const BFloat16*>(data)[at]);
+      default:
+        return static_cast<const float*>(data)[at];
     }
   }
-  __device__ void set(index_t j, double x) const {
+  template <class Real>
+  __device__ void store(index_t j, Real x) const {
     const index_t at = j * step;
-    const auto single = static_cast<float>(x);
-    switch (type) {
-      case StoredAs::f64:
+    if constexpr (std::is_same_v<Real, double>) {
+      if (type == StoredAs::f64) {
         static_cast<double*>(data)[at] = x;
         return;
-      case StoredAs::f32:
-        static_cast<float*>(data)[at] = single;
-        return;
+      }
+    }
+    const auto single = static_cast<float>(x);
+    switch (type) {
       case StoredAs::f16:
         static_cast<Half*>(data)[at] = stored<Half>(single);
         return;
-      default:
+      case StoredAs::bf16:
         static_cast<BFloat16*>(data)[at] = stored<BFloat16>(single);
+        return;
+      default:
+        static_cast<float*>(data)[at] = single;
     }
   }
+  [[nodiscard]] __device__ double get(index_t j) const { return as<double>(j); }
+  __device__ void set(index_t j, double x) const { store(j, x); }
   /// The largest number that it holds.
   [[nodiscard]] __device__ double largest() const {
     return type == StoredAs::f64   ? 0x1.fffffffffffffp1023

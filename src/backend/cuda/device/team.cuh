@@ -14,6 +14,7 @@ namespace fenchel::cuda::device {
 template <int kThreads, int kLanes>
 class WarpTeam {
  public:
+  static constexpr bool kInWarp = true;
   static constexpr int kSize = kLanes, kBlockThreads = kThreads, kBlocks = 1, kRows = kThreads / kLanes;
 
   [[nodiscard]] __device__ index_t row() const {
@@ -25,6 +26,11 @@ class WarpTeam {
     return warp_reduce<kLanes>(x, operation);
   }
   __device__ void meet() const {}
+  __device__ void sync() const { __syncwarp(); }
+  template <class Value>
+  __device__ void store(Value* address, const Value& x) const {
+    *address = x;
+  }
   [[nodiscard]] __device__ bool any(bool here) const {
     return kLanes == kWarp ? here : __any_sync(kAllLanes, here) != 0;
   }
@@ -34,6 +40,7 @@ class WarpTeam {
 template <int kThreads, int kBlockCount = 1>
 class BlockTeam {
  public:
+  static constexpr bool kInWarp = false;
   static constexpr int kSize = kThreads * kBlockCount, kBlockThreads = kThreads, kBlocks = kBlockCount,
                        kRows = 1;
 
@@ -90,7 +97,7 @@ class BlockTeam {
   }
   /// Writes to shared memory of each of its blocks, at what is this address in its own.
   template <class Value>
-  __device__ void store(Value* address, Value x) const {
+  __device__ void store(Value* address, const Value& x) const {
     if constexpr (kBlocks == 1) {
       *address = x;
     } else {

@@ -58,7 +58,7 @@ class BeyondTwo {
       const Bits middle = inside + (outside - inside) / 2;
       const double t = -double{from_bits(middle)};
       double mass = 0;
-      row.for_each([&](Real d) {
+      row.for_each([&](Real d, index_t) {
         if (double{d} > t) mass += power_of(am1_ * (double{d} - t), 1 / am1_);
       });
       mass = team.reduce(mass, Plus());
@@ -66,23 +66,23 @@ class BeyondTwo {
     }
     const Real edge = -from_bits(inside);
     Real depth = 0;
-    row.for_each([&](Real d) { depth = d >= edge ? max(depth, -d) : depth; });
+    row.for_each([&](Real d, index_t) { depth = d >= edge ? max(depth, -d) : depth; });
     smallest_ = -team.reduce(depth, Larger());
   }
 
   template <class Row, class Team>
   __device__ void find_density(const Row& row, Team& team, bool wanted) {
     double size = 0;
-    row.for_each([&](Real d) { size += d >= smallest_ ? 1.0 : 0.0; });
+    row.for_each([&](Real d, index_t) { size += d >= smallest_ ? 1.0 : 0.0; });
     density_ = {am1_, 1 / team.reduce(size, Plus())};
     constexpr double kRounding = 1e-15;  // of sums that are not compensated, as the CPU's are
     bool done = !wanted;
     for (int step = 0; step < kMostSteps && team.any(!done); ++step) {
-      PowerSums<double> sums;  // the mass, and its slope in q
-      row.for_each([&](Real d) {
+      TwoPowerSums<double> sums;  // the mass, and its slope in q
+      row.for_each([&](Real d, index_t) {
         if (d < smallest_) return;
         const double log_p = d == smallest_ ? density_.log_q : log_density(double{d});
-        sums.add(d == smallest_ ? density_.q : exp(log_p), density_.slope(log_p), 0.0);
+        sums = sums + TwoPowerSums<double>(d == smallest_ ? density_.q : exp(log_p), density_.slope(log_p));
       });
       sums = team.reduce(sums, Plus());
       if (!done) done = density_.advance(sums.value - 1, sums.escort, kRounding);

@@ -1,24 +1,37 @@
 #pragma once
 
-#include "backend/cuda/device/entmax/candidates.cuh"
 #include "backend/cuda/device/entmax/powers.cuh"
+#include "backend/cuda/device/entmax/support.cuh"
 
 /// entmax of the row that a team holds: a functor from d = z - max z to E = p / P, not yet normalised.
 namespace fenchel::cuda::device {
 
-/// What the host knows of alpha when it chooses a kernel.
-enum class Kind { softmax, sparsemax, three_halves, any };
+/// What the host knows of alpha when it chooses a kernel: 1, 2 or 3/2, or any.
+enum class Kind { softmax, whole, any };
 
-/// Newton's iteration with one reduction a step; visit(f) calls f for every number of the row that can have
-/// mass and is this thread's.
-template <class Sum, class Power, class Team, class Visit>
-__device__ inline void iterate(Power& power, Team& team, bool mine, const Visit& visit) {
+template <class Real, Kind kKind>
+class Prediction;
+template <class Real>
+class Prediction<Real, Kind::softmax> : public ExponentialPower<Real> {
+ public:
+  __device__ Prediction(double, index_t) {}
+};
+template <class Real>
+class Prediction<Real, Kind::whole> : public WholePower<Real> {
+  using WholePower<Real>::WholePower;
+};
+template <class Real>
+class Prediction<Real, Kind::any> : public AnyPower<Real> {
+  using AnyPower<Real>::AnyPower;
+};
+
+/// Newton's iteration with one reduction a step: sums_of() is what this thread adds to the sums.
+template <class Power, class Team, class SumsOf>
+__device__ inline void iterate(Power& power, Team& team, bool mine, const SumsOf& sums_of) {
   bool done = !mine;
 #pragma unroll 1
   for (int step = 0; step < kMostSteps; ++step) {
-    typename Power::template Sums<Sum> sums;
-    visit([&](auto d) { power.add(sums, d); });
-    sums = team.reduce(sums, Plus());
+    const auto sums = team.reduce(sums_of(), Plus());
     if (!done) done = power.advance(sums, step);
     if (!team.any(!done)) return;
   }
@@ -27,177 +40,215 @@ __device__ inline void iterate(Power& power, Team& team, bool mine, const Visit&
 /// Starts from a lower bound of the root: that of a few scores, the largest of each thread of a warp, which
 /// have less mass than all. Newton's steps without Halley's lengthening stay below it.
 template <class Power, class Row, class Team>
-__device__ inline void start_below(Power& power, const Row& row, Team& team) {
+__device__ inline void start_below(Power& power, typename Row::Real top, Team& team) {
   constexpr int kSteps = Power::kCheap ? 3 : 2;
-  const auto top = row.largest();
   WarpTeam<kWarp, (Team::kSize < kWarp ? Team::kSize : kWarp)> alone;
 #pragma unroll 1
   for (int step = 0; step < kSteps; ++step) {
-    typename Power::template Sums<typename Row::Real> sums;
-    power.add(sums, top);
-    sums = alone.reduce(sums, Plus());
+    using Sums = typename Power::template Sums<typename Row::Real>;
+    const Sums sums = alone.reduce(Sums(power.terms(top)), Plus());
     if (sums.value > 0) power.advance(sums, kHalleySteps);
   }
   auto bound = power.bound();
-  if constexpr (Team::kSize > kWarp) bound = team.reduce(bound, Larger());
+  if constexpr (!Team::kInWarp) bound = team.reduce(bound, Larger());
   power.start(bound);
 }
 
-/// Rows of which a thread holds few numbers are solved where they are, and where powers are cheap all those
-/// of blocks whose barriers cost less than gathering candidates does.
-template <class Power, class Row, class Team>
-inline constexpr bool kUsesCandidates = [] {
-  if constexpr (Row::kKeeps && Team::kSize >= kWarp) {
-    return Row::kItems > 4 && (!Power::kCheap || Team::kBlockThreads >= 512);
-  }
-  return false;
-}();
+/// What is summed over a row once it is solved: E, and where there is a class E^alpha, both without its
+/// column.
+using Tally = TwoPowerSums<double>;
 
-/// The shared memory of a block for them.
-template <class Power, class Row, class Team>
-constexpr std::size_t candidate_bytes() {
-  if constexpr (kUsesCandidates<Power, Row, Team>) {
-    return Candidates<typename Row::Real, Row::kItems>::bytes(Team::kBlockThreads);
-  }
-  return 0;
-}
+/// The class of a row, if it has one, and where this thread has its column: -1 where it has not.
+struct OwnColumn {
+  bool exists = false;
+  int place = -1;
+};
 
-/// Steps on an eighth of many candidates, as if the others were like them: the next is near the root, from
-/// whichever side.
-template <class Power, class Real, int kItems, class Team>
-__device__ inline void start_on_part(Power& power, const Candidates<Real, kItems>& list, Team& team,
-                                     bool mine) {
-  constexpr int kSteps = 2, kPart = 8;
-  if (Team::kSize == kWarp && list.count() < kPart * kWarp) return;
-  const int turns = (list.count() + kWarp - 1) / kWarp, visited = (turns + kPart - 1) / kPart;
-  const Real weight = visited == 0 ? Real(0) : quotient(static_cast<Real>(turns), static_cast<Real>(visited));
-#pragma unroll 1
-  for (int step = 0; step < kSteps; ++step) {
-    typename Power::template Sums<Real> sums;
-    list.template for_each<kPart>([&](Real d) { power.add(sums, d); });
-    sums = team.reduce(sums.times(weight), Plus());
-    if (mine && sums.value > 1) power.advance(sums, step);
-  }
-}
-
-/// Few candidates are solved by a warp of each block, with no barrier between steps; many by all of them.
-template <class Power, class Real, int kItems, class Team>
-__device__ inline void solve_by_one_warp(Power& power, const Candidates<Real, kItems>& list, Team& team,
-                                         bool mine) {
-  constexpr int kWarps = Team::kSize / kWarp, kFew = 1024;
-  __shared__ int counts[kWarps];
-  __shared__ Real few[kFew];
-  __shared__ __align__(16) unsigned char solved[sizeof(Power)];
-  const int warp = team.rank() / kWarp, lane = static_cast<int>(threadIdx.x) % kWarp;
-  if (lane == 0) team.store(counts + warp, list.count());
-  team.sync();
-  int all = 0, before = 0;
-  for (int w = lane; w < kWarps; w += kWarp) {
-    all += counts[w];
-    before += w < warp ? counts[w] : 0;
-  }
-  all = warp_reduce(all, Plus());
-  before = warp_reduce(before, Plus());
-  if (all > kFew) {
-    if constexpr (!Power::kCheap) start_on_part(power, list, team, mine);
-    return iterate<Real>(power, team, mine, [&](auto f) { list.for_each(f); });
-  }
-  list.for_each_place([&](Real d, int k) { team.store(few + before + k, d); });
-  team.sync();
-  if (threadIdx.x < kWarp) {
-    WarpTeam<kWarp, kWarp> alone;
-    iterate<Real>(power, alone, mine, [&](auto f) {
-#pragma unroll 2
-      for (int k = lane; k < all; k += kWarp) f(few[k]);
-    });
-    if (lane == 0) memcpy(solved, &power, sizeof power);
-  }
-  __syncthreads();
-  memcpy(&power, solved, sizeof power);
-}
-
-template <class Power, class Real, int kItems, class Team>
-__device__ inline void solve(Power& power, const Candidates<Real, kItems>& list, Team& team, bool mine) {
-  if constexpr (Team::kSize == kWarp) {
-    if constexpr (!Power::kCheap) start_on_part(power, list, team, mine);
-    iterate<Real>(power, team, mine, [&](auto f) { list.for_each(f); });
-  } else {
-    solve_by_one_warp(power, list, team, mine);
-  }
-}
-
-/// Rows in registers that are solved where they are: those of one warp start near the root.
-template <class Power, class Row, class Team>
-__device__ inline void solve(Power& power, const Row& row, Team& team, bool mine) {
-  if constexpr (Row::kKeeps && Team::kSize <= kWarp) {
-    if constexpr (Row::kItems > 4) start_below(power, row, team);
-  }
-  iterate<typename Row::Sum>(power, team, mine, [&](auto f) { row.for_each(f); });
-}
-
-/// Solves, and keeps E in place of the row's values; this thread's part of the sum of E, in four parts, as
-/// many equal numbers would all round the same way.
-template <class Power, class Row, class Team>
-__device__ inline typename Row::Sum solve_and_replace(Power& power, Row& row, Team& team, bool mine) {
+/// Solves a row in memory, if it is `mine`.
+template <class Prediction, class Row, class Team>
+__device__ inline void solve_in_memory(Prediction& prediction, const Row& row, Team& team, bool mine) {
   using Real = typename Row::Real;
-  const auto value = [&](Real d) { return power.value(d); };
-  if constexpr (kUsesCandidates<Power, Row, Team> && !std::is_base_of_v<ExponentialPower<Real>, Power>) {
-    start_below(power, row, team);
-    const Real cut = power.cut();
-    const Candidates<Real, Row::kItems> list(row, cut);
-    solve(power, list, team, mine);
-    if constexpr (Power::kCheap) {
-      row.replace(value);
-    } else {
-      list.replace(row, cut, value);
-    }
-  } else {
-    power.solve(row, team, mine);
-    if constexpr (Row::kKeeps) row.replace(value);
-  }
-  if constexpr (Row::kKeeps) {
-    Real parts[4] = {0, 0, 0, 0};
-    row.for_each_place([&](Real e, int place) { parts[place % 4] += e; });
-    return (parts[0] + parts[1]) + (parts[2] + parts[3]);
-  } else {
-    typename Row::Sum sum = 0;
-    row.for_each([&](Real d) { sum += power.value(d); });
-    return sum;
+  if constexpr (!std::is_base_of_v<ExponentialPower<Real>, Prediction>) {
+    iterate(prediction, team, mine, [&] {
+      using Sums = typename Prediction::template Sums<double>;
+      Sums sums;
+      row.for_each([&](Real d, index_t) { sums = sums + Sums(prediction.terms(d)); });
+      return sums;
+    });
   }
 }
 
-template <class Real, Kind kKind>
-class Prediction;
-
-template <class Real>
-class Prediction<Real, Kind::softmax> : public ExponentialPower<Real> {
+/// A row in registers and its prediction, solved if the row is `mine`. Rows of which a thread holds one pack
+/// are solved where they are. Others are solved in a list of what can have mass: where powers are dear all
+/// such values find room in it, and where they are cheap, rows of many such values are solved in registers.
+/// Where kKeepsScores, E does not take the place of the scores.
+template <class Prediction, class Row, class Team, bool kKeepsScores>
+class Solution {
  public:
-  __device__ Prediction(double, index_t) {}
-  template <class Row, class Team>
-  __device__ void solve(const Row&, Team&, bool) {}
-};
+  using Real = typename Row::Real;
+  static constexpr bool kExponential = std::is_base_of_v<ExponentialPower<Real>, Prediction>;
 
-/// A power with its solver.
-template <class Power>
-class PowerPrediction : public Power {
- public:
-  using Power::Power;
-  template <class Row, class Team>
-  __device__ void solve(const Row& row, Team& team, bool valid) {
-    device::solve(static_cast<Power&>(*this), row, team, valid);
+  [[nodiscard]] static constexpr std::size_t shared_bytes() {
+    if constexpr (kLists) return List::bytes();
+    return 0;
   }
-};
-template <class Real>
-class Prediction<Real, Kind::sparsemax> : public PowerPrediction<WholePower<Real, 1>> {
-  using PowerPrediction<WholePower<Real, 1>>::PowerPrediction;
-};
-template <class Real>
-class Prediction<Real, Kind::three_halves> : public PowerPrediction<WholePower<Real, 2>> {
-  using PowerPrediction<WholePower<Real, 2>>::PowerPrediction;
-};
-template <class Real>
-class Prediction<Real, Kind::any> : public PowerPrediction<AnyPower<Real>> {
-  using PowerPrediction<AnyPower<Real>>::PowerPrediction;
+
+  __device__ Solution(Prediction& prediction, Row& row, Team& team, bool mine, const OwnColumn& own)
+      : prediction_(prediction), row_(row), team_(team), own_(own), list_(listed()), tally_(solve(mine)) {}
+
+  /// What has a sum of one by its making, and no class, is not summed.
+  [[nodiscard]] __device__ const Tally& tally() const { return tally_; }
+
+  /// E of a score.
+  [[nodiscard]] __device__ Real value(Real d) const {
+    if constexpr (kExponential && sizeof(typename Row::Stored) == 2) return prediction_.quick_value(d);
+    return prediction_.value(d);
+  }
+
+  /// Writes scale E.
+  __device__ void write(const AnyRow& out, Real scale) const {
+    row_.write(out, [&](int v) {
+      auto numbers = powers(v);
+#pragma unroll
+      for (Real& x : numbers.values) x *= scale;
+      return numbers;
+    });
+  }
+
+ private:
+  static constexpr bool kLists = !kExponential && Row::kPacks > 1;
+  /// E takes the place of the scores.
+  static constexpr bool kReplaces = !kLists && !kKeepsScores && Row::kStoresReal;
+  /// Numbers of a row that a block has room for.
+  static constexpr int kRoom = [] {
+    if constexpr (kLists) {
+      constexpr int kAll = Row::kItems * (Team::kSize / Team::kBlocks);
+      return !Prediction::kCheap ? kAll : Team::kInWarp ? kAll / 4 : std::min(kAll, kFewNumbers);
+    }
+    return 0;
+  }();
+  struct NoList {};
+  using List = std::conditional_t<kLists, Support<Row, Team, kRoom>, NoList>;
+
+  __device__ List listed() {
+    if constexpr (kLists) {
+      start_below<Prediction, Row>(prediction_, row_.largest_value(), team_);
+      return List(row_, row_.above(prediction_.cut()), own_.place, team_);
+    } else {
+      return {};
+    }
+  }
+
+  __device__ Tally solve(bool mine) {
+    if constexpr (kLists && !Prediction::kCheap) {
+      if (!Team::kInWarp && list_.is_whole() && list_.count() <= kFewNumbers) return solve_by_one_warp(mine);
+      return solve_list(team_, Team::kInWarp ? team_.rank() : static_cast<int>(threadIdx.x),
+                        Team::kInWarp ? Team::kSize : Team::kBlockThreads, mine);
+    } else {
+      if constexpr (kLists && Team::kInWarp) {
+        if (!team_.any(!list_.is_whole())) return solve_list(team_, team_.rank(), Team::kSize, mine);
+      } else if constexpr (kLists) {
+        if (list_.is_whole()) return solve_by_one_warp(mine);
+      }
+      return solve_in_place(mine);
+    }
+  }
+  __device__ Tally solve_in_place(bool mine) {
+    if constexpr (!kExponential) iterate(prediction_, team_, mine, [&] { return sums_in_place(); });
+    if constexpr (kReplaces) {
+      row_.replace([&](Real d) { return value(d); });
+      return tally_in_place([](Real e) { return e; });
+    } else {
+      return tally_in_place([&](Real d) { return value(d); });
+    }
+  }
+
+  /// Each thread has every stride-th number of the list, from the rank-th on.
+  template <class Group>
+  __device__ Tally solve_list(Group& group, int rank, int stride, bool mine) {
+    Real* const list = list_.numbers();
+    const int count = list_.count();
+    iterate(prediction_, group, mine, [&] {
+      CarefulSums<typename Prediction::Terms> sums;
+#pragma unroll 2
+      for (int k = rank; k < count; k += stride) sums.add(prediction_.terms(list[k]));
+      return typename Prediction::template Sums<Real>(sums.sums());
+    });
+    CarefulSums<TwoPowerSums<Real>> tally;
+    if (!Prediction::kCheap || own_.exists) {
+      for (int k = rank; k < count; k += stride) {
+        const Real e = prediction_.value(list[k]);
+        tally.add(tally_of(e, k == list_.own()));
+        if constexpr (!Prediction::kCheap) list[k] = e;
+      }
+      group.sync();
+    }
+    return reduced(group, Tally(tally.sums()));
+  }
+
+  /// By a warp of each block, with no barrier between steps.
+  __device__ Tally solve_by_one_warp(bool mine) {
+    __shared__ __align__(16) unsigned char found[sizeof(Prediction) + sizeof(Tally)];
+    if (threadIdx.x < kWarp) {
+      WarpTeam<kWarp, kWarp> alone;
+      const Tally tally = solve_list(alone, static_cast<int>(threadIdx.x), kWarp, mine);
+      if (threadIdx.x == 0) {
+        memcpy(found, &prediction_, sizeof prediction_);
+        memcpy(found + sizeof prediction_, &tally, sizeof tally);
+      }
+    }
+    __syncthreads();
+    memcpy(&prediction_, found, sizeof prediction_);
+    Tally tally;
+    memcpy(&tally, found + sizeof prediction_, sizeof tally);
+    return tally;
+  }
+
+  /// E of the numbers of a pack.
+  [[nodiscard]] __device__ auto powers(int v) const {
+    if constexpr (kReplaces) {
+      return row_.values(v);
+    } else {
+      using Numbers = decltype(row_.values(v));
+      if constexpr (kLists) {
+        if (!list_.has(v)) return Numbers{};
+        if constexpr (!Prediction::kCheap) return list_.template pack<Numbers>(v);
+      }
+      Numbers numbers = row_.values(v);
+#pragma unroll
+      for (Real& x : numbers.values) x = value(x);
+      return numbers;
+    }
+  }
+
+  [[nodiscard]] __device__ auto sums_in_place() const {
+    return typename Prediction::template Sums<Real>(
+        row_.sum([&](Real d, int) { return prediction_.terms(d); }));
+  }
+
+  [[nodiscard]] __device__ TwoPowerSums<Real> tally_of(Real e, bool own) const {
+    if (!own_.exists) return {e, Real(0)};
+    return own ? TwoPowerSums<Real>() : TwoPowerSums<Real>(e, prediction_.powered(e));
+  }
+  /// e_of(x) is E of what the row has.
+  template <class Value>
+  [[nodiscard]] __device__ Tally tally_in_place(Value e_of) {
+    if (Prediction::kNormalized && !own_.exists) return {1, 0};
+    return reduced(team_, Tally(row_.sum(
+                              [&](Real x, int place) { return tally_of(e_of(x), place == own_.place); })));
+  }
+  template <class Group>
+  [[nodiscard]] __device__ Tally reduced(Group& group, const Tally& mine) const {
+    if (own_.exists) return group.reduce(mine, Plus());
+    return {Prediction::kNormalized ? 1.0 : group.reduce(mine.value, Plus()), 0};
+  }
+
+  Prediction& prediction_;
+  Row& row_;
+  Team& team_;
+  OwnColumn own_;
+  List list_;
+  Tally tally_;
 };
 
 }  // namespace fenchel::cuda::device
