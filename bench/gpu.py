@@ -33,7 +33,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 def parts(program: gpu_attention.Program) -> dict[str, Callable[[Limit], Table]]:
     """What measures each part of PARTS, in the same order."""
     functions: list[Callable[[Limit], Table]] = [gpu_maps.maps, gpu_maps.bfloat16, gpu_maps.float64, gpu_maps.packages]
-    functions += [gpu_maps.backward, gpu_losses.losses, gpu_losses.autograd, gpu_losses.soft, gpu_maps.fusedmax]
+    functions += [gpu_maps.backward, gpu_maps.fusedmax, gpu_losses.losses, gpu_losses.autograd, gpu_losses.soft]
     functions += [partial(f, program=program) for f in (gpu_attention.line, gpu_attention.plane, gpu_attention.small)]
     return dict(zip(PARTS, functions, strict=True))
 

@@ -36,7 +36,7 @@ class Program:
     """What bench_cuda measured; it runs when it is first asked. Without a program there are no columns of C++."""
 
     def __init__(self, path: pathlib.Path) -> None:
-        self.path, self.there = path, path.exists()
+        self.path, self.there = path.resolve(), path.exists()
         self.cases: dict[str, Measured] | None = None
         if not self.there:
             print(f"there is no program {path}, so the columns of C++ are left out")
