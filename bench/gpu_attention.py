@@ -223,8 +223,7 @@ def small(limit: Limit, program: Program) -> Table:
     exact = few(x)
     about = (
         "Microseconds of a call on 64 x 64 scores of N(0, 2^2) in float32, when many are made one after the other, and "
-        "of a node of a CUDA graph of 100 calls. The error is in units of float32's rounding of the row's largest "
-        "probability."
+        "of a node of a CUDA graph of 100 calls. The error is in units of 2^-24 of the row's largest probability."
     )
     table = Table(about, ["", "call, Python", *(["call, C++"] if program else []), "node of a graph", "error"])
 

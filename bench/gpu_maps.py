@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
@@ -38,10 +39,11 @@ def headings(alphas: Sequence[str]) -> list[str]:
 
 
 def forward(limit: Limit, dtype: torch.dtype, columns: Sequence[int], alphas: Sequence[str], times: bool) -> Table:
+    unit = f"2^{round(math.log2(torch.finfo(dtype).eps / 2))}"
     about = (
         f"Forward pass over {SIZE} scores of N(0, 2^2) in {kind(dtype)}, as a share of the speed of a copy"
         f"{', with milliseconds before it' if times else ''}. The error is the largest of all alphas, in units of "
-        "the type's rounding of the row's largest probability, against float64 on the CPU; sum - 1 is that of any row."
+        f"{unit} of the row's largest probability, against float64 on the CPU; sum - 1 is that of any row."
     )
     table = Table(about, ["columns", *headings(alphas), "torch softmax", "error", "sum - 1"])
 
