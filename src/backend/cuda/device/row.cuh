@@ -82,6 +82,15 @@ class RegisterRow {
   [[nodiscard]] __device__ auto sum(Function f) const {
     return sum_of_packs<0, kPacks>(f);
   }
+  /// Nothing that was computed from its numbers before is kept in registers: there is no room for it, and it
+  /// is cheap.
+  __device__ void compute_anew() {
+#pragma unroll
+    for (Pack<T>& pack : packs_) {
+      uint4& bits = reinterpret_cast<uint4&>(pack);
+      asm volatile("" : "+r"(bits.x), "+r"(bits.y), "+r"(bits.z), "+r"(bits.w));
+    }
+  }
   /// Keeps f of each value in its place, where numbers are stored as they are computed with.
   template <class Function>
   __device__ void replace(Function f) {

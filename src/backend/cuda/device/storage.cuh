@@ -261,6 +261,8 @@ class AnyRows {
     bytes_.outer_stride = of.outer_stride * kBytes<T>;
   }
   [[nodiscard]] __device__ AnyRow row(index_t i) const { return {bytes_.row(i), step_, type_}; }
+  /// Whether they are not null.
+  [[nodiscard]] __device__ bool exists() const { return bytes_.data != nullptr; }
 
  private:
   template <class T>

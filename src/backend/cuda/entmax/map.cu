@@ -1,41 +1,7 @@
-#include "backend/cuda/entmax/rows.cuh"
+#include "backend/cuda/entmax/tasks.hpp"
 #include "fenchel/backend/cuda/entmax.hpp"
 
 namespace fenchel::cuda {
-namespace {
-
-/// p = E / sum E.
-template <class Real>
-struct WriteMap {
-  static constexpr device::Use kUse = device::Use::map;
-  struct Nothing {};
-
-  device::AnyRows p;
-
-  __device__ Nothing load(index_t) const { return {}; }
-  template <class Row, class Team, class Prediction>
-  __device__ void held(Row& row, Team& team, index_t i, Real, Nothing, Prediction& prediction, bool valid,
-                       bool wanted) const {
-    const device::Solution<Prediction, Row, Team, kUse> solution(prediction, row, team, valid);
-    if (!wanted) return;
-    solution.write(p.row(i), scale_of(solution.tally().value, valid));
-  }
-  template <class Row, class Team, class Prediction>
-  __device__ void read(const Row& row, Team& team, index_t i, Real, Prediction& prediction, bool valid,
-                       bool wanted) const {
-    double sum = 0;
-    row.for_each([&](Real d, index_t) { sum += prediction.value(d); });
-    const Real scale = scale_of(team.reduce(sum, device::Plus()), valid);
-    if (wanted) row.write(p.row(i), [&](Real d, index_t) { return scale * prediction.value(d); });
-  }
-
- private:
-  __device__ static Real scale_of(double sum, bool valid) {
-    return valid ? static_cast<Real>(1 / sum) : std::numeric_limits<Real>::quiet_NaN();
-  }
-};
-
-}  // namespace
 
 template <class T>
 void entmax(Input<T> scores, PerRow alpha, DeviceRows<T> p, Stream stream) {
@@ -44,7 +10,8 @@ void entmax(Input<T> scores, PerRow alpha, DeviceRows<T> p, Stream stream) {
   check_same_shape(kWhere, "p", p, "scores", scores);
   check_alpha(kWhere, alpha, scores.rows);
   if (scores.rows == 0) return;
-  launch_entmax_rows<T>(kWhere, scores, alpha, WriteMap<Computed<T>>{p}, stream);
+  const bool held = launch_held<T>(kWhere, scores, alpha, RowTask<Computed<T>>{p}, stream);
+  launch_reading<T>(kWhere, scores, alpha, p, held, stream);
 }
 
 template void entmax(Input<double>, PerRow, DeviceRows<double>, Stream);

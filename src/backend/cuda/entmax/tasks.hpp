@@ -1,17 +1,14 @@
 #pragma once
 
+#include <string_view>
+
+#include "backend/cuda/device/entmax/kind.hpp"
 #include "backend/cuda/device/storage.cuh"
 #include "backend/cuda/entmax/targets.hpp"
 #include "fenchel/core/rows.hpp"
 
-/// What is done with the predictions of rows, and who does it. Numbers of a null array are not computed.
+/// What is done with the predictions of rows, and who does it. What is null is not computed.
 namespace fenchel::cuda {
-
-/// Rows of scores with an alpha for each, all of them on a GPU.
-struct ScoreRows {
-  device::AnyRows rows;
-  PerRow alpha;
-};
 
 /// p of each row in `out`; or, where there are classes, each row's loss, and weight (p - q) in `out`.
 template <class Real>
@@ -34,19 +31,30 @@ struct LossTask {
   const Real* weights = nullptr;
 };
 
-/// For rows in registers: does the task and returns true where the columns are neighbours and fit. T is the
-/// storage type, alpha at most 2; rows of another alpha are left alone.
+/// What the host knows of alpha when it chooses a kernel.
+inline device::Kind kind_of(const PerRow& alpha) {
+  if (alpha.per_row()) return device::Kind::any;
+  if (alpha[0] == 1) return device::Kind::softmax;
+  return alpha[0] == 2 || alpha[0] == 1.5 ? device::Kind::whole : device::Kind::any;
+}
+
+/// Rows in registers, where columns are neighbours and few enough: false where they are not, and nothing is
+/// done. Rows of alpha > 2 are left alone.
 template <class T>
 bool launch_held(std::string_view where, const DeviceRows<const T>& z, PerRow alpha,
                  const RowTask<Computed<T>>& task, Stream stream);
-/// The same for losses of distributions, alpha = 1, 3/2 or 2.
+/// The same of losses of distributions in double and float, and of one alpha that is 1, 3/2 or 2.
 template <class T>
 bool launch_held_soft(std::string_view where, const DeviceRows<const T>& z, PerRow alpha,
                       const LossTask<Computed<T>>& task, Stream stream);
 
-/// For rows that are read at each visit, with Real to compute in.
-template <class Real>
-void launch_reading(std::string_view where, const ReadingRows& z, PerRow alpha, const RowTask<Real>& task,
-                    Stream stream);
+/// Rows in memory, of any length: p, or a task. Only those of alpha > 2 where `held` says that the others are
+/// done.
+template <class T>
+void launch_reading(std::string_view where, const DeviceRows<const T>& z, PerRow alpha, DeviceRows<T> p,
+                    bool held, Stream stream);
+template <class T>
+void launch_reading(std::string_view where, const DeviceRows<const T>& z, PerRow alpha,
+                    const LossTask<Computed<T>>& task, bool held, Stream stream);
 
 }  // namespace fenchel::cuda

@@ -1,13 +1,11 @@
 #pragma once
 
+#include "backend/cuda/device/entmax/kind.hpp"
 #include "backend/cuda/device/entmax/powers.cuh"
 #include "backend/cuda/device/entmax/support.cuh"
 
 /// entmax of the row that a team holds: a functor from d = z - max z to E = p / P, not yet normalised.
 namespace fenchel::cuda::device {
-
-/// What the host knows of alpha when it chooses a kernel: 1, 2 or 3/2, or any.
-enum class Kind { softmax, whole, any };
 
 template <class Real, Kind kKind>
 class Prediction;
@@ -106,7 +104,8 @@ class Solution {
   }
 
   /// Writes scale E.
-  __device__ void write(const AnyRow& out, Real scale) const {
+  __device__ void write(const AnyRow& out, Real scale) {
+    row_.compute_anew();
     row_.write(out, [&](int v) {
       auto numbers = powers(v);
 #pragma unroll
@@ -133,6 +132,7 @@ class Solution {
   __device__ List listed() {
     if constexpr (kLists) {
       start_below<Prediction, Row>(prediction_, row_.largest_value(), team_);
+      row_.compute_anew();
       return List(row_, row_.above(prediction_.cut()), own_.place, team_);
     } else {
       return {};
@@ -221,7 +221,8 @@ class Solution {
     }
   }
 
-  [[nodiscard]] __device__ auto sums_in_place() const {
+  [[nodiscard]] __device__ auto sums_in_place() {
+    row_.compute_anew();
     return typename Prediction::template Sums<Real>(
         row_.sum([&](Real d, int) { return prediction_.terms(d); }));
   }

@@ -1,0 +1,84 @@
+#pragma once
+
+#include "backend/cuda/entmax/loss_terms.cuh"
+#include "backend/cuda/entmax/rows.cuh"
+
+namespace fenchel::cuda {
+namespace device {
+
+/// Does a RowTask with a row in registers. Maps and losses of classes are one kernel: they differ in little
+/// but what is summed once a row is solved.
+template <class Real>
+struct DoRowTask {
+  static constexpr bool kKeepsScores = false;
+
+  RowTask<Real> task;
+  AnyRows scores;
+
+  /// The class of a row, and its score; no class is -1, for which no column is looked up.
+  struct Label {
+    index_t column;
+    Real score;
+  };
+  [[nodiscard]] __device__ Label load(index_t i) const {
+    if (task.classes == nullptr) return {-1, Real(0)};
+    const index_t column = task.classes[i];
+    const bool exists = column >= 0 && column < scores.cols;
+    return {column, exists ? scores.row(i).template as<Real>(column) : Real(0)};
+  }
+
+  template <class Row, class Team, class Prediction>
+  __device__ void operator()(Row& row, Team& team, const ScoredRow<Real>& scored, const Label& label,
+                             Prediction& prediction) const {
+    const bool has_class = task.classes != nullptr;
+    const OwnColumn own{has_class, has_class ? row.place_of(label.column) : -1};
+    Solution<Prediction, Row, Team, kKeepsScores> solution(prediction, row, team, scored.valid, own);
+    if (!scored.wanted) return;
+    const double others = solution.tally().value;
+    if (!has_class) return solution.write(task.out.row(scored.i), scale_of(others, scored.valid));
+    const bool ignored = label.column == task.ignored;
+    const bool known = scored.valid && label.column >= 0 && label.column < scores.cols;
+    const Real d = max(label.score - scored.top, kMasked<Real>), e = solution.value(known ? d : Real(0));
+    const double total = Prediction::kNormalized ? 1.0 : others + double{e};
+    const Real scale = scale_of(total, known);
+    if (task.out.exists()) {
+      const Real weight = task.weights == nullptr ? Real(1) : task.weights[scored.i];
+      const AnyRow out = task.out.row(scored.i);
+      solution.write(out, ignored ? Real(0) : weight * scale);
+      if (own.place >= 0 && !ignored) out.store(label.column, -weight * (scale * static_cast<Real>(others)));
+    }
+    if (task.loss == nullptr || team.rank() != 0) return;
+    Real loss = scale;
+    if (known) {
+      loss = d > kMasked<Real>
+                 ? class_loss(prediction, scored.am1, d, e, others, solution.tally().escort)
+                 : -kLowest<Real>;
+    }
+    task.loss[scored.i] = ignored ? Real(0) : loss;
+  }
+
+ private:
+  [[nodiscard]] __device__ static Real scale_of(double sum, bool valid) {
+    return valid ? static_cast<Real>(1 / sum) : std::numeric_limits<Real>::quiet_NaN();
+  }
+};
+
+}  // namespace device
+
+template <class T>
+bool launch_held(std::string_view where, const DeviceRows<const T>& z, PerRow alpha,
+                 const RowTask<Computed<T>>& task, Stream stream) {
+  using device::Kind;
+  if (!alpha.per_row() && alpha[0] > 2) return true;
+  const device::DoRowTask<Computed<T>> do_task{task, z};
+  switch (kind_of(alpha)) {
+    case Kind::softmax:
+      return launch_kind<Kind::softmax, false>(where, z, alpha, do_task, stream);
+    case Kind::whole:
+      return launch_kind<Kind::whole, false>(where, z, alpha, do_task, stream);
+    default:
+      return launch_kind<Kind::any, false>(where, z, alpha, do_task, stream);
+  }
+}
+
+}  // namespace fenchel::cuda
