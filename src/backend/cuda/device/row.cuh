@@ -59,8 +59,19 @@ class RegisterRow {
     for (int v = 0; v < kPacks; ++v) top = larger_or_nan(top, largest_of(packs_[v], type_));
     return top;
   }
-  __device__ void centre(Real top) { top_ = top; }
-  /// The largest value, after centre().
+  /// Values take the place of numbers that are stored as they are computed with.
+  __device__ void centre(Real top) {
+    if constexpr (kStoresReal) {
+#pragma unroll
+      for (Pack<T>& pack : packs_) {
+#pragma unroll
+        for (Real& x : pack.values) x = max(x - top, kMasked<Real>);
+      }
+    } else {
+      top_ = top;
+    }
+  }
+  /// The largest value.
   [[nodiscard]] __device__ Real largest_value() const { return max(largest() - top_, kMasked<Real>); }
   /// The packs that have a value above the cut, a bit each.
   [[nodiscard]] __device__ unsigned above(Real cut) const {
@@ -69,13 +80,17 @@ class RegisterRow {
     for (int v = 0; v < kPacks; ++v) packs |= largest_of(packs_[v], type_) - top_ > cut ? 1u << v : 0u;
     return packs;
   }
-  /// The values of a pack.
-  [[nodiscard]] __device__ Numbers<T> values(int v) const {
-    Numbers<T> d = unpacked(packs_[v], type_);
+  /// The values of a pack: of this row, or of one that was kept as it is stored.
+  [[nodiscard]] __device__ Numbers<T> values(int v) const { return values(packs_[v]); }
+  [[nodiscard]] __device__ Numbers<T> values(const Pack<T>& pack) const {
+    Numbers<T> d = unpacked(pack, type_);
+    if constexpr (!kStoresReal) {
 #pragma unroll
-    for (int e = 0; e < kSize; ++e) d.values[e] = max(d.values[e] - top_, kMasked<Real>);
+      for (Real& x : d.values) x = max(x - top_, kMasked<Real>);
+    }
     return d;
   }
+  [[nodiscard]] __device__ const Pack<T>& stored(int v) const { return packs_[v]; }
   /// The sum of f(value, place) over all; equal numbers are summed without rounding, as two by two they make
   /// powers of two of them.
   template <class Function>
@@ -96,12 +111,10 @@ class RegisterRow {
   __device__ void replace(Function f) {
     static_assert(kStoresReal);
 #pragma unroll
-    for (int v = 0; v < kPacks; ++v) {
-      const Numbers<T> d = values(v);
+    for (Pack<T>& pack : packs_) {
 #pragma unroll
-      for (int e = 0; e < kSize; ++e) packs_[v].values[e] = f(d.values[e]);
+      for (Real& x : pack.values) x = f(x);
     }
-    top_ = 0;
   }
   /// Writes f(number of a pack), the numbers for its places, in the type that they are stored or computed in.
   template <class Function>

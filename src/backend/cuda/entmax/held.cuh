@@ -45,7 +45,8 @@ struct DoRowTask {
       const Real weight = task.weights == nullptr ? Real(1) : task.weights[scored.i];
       const AnyRow out = task.out.row(scored.i);
       solution.write(out, ignored ? Real(0) : weight * scale);
-      if (own.place >= 0 && !ignored) out.store(label.column, -weight * (scale * static_cast<Real>(others)));
+      const Real rest = e == 0 ? Real(1) : scale * static_cast<Real>(others);  // 1 - p
+      if (own.place >= 0 && !ignored) out.store(label.column, known ? -weight * rest : scale);
     }
     if (task.loss == nullptr || team.rank() != 0) return;
     Real loss = scale;

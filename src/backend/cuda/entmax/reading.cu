@@ -9,6 +9,14 @@ namespace fenchel::cuda {
 namespace device {
 namespace {
 
+/// The sum of E over a row whose prediction is solved.
+template <class Row, class Team, class Prediction>
+__device__ double sum_of_powers(const Row& row, Team& team, const Prediction& prediction) {
+  CarefulSums<TwoPowerSums<double>> sums;
+  row.for_each([&](auto d, index_t) { sums.add({prediction.value(d), 0}); });
+  return team.reduce(sums.sums().value, Plus());
+}
+
 /// Writes p of a row whose prediction is solved, if it is valid.
 template <class Real>
 struct WriteMap {
@@ -17,9 +25,7 @@ struct WriteMap {
   template <class Row, class Team, class Prediction>
   __device__ void operator()(const Row& row, Team& team, index_t i, double, const Prediction& prediction,
                              bool valid, bool wanted) const {
-    double sum = 0;
-    row.for_each([&](Real d, index_t) { sum += prediction.value(d); });
-    sum = team.reduce(sum, Plus());
+    const double sum = sum_of_powers(row, team, prediction);
     const Real scale = valid ? static_cast<Real>(1 / sum) : std::numeric_limits<Real>::quiet_NaN();
     if (wanted) row.write(p.row(i), [&](Real d, index_t) { return scale * prediction.value(d); });
   }
@@ -52,9 +58,7 @@ struct WriteLoss {
     const bool soft = targets.classes == nullptr, ignored = targets.is_ignored(i);
     const index_t label = soft ? -1 : targets.classes[i];
     const bool known = valid && (soft || (label >= 0 && label < cols));
-    double total = 0;
-    row.for_each([&](Real d, index_t) { total += prediction.value(d); });
-    total = team.reduce(total, Plus());
+    const double total = sum_of_powers(row, team, prediction);
     const double scale = known ? 1 / total : nan("");
     const PredictedRow predicted(am1, scale * double{prediction.value(Real(0))});
     const auto q_of = [&](index_t j) {

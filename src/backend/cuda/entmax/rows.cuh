@@ -23,7 +23,7 @@ struct ScoredRow {
 
 /// So many threads of a multiprocessor have rows on their way at once: with more registers each, fewer.
 template <class Row>
-inline constexpr int kThreadsAtOnce = Row::kPacks > 8 ? 512 : Row::kPacks > 4 ? 1024 : 1152;
+inline constexpr int kThreadsAtOnce = Row::kPacks > 4 ? 1024 : 1152;
 
 /// Rows of alpha up to 2, or of none. do_task.load(i) reads what it needs besides the scores, while they are
 /// on their way, and do_task(row, team, scored, loaded, prediction) solves and writes.
@@ -49,15 +49,16 @@ __global__ void __launch_bounds__(Team::kBlockThreads, kThreadsAtOnce<Row> / Tea
 }  // namespace device
 
 /// The threads of a row by its length: true where use.operator()<Team, Row>() launched. A thread has up to
-/// 128 bytes of numbers in registers, and twice as many on GPUs that have clusters: others have no shared
-/// memory for it. Rows of double, and those of kFew, have fewer teams.
+/// 128 bytes of numbers in registers, and half of it where they have 2 bytes each. Rows of double, and those
+/// of kFew, have fewer teams.
 template <class T, bool kFew, class Use>
 bool with_team(const DeviceRows<const T>& z, const Use& use) {
   using device::BlockTeam, device::WarpTeam;
   constexpr bool kAll = sizeof(T) < 8 && !kFew;
+  constexpr int kPacks = sizeof(T) == 2 ? 4 : 8;
   const bool aligned = is_packed(z);
-  const auto fits = [&]<class Team, int kPacks>() {
-    using Row = device::RegisterRow<device::Payload<T>, Team::kSize, kPacks>;
+  const auto fits = [&]<class Team, int kCount>() {
+    using Row = device::RegisterRow<device::Payload<T>, Team::kSize, kCount>;
     if (z.cols > Row::kCapacity - (aligned ? 0 : Row::kSize - 1)) return false;
     use.template operator()<Team, Row>();
     return true;
@@ -65,23 +66,29 @@ bool with_team(const DeviceRows<const T>& z, const Use& use) {
   if (z.step != 1 && z.cols > 1) return false;
   if constexpr (kAll) {
     if (fits.template operator()<WarpTeam<128, 8>, 1>()) return true;
+    if (fits.template operator()<WarpTeam<128, 4>, 4>()) return true;
     if (fits.template operator()<WarpTeam<128, 8>, 4>()) return true;
   }
   if (fits.template operator()<WarpTeam<128, 16>, 4>()) return true;
   if constexpr (kAll) {
     if (fits.template operator()<WarpTeam<128, 32>, 4>()) return true;
   }
-  if (fits.template operator()<WarpTeam<128, 32>, 8>()) return true;
-  if constexpr (kAll) {
-    if (fits.template operator()<BlockTeam<64>, 8>()) return true;
+  if constexpr (kPacks > 4) {
+    if (fits.template operator()<WarpTeam<128, 32>, kPacks>()) return true;
   }
-  if (fits.template operator()<BlockTeam<128>, 8>()) return true;
   if constexpr (kAll) {
-    if (fits.template operator()<BlockTeam<256>, 8>()) return true;
+    if (fits.template operator()<BlockTeam<64>, kPacks>()) return true;
   }
-  if (fits.template operator()<BlockTeam<512>, 8>()) return true;
+  if (fits.template operator()<BlockTeam<128>, kPacks>()) return true;
+  if constexpr (kAll) {
+    if (fits.template operator()<BlockTeam<256>, kPacks>()) return true;
+  }
+  if (fits.template operator()<BlockTeam<512>, kPacks>()) return true;
+  if constexpr (kPacks < 8) {
+    if (fits.template operator()<BlockTeam<512>, 8>()) return true;
+  }
   if (!has_clusters()) return false;
-  if (fits.template operator()<BlockTeam<512>, 16>()) return true;
+  if (fits.template operator()<BlockTeam<512, 2>, 8>()) return true;
   if constexpr (kAll) return fits.template operator()<BlockTeam<512, 8>, 8>();
   return false;
 }

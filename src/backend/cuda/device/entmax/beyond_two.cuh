@@ -78,13 +78,13 @@ class BeyondTwo {
     constexpr double kRounding = 1e-15;  // of sums that are not compensated, as the CPU's are
     bool done = !wanted;
     for (int step = 0; step < kMostSteps && team.any(!done); ++step) {
-      TwoPowerSums<double> sums;  // the mass, and its slope in q
+      CarefulSums<TwoPowerSums<double>> careful;  // the mass, and its slope in q
       row.for_each([&](Real d, index_t) {
         if (d < smallest_) return;
         const double log_p = d == smallest_ ? density_.log_q : log_density(double{d});
-        sums = sums + TwoPowerSums<double>(d == smallest_ ? density_.q : exp(log_p), density_.slope(log_p));
+        careful.add({d == smallest_ ? density_.q : exp(log_p), density_.slope(log_p)});
       });
-      sums = team.reduce(sums, Plus());
+      const TwoPowerSums<double> sums = team.reduce(careful.sums(), Plus());
       if (!done) done = density_.advance(sums.value - 1, sums.escort, kRounding);
     }
   }

@@ -21,6 +21,13 @@ template <class Scalar>
 struct PowerTerms {
   Scalar value = 0, escort = 0, second = 0;
 
+  PowerTerms() = default;
+  __device__ PowerTerms(Scalar v, Scalar e, Scalar s = 0) : value(v), escort(e), second(s) {}
+  template <class Terms>
+  __device__ explicit PowerTerms(const Terms& x) : value(x.value), escort(x.escort) {
+    if constexpr (requires { x.second; }) second = x.second;
+  }
+
   __device__ PowerTerms operator+(const PowerTerms& other) const {
     return {value + other.value, escort + other.escort, second + other.second};
   }
@@ -58,8 +65,8 @@ struct alignas(2 * sizeof(Scalar)) TwoPowerSums {
 
   TwoPowerSums() = default;
   __device__ TwoPowerSums(Scalar v, Scalar e) : value(v), escort(e) {}
-  template <class Real>
-  __device__ explicit TwoPowerSums(const TwoPowerSums<Real>& x)
+  template <class Terms>
+  __device__ explicit TwoPowerSums(const Terms& x)
       : value(static_cast<Scalar>(x.value)), escort(static_cast<Scalar>(x.escort)) {}
 
   __device__ TwoPowerSums operator+(const TwoPowerSums& other) const {

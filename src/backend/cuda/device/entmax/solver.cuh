@@ -68,18 +68,17 @@ __device__ inline void solve_in_memory(Prediction& prediction, const Row& row, T
   using Real = typename Row::Real;
   if constexpr (!std::is_base_of_v<ExponentialPower<Real>, Prediction>) {
     iterate(prediction, team, mine, [&] {
-      using Sums = typename Prediction::template Sums<double>;
-      Sums sums;
-      row.for_each([&](Real d, index_t) { sums = sums + Sums(prediction.terms(d)); });
-      return sums;
+      CarefulSums<PowerTerms<double>> sums;
+      row.for_each([&](Real d, index_t) { sums.add(PowerTerms<double>(prediction.terms(d))); });
+      return typename Prediction::template Sums<double>(sums.sums());
     });
   }
 }
 
-/// A row in registers and its prediction, solved if the row is `mine`. Rows of which a thread holds one pack
-/// are solved where they are. Others are solved in a list of what can have mass: where powers are dear all
-/// such values find room in it, and where they are cheap, rows of many such values are solved in registers.
-/// Where kKeepsScores, E does not take the place of the scores.
+/// A row in registers and its prediction, solved if the row is `mine`. Where powers are dear, where there are
+/// two bytes a number, and so many of them, and where barriers cost much, a list of what can have mass is
+/// solved. Rows are solved in registers else, and where powers are cheap and the list is long. Where
+/// kKeepsScores, E does not take the place of the scores.
 template <class Prediction, class Row, class Team, bool kKeepsScores>
 class Solution {
  public:
@@ -99,7 +98,7 @@ class Solution {
 
   /// E of a score.
   [[nodiscard]] __device__ Real value(Real d) const {
-    if constexpr (kExponential && sizeof(typename Row::Stored) == 2) return prediction_.quick_value(d);
+    if constexpr (kExponential && !Row::kStoresReal) return prediction_.quick_value(d);
     return prediction_.value(d);
   }
 
@@ -115,46 +114,61 @@ class Solution {
   }
 
  private:
-  static constexpr bool kLists = !kExponential && Row::kPacks > 1;
+  using PackNumbers = Numbers<typename Row::Stored>;
+  static constexpr bool kLists = [] {
+    if (kExponential || Row::kPacks == 1) return false;
+    return !Prediction::kCheap || !Row::kStoresReal || Team::kBlockThreads >= 512;
+  }();
   /// E takes the place of the scores.
   static constexpr bool kReplaces = !kLists && !kKeepsScores && Row::kStoresReal;
   /// Numbers of a row that a block has room for.
   static constexpr int kRoom = [] {
-    if constexpr (kLists) {
-      constexpr int kAll = Row::kItems * (Team::kSize / Team::kBlocks);
-      return !Prediction::kCheap ? kAll : Team::kInWarp ? kAll / 4 : std::min(kAll, kFewNumbers);
-    }
-    return 0;
+    constexpr int kAll = Row::kItems * (Team::kSize / Team::kBlocks);
+    return !Prediction::kCheap ? kAll : Team::kInWarp ? kAll / 4 : std::min(kAll, kFewNumbers);
   }();
-  struct NoList {};
+  struct NoList {
+    static constexpr bool kHoldsAll = false;
+  };
   using List = std::conditional_t<kLists, Support<Row, Team, kRoom>, NoList>;
 
+  /// Where powers are cheap, what can have mass at first; if that is too much, what can have it above a better
+  /// bound.
   __device__ List listed() {
     if constexpr (kLists) {
+      if constexpr (Prediction::kCheap) {
+        List list(row_, prediction_.cut(), own_.place, team_);
+        if (!team_.any(!list.is_whole())) return list;
+      }
       start_below<Prediction, Row>(prediction_, row_.largest_value(), team_);
-      row_.compute_anew();
-      return List(row_, row_.above(prediction_.cut()), own_.place, team_);
+      return List(row_, prediction_.cut(), own_.place, team_);
     } else {
       return {};
     }
   }
 
   __device__ Tally solve(bool mine) {
-    if constexpr (kLists && !Prediction::kCheap) {
-      if (!Team::kInWarp && list_.is_whole() && list_.count() <= kFewNumbers) return solve_by_one_warp(mine);
-      return solve_list(team_, Team::kInWarp ? team_.rank() : static_cast<int>(threadIdx.x),
-                        Team::kInWarp ? Team::kSize : Team::kBlockThreads, mine);
-    } else {
-      if constexpr (kLists && Team::kInWarp) {
-        if (!team_.any(!list_.is_whole())) return solve_list(team_, team_.rank(), Team::kSize, mine);
-      } else if constexpr (kLists) {
-        if (list_.is_whole()) return solve_by_one_warp(mine);
+    if constexpr (kLists) {
+      if constexpr (Team::kInWarp) {
+        if (List::kHoldsAll || !team_.any(!list_.is_whole())) {
+          return solve_list(team_, team_.rank(), Team::kSize, mine);
+        }
+      } else {
+        if (list_.is_whole() && list_.count() * Row::kSize <= kFewNumbers) return solve_by_one_warp(mine);
+        if constexpr (List::kHoldsAll) {
+          return solve_list(team_, static_cast<int>(threadIdx.x), Team::kBlockThreads, mine);
+        }
       }
-      return solve_in_place(mine);
     }
+    if constexpr (!List::kHoldsAll) return solve_in_place(mine);
   }
   __device__ Tally solve_in_place(bool mine) {
-    if constexpr (!kExponential) iterate(prediction_, team_, mine, [&] { return sums_in_place(); });
+    is_in_place_ = true;
+    if constexpr (!kExponential) {
+      if constexpr (Team::kInWarp && !kLists && Row::kPacks > 1) {
+        start_below<Prediction, Row>(prediction_, row_.largest_value(), team_);
+      }
+      iterate(prediction_, team_, mine, [&] { return sums_in_place(); });
+    }
     if constexpr (kReplaces) {
       row_.replace([&](Real d) { return value(d); });
       return tally_in_place([](Real e) { return e; });
@@ -163,11 +177,18 @@ class Solution {
     }
   }
 
-  /// Each thread has every stride-th number of the list, from the rank-th on.
+  /// Each thread has every stride-th number or pack of the list, from the rank-th on; E takes their place.
   template <class Group>
   __device__ Tally solve_list(Group& group, int rank, int stride, bool mine) {
     Real* const list = list_.numbers();
-    const int count = list_.count();
+    const int count = list_.count() * Row::kSize;
+    if constexpr (!Row::kStoresReal) {
+      for (int k = rank; k < list_.count(); k += stride) {
+        const auto pack = list_.template at<Pack<typename Row::Stored>>(k);
+        list_.template at<PackNumbers>(k) = row_.values(pack);
+      }
+      group.sync();
+    }
     iterate(prediction_, group, mine, [&] {
       CarefulSums<typename Prediction::Terms> sums;
 #pragma unroll 2
@@ -175,14 +196,12 @@ class Solution {
       return typename Prediction::template Sums<Real>(sums.sums());
     });
     CarefulSums<TwoPowerSums<Real>> tally;
-    if (!Prediction::kCheap || own_.exists) {
-      for (int k = rank; k < count; k += stride) {
-        const Real e = prediction_.value(list[k]);
-        tally.add(tally_of(e, k == list_.own()));
-        if constexpr (!Prediction::kCheap) list[k] = e;
-      }
-      group.sync();
+    for (int k = rank; k < count; k += stride) {
+      const Real e = prediction_.value(list[k]);
+      tally.add(tally_of(e, k == list_.own()));
+      list[k] = e;
     }
+    group.sync();
     return reduced(group, Tally(tally.sums()));
   }
 
@@ -205,20 +224,16 @@ class Solution {
   }
 
   /// E of the numbers of a pack.
-  [[nodiscard]] __device__ auto powers(int v) const {
-    if constexpr (kReplaces) {
-      return row_.values(v);
-    } else {
-      using Numbers = decltype(row_.values(v));
-      if constexpr (kLists) {
-        if (!list_.has(v)) return Numbers{};
-        if constexpr (!Prediction::kCheap) return list_.template pack<Numbers>(v);
-      }
-      Numbers numbers = row_.values(v);
-#pragma unroll
-      for (Real& x : numbers.values) x = value(x);
-      return numbers;
+  [[nodiscard]] __device__ PackNumbers powers(int v) const {
+    if constexpr (kReplaces) return row_.values(v);
+    if constexpr (kLists) {
+      if (!list_.has(v)) return {};
+      if (!is_in_place_) return list_.template at<PackNumbers>(list_.place_of(v));
     }
+    PackNumbers numbers = row_.values(v);
+#pragma unroll
+    for (Real& x : numbers.values) x = value(x);
+    return numbers;
   }
 
   [[nodiscard]] __device__ auto sums_in_place() {
@@ -235,6 +250,7 @@ class Solution {
   template <class Value>
   [[nodiscard]] __device__ Tally tally_in_place(Value e_of) {
     if (Prediction::kNormalized && !own_.exists) return {1, 0};
+    row_.compute_anew();
     return reduced(team_, Tally(row_.sum(
                               [&](Real x, int place) { return tally_of(e_of(x), place == own_.place); })));
   }
@@ -248,6 +264,7 @@ class Solution {
   Row& row_;
   Team& team_;
   OwnColumn own_;
+  bool is_in_place_ = !kLists;
   List list_;
   Tally tally_;
 };
