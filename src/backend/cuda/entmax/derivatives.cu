@@ -89,17 +89,25 @@ void launch_weighted(std::string_view where, const ProductViews<T>& views, PerRo
   } else {
     // Halves are computed with as many registers as floats: more of them than two packs a thread would spill.
     constexpr int kPacks = sizeof(T) == 2 ? 2 : 4;
-    const auto packed = [&]<class Team>() {
-      if (cols > index_t{Team::kSize} * kPacks * kSize || (Team::kBlocks > 1 && !has_clusters()))
-        return false;
-      by.template operator()<Team, HeldRow<Team, T, kSize, kPacks>>();
-      return true;
+    constexpr bool kFloat = std::is_same_v<T, float>;  // has a team for every length, others for each second
+    const auto packed = [&]<class Team, bool kUsed = true>() {
+      if constexpr (kUsed) {
+        const bool exists = Team::kBlocks == 1 || has_clusters();
+        if (!exists || cols > index_t{Team::kSize} * kPacks * kSize) return false;
+        by.template operator()<Team, HeldRow<Team, T, kSize, kPacks>>();
+      }
+      return kUsed;
     };
     if (packed.template operator()<WarpTeam<128, 8>>()) return;
+    if (packed.template operator()<WarpTeam<128, 16>, kFloat>()) return;
     if (packed.template operator()<WarpTeam<128, 32>>()) return;
+    if (packed.template operator()<BlockTeam<64>, kFloat>()) return;
     if (packed.template operator()<BlockTeam<128>>()) return;
+    if (packed.template operator()<BlockTeam<256>, kFloat>()) return;
     if (packed.template operator()<BlockTeam<512>>()) return;
+    if (packed.template operator()<BlockTeam<512, 2>, kFloat>()) return;
     if (packed.template operator()<BlockTeam<1024, 2>>()) return;
+    if (packed.template operator()<BlockTeam<512, 8>, kFloat>()) return;
     if (packed.template operator()<BlockTeam<1024, 8>>()) return;
   }
   if (!has_clusters()) return reading.template operator()<BlockTeam<1024>>();
