@@ -34,14 +34,14 @@ __global__ void __launch_bounds__(kSpaceThreads)
   });
 }
 
-template <int kD>
+/// In any dimension: what is differentiated in this direction is seldom what takes the time.
 __global__ void __launch_bounds__(kSpaceThreads)
     attend_jvp_kernel(DensitiesIn<AnyArray> p, FunctionArrays psi, TangentsIn<AnyArray> direction,
                       BasisTangentArrays<const double> basis_direction, AnyArray tangent,
                       int rows_per_block) {
-  for_each_pair<kD>(p, psi, rows_per_block, [&](const auto& row, auto d, index_t i, index_t j) {
-    SpaceSlopes<kD> slopes;
-    device::attend_pair<double, kD, Wanted::kAll, Family::kAny>(row, psi, d, j, p.mu.accuracy(), slopes);
+  for_each_pair<0>(p, psi, rows_per_block, [&](const auto& row, auto d, index_t i, index_t j) {
+    SpaceSlopes<0> slopes;
+    device::attend_pair<double, 0, Wanted::kAll, Family::kAny>(row, psi, d, j, p.mu.accuracy(), slopes);
     double sum = 0;
     for (int a = 0, k = 0; a < d; ++a) {
       double along = direction.mu[i * d + a];
@@ -82,11 +82,10 @@ void attend_jvp_space(const DensityArrays<Real>& p, const FunctionArrays& psi,
                       const DensityTangentArrays<const Real>& direction,
                       const BasisTangentArrays<const double>& basis_direction, Real* tangent, Stream stream) {
   constexpr std::string_view kWhere = "cuda::attend_jvp";
+  check_dimension(kWhere, psi.dimension, Dimension<0>::kMost);
   const int rows = space_rows(p.rows);
-  with_dimension(kWhere, psi.dimension, [&](auto dimension) {
-    launch(kWhere, attend_jvp_kernel<dimension()>, space_grid(kWhere, p.rows, rows), dim3(kSpaceThreads), 0,
-           stream, p, psi, direction, basis_direction, tangent, rows);
-  });
+  launch(kWhere, attend_jvp_kernel, space_grid(kWhere, p.rows, rows), dim3(kSpaceThreads), 0, stream, p, psi,
+         direction, basis_direction, tangent, rows);
 }
 
 template void attend_space(const DensityArrays<float>&, const FunctionArrays&, float*, Stream);

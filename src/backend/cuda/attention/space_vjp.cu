@@ -34,25 +34,24 @@ __global__ void __launch_bounds__(kSpaceThreads)
   }
 }
 
-/// A block a function. Its densities are prepared by each thread anew: no memory is asked for that would keep
-/// the sums of several functions.
-template <int kD>
+/// A block a function, in any dimension. Its densities are prepared by each thread anew: no memory is asked
+/// for that would keep the sums of several functions.
 __global__ void __launch_bounds__(kSpaceThreads)
     attend_basis_kernel(DensitiesIn<AnyArray> p, FunctionArrays psi, AnyArray cotangent,
                         BasisTangentArrays<double> gradient) {
   __shared__ double shared[2 * kWarps];
-  const Dimension<kD> d{static_cast<int>(psi.dimension)};
+  const Dimension<0> d{static_cast<int>(psi.dimension)};
   const index_t j = blockIdx.x;
-  SpaceSlopes<kD> sum;
+  SpaceSlopes<0> sum;
   sum.fill(d, 0);
   for (index_t i = threadIdx.x; i < p.rows; i += kSpaceThreads) {
     const double factor = cotangent[i * psi.count + j];
     if (factor == 0) continue;
-    SpaceRow<kD> row;
+    SpaceRow<0> row;
     row.load(p, d, i, false);
-    SpaceSlopes<kD> slopes;
-    device::attend_pair<double, kD, Wanted::kBasisToo, Family::kAny>(row, psi, d, j,
-                                                                     detail::Accuracy::kDouble, slopes);
+    SpaceSlopes<0> slopes;
+    device::attend_pair<double, 0, Wanted::kBasisToo, Family::kAny>(row, psi, d, j, detail::Accuracy::kDouble,
+                                                                    slopes);
     for (int a = 0; a < d; ++a) sum.by_mu[a] += factor * slopes.by_mu[a];
     for (int k = 0; k < d * (d + 1) / 2; ++k) sum.by_covariance[k] += factor * slopes.by_covariance[k];
   }
@@ -93,10 +92,10 @@ void attend_vjp_space(const DensityArrays<Real>& p, const FunctionArrays& psi, c
         run(attend_vjp_kernel<KnownArray<Real>, Real, 2, Wanted::kGradient, family()>);
       });
     }
-    if (basis_gradient.mu == nullptr && basis_gradient.Sigma == nullptr) return;
-    launch(kWhere, attend_basis_kernel<kD>, grid_of(kWhere, psi.count), dim3(kSpaceThreads), 0, stream, p,
-           psi, cotangent, basis_gradient);
   });
+  if (basis_gradient.mu == nullptr && basis_gradient.Sigma == nullptr) return;
+  launch(kWhere, attend_basis_kernel, grid_of(kWhere, psi.count), dim3(kSpaceThreads), 0, stream, p, psi,
+         cotangent, basis_gradient);
 }
 
 template void attend_vjp_space(const DensityArrays<float>&, const FunctionArrays&, const float*,
