@@ -1,5 +1,5 @@
 # The commands of this repository; the work itself is in CMakePresets.json and scripts/.
-.PHONY: help bootstrap run unit test test-gpu build bench asan fuzz tidy format clean
+.PHONY: help bootstrap run unit test test-gpu build wheel bench asan fuzz tidy format clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -24,6 +24,9 @@ test-gpu: bootstrap ## build, and run the tests that need a GPU
 build: bootstrap ## build the library, the command, examples and benchmarks into build/release
 	cmake --preset release
 	cmake --build --preset release
+
+wheel: bootstrap ## build the Python wheel for everybody, for all GPUs of docs/cuda.md, into build/wheels
+	@scripts/wheel
 
 bench: build ## run every benchmark
 	@scripts/bench build/release/bench

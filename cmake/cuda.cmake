@@ -1,21 +1,63 @@
-# Enables CUDA where there is a compiler for it, and says which GPUs to compile for unless CMAKE_CUDA_ARCHITECTURES does.
+# Whether fenchel::cuda is built, and for which GPUs. After this FENCHEL_CUDA is ON, with the language enabled, or OFF.
+include_guard(DIRECTORY)
+if(PROJECT_IS_TOP_LEVEL)
+  set(default AUTO)
+else()
+  set(default OFF)
+endif()
+set(FENCHEL_CUDA ${default} CACHE STRING "Build fenchel::cuda: ON, OFF, or AUTO, where an architecture is named or a GPU is present")
+set_property(CACHE FENCHEL_CUDA PROPERTY STRINGS AUTO ON OFF)
+string(TOUPPER "${FENCHEL_CUDA}" wanted)
+if(NOT wanted MATCHES "^(AUTO|ON|OFF)$")
+  message(FATAL_ERROR "fenchel: FENCHEL_CUDA must be AUTO, ON or OFF, got ${FENCHEL_CUDA}")
+endif()
+set(FENCHEL_CUDA OFF)
+if(wanted STREQUAL "OFF")
+  return()
+endif()
+
+# fenchel_without_cuda(reason): ends this file. Who asked for CUDA by name does not get a library without it.
+macro(fenchel_without_cuda reason)
+  if(wanted STREQUAL "ON")
+    message(FATAL_ERROR "fenchel: FENCHEL_CUDA is ON, but ${reason}")
+  endif()
+  message(STATUS "fenchel: building without fenchel::cuda, since ${reason}")
+  return()
+endmacro()
+
+# Normal variables, so that a build folder remembers what somebody named and not what was found here.
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
+  if(wanted STREQUAL "ON")
+    # Machine code for Ampere, Hopper and Blackwell, and what the driver compiles for later ones.
+    set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 100)
+  else()
+    # Compute capability 9.0 is 90-real; GPUs before Ampere do not count. Drivers that run CUDA 12.8 know this question.
+    execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+      OUTPUT_VARIABLE capabilities RESULT_VARIABLE failed ERROR_QUIET)
+    if(failed)
+      set(capabilities "")
+    endif()
+    string(REGEX MATCHALL "([89]|[1-9][0-9])\\.[0-9]" CMAKE_CUDA_ARCHITECTURES "${capabilities}")
+    list(REMOVE_DUPLICATES CMAKE_CUDA_ARCHITECTURES)
+    list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "\\.([0-9])" "\\1-real")
+    if(NOT CMAKE_CUDA_ARCHITECTURES)
+      fenchel_without_cuda("no GPU is here; FENCHEL_CUDA=ON or CMAKE_CUDA_ARCHITECTURES=90 builds it all the same")
+    endif()
+  endif()
+endif()
+
 include(CheckLanguage)
 check_language(CUDA)
 if(NOT CMAKE_CUDA_COMPILER)
-  message(STATUS "fenchel: no CUDA compiler, building without fenchel::cuda")
-  return()
-endif()
-if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
-  # Machine code for Ampere, Hopper and Blackwell, and what the driver compiles for later ones.
-  set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 100 CACHE STRING "GPUs to compile for")
+  fenchel_without_cuda("there is no CUDA compiler; CMAKE_CUDA_COMPILER says where nvcc is")
 endif()
 enable_language(CUDA)
 if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.8)
-  message(STATUS "fenchel: fenchel::cuda needs CUDA 12.8 or newer, found ${CMAKE_CUDA_COMPILER_VERSION}, building without it")
-  set(FENCHEL_CUDA OFF)
-  return()
+  fenchel_without_cuda("CUDA ${CMAKE_CUDA_COMPILER_VERSION} is older than 12.8; CMAKE_CUDA_COMPILER names another nvcc")
 endif()
 find_package(CUDAToolkit REQUIRED)
+message(STATUS "fenchel: building fenchel::cuda for ${CMAKE_CUDA_ARCHITECTURES}")
+set(FENCHEL_CUDA ON)
 
 # fenchel_cuda_options(target): how CUDA sources are compiled. constexpr functions are functions of the device, too. CMake
 # 3.25 does not know what language standards nvcc 13 has.

@@ -3,19 +3,23 @@
 #include <cmath>
 #include <utility>
 
+#include "core/rolled.hpp"
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/index.hpp"
 
-/// Algebra of the small matrices of a kernel, n x n row by row, in memory of the caller.
+/// Algebra of the small matrices of a kernel, n x n row by row, in memory of the caller. n is an index_t, or
+/// of a type that knows it (core/rolled.hpp).
 namespace fenchel::detail {
 
 /// The lower triangular factor of a = factor factor^T, read from the lower triangle of a; what is above the
 /// diagonal of `factor` becomes 0. False unless a is positive definite; then the first bad pivot is on the
 /// diagonal of `factor`. factor may be a.
-FENCHEL_HD inline bool cholesky(const double* a, index_t n, double* factor) noexcept {
+template <class Size>
+FENCHEL_HD inline bool cholesky(const double* a, Size n, double* factor) noexcept {
   for (index_t i = 0; i < n; ++i) {
     for (index_t j = 0; j <= i; ++j) {
       double sum = a[i * n + j];
+      FENCHEL_ROLLED(n)
       for (index_t k = 0; k < j; ++k) sum -= factor[i * n + k] * factor[j * n + k];
       if (i == j && !(sum > 0 && std::isfinite(sum))) {
         factor[i * n + i] = sum;
@@ -23,33 +27,40 @@ FENCHEL_HD inline bool cholesky(const double* a, index_t n, double* factor) noex
       }
       factor[i * n + j] = i == j ? std::sqrt(sum) : sum / factor[j * n + j];
     }
+    FENCHEL_ROLLED(n)
     for (index_t j = i + 1; j < n; ++j) factor[i * n + j] = 0;
   }
   return true;
 }
 
 /// factor^-1 x in place, for a lower triangular factor.
-FENCHEL_HD inline void solve_lower(const double* factor, index_t n, double* x) noexcept {
+template <class Size>
+FENCHEL_HD inline void solve_lower(const double* factor, Size n, double* x) noexcept {
   for (index_t i = 0; i < n; ++i) {
+    FENCHEL_ROLLED(n)
     for (index_t k = 0; k < i; ++k) x[i] -= factor[i * n + k] * x[k];
     x[i] /= factor[i * n + i];
   }
 }
 
 /// factor^-T x in place.
-FENCHEL_HD inline void solve_upper(const double* factor, index_t n, double* x) noexcept {
+template <class Size>
+FENCHEL_HD inline void solve_upper(const double* factor, Size n, double* x) noexcept {
   for (index_t i = n - 1; i >= 0; --i) {
+    FENCHEL_ROLLED(n)
     for (index_t k = i + 1; k < n; ++k) x[i] -= factor[k * n + i] * x[k];
     x[i] /= factor[i * n + i];
   }
 }
 
 /// factor^-1 a factor^-T in place for a symmetric a, or factor^-T a factor^-1.
-template <class Solve>
-FENCHEL_HD inline void congruence(const double* factor, index_t n, double* a, Solve solve) noexcept {
+template <class Size, class Solve>
+FENCHEL_HD inline void congruence(const double* factor, Size n, double* a, Solve solve) noexcept {
   for (int side = 0; side < 2; ++side) {
+    FENCHEL_ROLLED(n)
     for (index_t i = 0; i < n; ++i) solve(factor, n, a + i * n);
     for (index_t i = 0; i < n; ++i) {
+      FENCHEL_ROLLED(n)
       for (index_t k = 0; k < i; ++k) std::swap(a[i * n + k], a[k * n + i]);
     }
   }
@@ -58,8 +69,10 @@ FENCHEL_HD inline void congruence(const double* factor, index_t n, double* a, So
 /// The eigenvalues of a symmetric a, on its diagonal when this is done, and its orthonormal eigenvectors, the
 /// columns of `vectors`: Jacobi's rotations, sweep by sweep. Errors are a few rounding errors of the norm of
 /// a; for a diagonal or 2 x 2 matrix, of each eigenvalue of a well-scaled one.
-FENCHEL_HD inline void symmetric_eigen(double* a, index_t n, double* vectors) noexcept {
+template <class Size>
+FENCHEL_HD inline void symmetric_eigen(double* a, Size n, double* vectors) noexcept {
   constexpr int kMaxSweeps = 30;
+  FENCHEL_ROLLED(n)
   for (index_t i = 0; i < n * n; ++i) vectors[i] = i % (n + 1) == 0;
   for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {
     bool rotated = false;
@@ -79,6 +92,7 @@ FENCHEL_HD inline void symmetric_eigen(double* a, index_t n, double* vectors) no
         a[p * n + p] -= tangent * off;
         a[q * n + q] += tangent * off;
         a[p * n + q] = a[q * n + p] = 0;
+        FENCHEL_ROLLED(n)
         for (index_t k = 0; k < n; ++k) {
           turn(vectors[k * n + p], vectors[k * n + q]);
           if (k == p || k == q) continue;

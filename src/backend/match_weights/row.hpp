@@ -119,10 +119,8 @@ FENCHEL_HD inline AlphaTerms alpha_terms(index_t d, double am1) noexcept {
   return {am1, log_gamma_ratio(d, am1), log_gamma_ratio_slope(d, am1)};
 }
 
-/// log kappa = am1 (log det(2 pi V) / 2 - D_n) + (2 + n am1) / 2 log1p((n + 2) am1 / 2). False where Sigma
-/// leaves the range of numbers.
-template <class Real>
-FENCHEL_HD inline bool match_scale(const AlphaTerms& alpha, index_t d, MatchedRow& row) noexcept {
+/// log kappa = am1 (log det(2 pi V) / 2 - D_n) + (2 + n am1) / 2 log1p((n + 2) am1 / 2).
+FENCHEL_HD inline void match_scale(const AlphaTerms& alpha, index_t d, MatchedRow& row) noexcept {
   const auto n = static_cast<double>(d);
   const double am1 = alpha.am1;
   const double half_log_det = (n * std::log(2 * std::numbers::pi) + row.log_det) / 2;
@@ -130,6 +128,11 @@ FENCHEL_HD inline bool match_scale(const AlphaTerms& alpha, index_t d, MatchedRo
   const double excess = half_log_det - alpha.ratio;
   row.kappa = std::exp(am1 * excess + near * log_room);
   row.kappa_slope = excess - am1 * alpha.ratio_slope + n / 2 * log_room + near * (n + 2) / (2 * (1 + room));
+}
+
+/// Whether Sigma is in the range of numbers.
+template <class Real>
+FENCHEL_HD inline bool scale_fits(index_t d, const MatchedRow& row) noexcept {
   for (index_t a = 0; a < d; ++a) {
     const auto entry = static_cast<Real>(row.kappa * row.covariance[a * d + a]);
     if (!(entry > 0 && entry <= std::numeric_limits<Real>::max())) return false;
@@ -152,8 +155,8 @@ struct MatchGradient {
   const double* a;  ///< A, in row.work
   double of_kappa, average;
 
-  template <class Real, class Offset>
-  [[nodiscard]] FENCHEL_HD double in_weight(const Real* of_mu, const Offset& offset, index_t d,
+  template <class Numbers, class Offset>
+  [[nodiscard]] FENCHEL_HD double in_weight(const Numbers& of_mu, const Offset& offset, index_t d,
                                             double total) const noexcept {
     double sum = -average;
     for (index_t k = 0; k < d; ++k) sum += offset[k] * (of_mu[k] + inner(a + k * d, offset, d));
@@ -161,8 +164,8 @@ struct MatchGradient {
   }
 };
 
-template <class Real>
-FENCHEL_HD inline MatchGradient match_gradient(const Real* of_scale, double am1, index_t d,
+template <class Numbers>
+FENCHEL_HD inline MatchGradient match_gradient(const Numbers& of_scale, double am1, index_t d,
                                                const MatchedRow& row) noexcept {
   double* const g = row.work;
   for (index_t a = 0; a < d * d; ++a) g[a] = row.kappa * of_scale[a];
@@ -194,8 +197,8 @@ struct MatchCurvature {
   [[nodiscard]] FENCHEL_HD double in_alpha(double kappa_slope, double curve, double d_alpha) const noexcept {
     return of_kappa * (d_log_kappa * kappa_slope + trace / 2 + curve * d_alpha) + of_moved * kappa_slope;
   }
-  template <class Real, class Offset>
-  [[nodiscard]] FENCHEL_HD double in_weight(const Real* of_mu, const Offset& offset, index_t d,
+  template <class Numbers, class Offset>
+  [[nodiscard]] FENCHEL_HD double in_weight(const Numbers& of_mu, const Offset& offset, index_t d,
                                             double total) const noexcept {
     double sum = share * average - d_average;
     for (index_t k = 0; k < d; ++k) {
@@ -206,8 +209,8 @@ struct MatchCurvature {
   }
 };
 
-template <class Real>
-FENCHEL_HD inline MatchCurvature match_curvature(const Real* of_mu, const Real* of_scale, double am1,
+template <class Numbers>
+FENCHEL_HD inline MatchCurvature match_curvature(const Numbers& of_mu, const Numbers& of_scale, double am1,
                                                  double total, double d_alpha, index_t d,
                                                  const MatchedRow& row) noexcept {
   const index_t d2 = d * d;

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "core/beta_gaussian/closed_line.hpp"
+#include "core/hd_long.hpp"
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/gamma_ratio.hpp"
 
@@ -47,7 +48,7 @@ FENCHEL_HD inline bool in_centre(const CentralBeta& law, const UnitPoint& at) no
 }
 
 /// P(y' < y) in the centre: 2 sqrt(y) (1 - y)^a / B sum_k (a + 1/2)_k / (3/2)_k y^k, of positive terms.
-FENCHEL_HD inline double inside(const CentralBeta& law, const UnitPoint& at) noexcept {
+FENCHEL_HD_LONG inline double inside(const CentralBeta& law, const UnitPoint& at) noexcept {
   constexpr int kTerms = 40;
   const double z = (law.a + 0.5) * at.y;
   double sum = 1, term = 1;
@@ -61,7 +62,7 @@ FENCHEL_HD inline double inside(const CentralBeta& law, const UnitPoint& at) noe
 /// P(y' > y) / (1 - y)^a beyond the centre: sqrt(y) / B over the even part of the continued fraction of the
 /// incomplete beta function [DLMF 8.17.22], in terms of y, where all parts of its b_m are positive; from its
 /// end. For large a it is that of erfc, which takes 85 / z steps, z = a y, for others 9.3 / sqrt(y).
-FENCHEL_HD inline double outside_ratio(const CentralBeta& law, const UnitPoint& at) noexcept {
+FENCHEL_HD_LONG inline double outside_ratio(const CentralBeta& law, const UnitPoint& at) noexcept {
   const double a = law.a, y = at.y, root = std::sqrt(y), z = (a + 1) * y;
   const double by_z = 85 / z + 7, by_y = 9.3 / root + 3;
   double fraction = 0, inverse_next = 0;
@@ -93,7 +94,7 @@ FENCHEL_HD inline double log_outside(const CentralBeta& law, const UnitPoint& at
 
 /// rho = sqrt(-log(1 - y)) of the y with P(y' > y) = 2 u, 0 < u < 1/2, by Halley's steps for the probability
 /// inside or the logarithm of the one outside, from erfc(rho a / sqrt(a + 1/4)) = 2 u, which is nearly so.
-FENCHEL_HD inline double root_log_quantile(const CentralBeta& law, double u) noexcept {
+FENCHEL_HD_LONG inline double root_log_quantile(const CentralBeta& law, double u) noexcept {
   constexpr int kSteps = 12;
   constexpr double kCubed = 1e-6;    // a step of this size leaves its cube
   constexpr double kSmall = 1e-290;  // 1 / u may overflow below

@@ -25,6 +25,11 @@ inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// A constant.
 FENCHEL_HD inline Jet constant(double value) { return {value, {}, {}}; }
 
+/// What each of the functions below begins with.
+FENCHEL_HD_LONG inline BetaGaussianConstants constants_of(index_t n, double log_det, double alpha) {
+  return beta_gaussian_constants(n, alpha - 1, log_det);
+}
+
 /// mean of e^{tx} over t in [0, 1].
 FENCHEL_HD_LONG inline Jet exp_mean(const Jet& x) {
   return compose(exp_moment<0>(x.value), exp_moment<1>(x.value), exp_moment<2>(x.value), x);
@@ -120,7 +125,7 @@ FENCHEL_HD inline Jet exponential(double value, double scale, double rate) {
 }
 
 FENCHEL_HD_LONG inline Jet log_density_jet(index_t n, const Jet& q, double log_det, double alpha) {
-  const BetaGaussianConstants c = beta_gaussian_constants(n, alpha - 1, log_det);
+  const BetaGaussianConstants c = constants_of(n, log_det, alpha);
   const double value = log_density(c, q.value);
   if (std::isinf(value) || std::isinf(alpha)) return constant(value);
   const ConstantJets jets(n, log_det, alpha);
@@ -165,7 +170,7 @@ FENCHEL_HD inline Jet uniform_jet(Function function, const BetaGaussianConstants
 
 /// For alpha > 1; a constant below, where it is infinite.
 FENCHEL_HD_LONG inline Jet log_radius2_jet(index_t n, double log_det, double alpha) {
-  const BetaGaussianConstants c = beta_gaussian_constants(n, alpha - 1, log_det);
+  const BetaGaussianConstants c = constants_of(n, log_det, alpha);
   if (!(alpha > 1)) return constant(kInf);
   Jet jet = std::isinf(alpha) ? uniform_jet(Function::log_radius2, c, 0)
                               : constant_jet(Function::log_radius2, ConstantJets(n, log_det, alpha));

@@ -34,11 +34,11 @@ struct LineJets {
   double c, c_slope;    ///< -d log x^2 / dlog_det at a fixed probability, and its derivative in alpha
   double alpha_motion;  ///< dx/dalpha at a fixed probability
 
-  FENCHEL_HD LineJets(double x, double log_det, double alpha, bool in_alpha)
+  FENCHEL_HD_LONG LineJets(double x, double log_det, double alpha, bool in_alpha)
       : log_p(log_density_jet(1, variable(0, x) * variable(0, x), log_det, alpha) +
               0.5 * variable(1, log_det)),
         p(std::exp(log_p.value)) {
-    const BetaGaussianConstants constants = beta_gaussian_constants(1, alpha - 1, log_det);
+    const BetaGaussianConstants constants = constants_of(1, log_det, alpha);
     const double width = 2 + constants.am1;
     c = determinant_exponent(constants);
     c_slope = 2 / (width * width);
@@ -90,7 +90,7 @@ FENCHEL_HD_LONG inline Jet quantile_jet(double u, double x, double log_det, doub
   const double half = at.c / 2;
   double log_p_alpha = at.log_p.gradient[0] * at.alpha_motion + at.log_p.gradient[2];
   if (alpha > 1 && tail < 0.5 && !std::isinf(alpha)) {
-    const BetaGaussianConstants c = beta_gaussian_constants(1, alpha - 1, log_det);
+    const BetaGaussianConstants c = constants_of(1, log_det, alpha);
     const EdgeOfLine edge(c, tail);
     at.p = std::exp(c.log_peak + log_det / 2 + edge.log_left / c.am1);
     at.log_p.gradient[0] = -2 * x / (c.radius2 * c.am1 * edge.left);
@@ -117,16 +117,18 @@ FENCHEL_HD_LONG inline Jet quantile_jet(double u, double x, double log_det, doub
 /// beta_gaussian_value and beta_gaussian_jet.
 FENCHEL_HD_LONG inline double value_of(Function function, index_t n, double argument, double log_det,
                                        double alpha) {
-  const BetaGaussianConstants c = beta_gaussian_constants(n, alpha - 1, log_det);
+  const BetaGaussianConstants c = constants_of(n, log_det, alpha);
   switch (function) {
     case Function::log_density:
       return log_density(c, argument);
     case Function::cross_omega:
       return beta_gaussian_conjugate(c) + argument / 2;
     case Function::entropy:
-      return -tsallis_negentropy(c, 1);
-    case Function::tsallis_entropy:
-      return std::isinf(c.variance_factor) ? kInf : std::isinf(alpha) ? 0 : -tsallis_negentropy(c, alpha);
+    case Function::tsallis_entropy: {
+      const bool shannon = function == Function::entropy;
+      if (!shannon && std::isinf(c.variance_factor)) return kInf;
+      return !shannon && std::isinf(alpha) ? 0 : -tsallis_negentropy(c, shannon ? 1 : alpha);
+    }
     case Function::log_variance:
       return std::log(c.variance_factor);
     case Function::log_radius2:
@@ -144,7 +146,7 @@ FENCHEL_HD_LONG inline double value_of(Function function, index_t n, double argu
 
 FENCHEL_HD inline Jet jet_of(Function function, index_t n, double argument, double log_det, double alpha,
                              bool in_alpha) {
-  const BetaGaussianConstants c = beta_gaussian_constants(n, alpha - 1, log_det);
+  const BetaGaussianConstants c = constants_of(n, log_det, alpha);
   const double value = value_of(function, n, argument, log_det, alpha);
   if (std::isnan(value)) {
     constexpr double kNone = kNaN;

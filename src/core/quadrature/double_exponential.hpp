@@ -20,21 +20,25 @@ class DoubleExponential {
 
   template <class F>
   [[nodiscard]] FENCHEL_HD double weighted(const F& f, double u) const {
-    const double half_pi = std::numbers::pi / 2, inner = half_pi * std::sinh(u),
-                 slope = half_pi * std::cosh(u);
-    if (std::isinf(lower_) && std::isinf(upper_)) return times(f(std::sinh(inner)), std::cosh(inner) * slope);
-    if (std::isinf(upper_)) return times(f(lower_ + std::exp(inner)), std::exp(inner) * slope);
-    if (std::isinf(lower_)) return times(f(upper_ - std::exp(inner)), std::exp(inner) * slope);
-    const double width = upper_ - lower_, near = 1 / (1 + std::exp(2 * std::abs(inner)));
-    const double t = u < 0 ? lower_ + width * near : upper_ - width * near;
-    if (t <= lower_ || t >= upper_) return 0;
-    return times(f(t), 2 * width * near * (1 - near) * slope);
+    const Node at = node(u);
+    const double value = at.inside ? f(at.t) : 0;
+    return value == 0 ? 0 : value * at.weight;  // what is 0 far out stays 0 where the weight overflows
   }
 
  private:
-  /// A density that is 0 far out stays 0 where the weight overflows.
-  FENCHEL_HD static double times(double value, double weight) noexcept {
-    return value == 0 ? 0 : value * weight;
+  struct Node {
+    double t, weight;  ///< dt/du
+    bool inside;       ///< rounding may take a t to an end
+  };
+  [[nodiscard]] FENCHEL_HD Node node(double u) const {
+    const double half_pi = std::numbers::pi / 2, inner = half_pi * std::sinh(u),
+                 slope = half_pi * std::cosh(u);
+    if (std::isinf(lower_) && std::isinf(upper_)) return {std::sinh(inner), std::cosh(inner) * slope, true};
+    if (std::isinf(upper_)) return {lower_ + std::exp(inner), std::exp(inner) * slope, true};
+    if (std::isinf(lower_)) return {upper_ - std::exp(inner), std::exp(inner) * slope, true};
+    const double width = upper_ - lower_, near = 1 / (1 + std::exp(2 * std::abs(inner)));
+    const double t = u < 0 ? lower_ + width * near : upper_ - width * near;
+    return {t, 2 * width * near * (1 - near) * slope, t > lower_ && t < upper_};
   }
 
   double lower_, upper_;

@@ -20,7 +20,7 @@ class Row : public SpaceRow {
     out[0][j] = at_.sums[lane];
     if (wanted == Wanted::kValues) return;
     last_ = nullptr;
-    space_slopes(shared_, p_.constants, at_.factor, at_.turns + lane * d_ * d_, at_.distance + lane,
+    space_slopes(d_, shared_, p_.constants, at_.factor, at_.turns + lane * d_ * d_, at_.distance + lane,
                  at_.sums + lane, kG, at_.vector, at_.matrix);
     for (index_t a = 0; a < d_; ++a) out[1 + a][j] = at_.vector[a];
     index_t block = 1 + d_;

@@ -43,7 +43,7 @@ class SpaceRow {
     const double* const covariance = psi_.Sigma.row(j);
     if (last_ == nullptr || !std::equal(covariance, covariance + d_ * d_, last_)) {
       std::copy(covariance, covariance + d_ * d_, at_.matrix);
-      congruence(at_.factor, d_, at_.matrix, solve_lower);
+      congruence(at_.factor, d_, at_.matrix, solve_lower<index_t>);
       symmetric_eigen(at_.matrix, d_, at_.axes);
       last_ = covariance;
     }

@@ -158,7 +158,8 @@ class WeightMatching {
       }
     }
     if (!invert_covariance(floor(row.length), d, row)) return Fault::kSingular;
-    return match_scale<Real>(alpha_terms(d, alpha_[i] - 1), d, row) ? Fault::kNone : Fault::kScale;
+    match_scale(alpha_terms(d, alpha_[i] - 1), d, row);
+    return scale_fits<Real>(d, row) ? Fault::kNone : Fault::kScale;
   }
 
   [[nodiscard]] double floor(index_t length) const noexcept {

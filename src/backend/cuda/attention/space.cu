@@ -1,5 +1,6 @@
 #include "backend/cuda/attention/space.hpp"
 
+#include "backend/cuda/attention/any_arrays.cuh"
 #include "backend/cuda/attention/space_launch.cuh"
 
 /// Values and their tangents, which each pair has for itself.
@@ -9,8 +10,8 @@ namespace {
 using device::Dimension, device::Family, device::SpaceRow, device::SpaceSlopes, device::Wanted;
 
 /// Calls body(row, i, j) for all pairs of a block, in the order of its threads.
-template <int kD, class Real, class Body>
-__device__ void for_each_pair(const DensityArrays<Real>& p, const FunctionArrays& psi, int rows_per_block,
+template <int kD, class Densities, class Body>
+__device__ void for_each_pair(const Densities& p, const FunctionArrays& psi, int rows_per_block,
                               const Body& body) {
   __shared__ SpaceRow<kD> rows[kMostSpaceRows];
   const Dimension<kD> d{static_cast<int>(psi.dimension)};
@@ -28,36 +29,37 @@ __global__ void __launch_bounds__(kSpaceThreads)
     attend_kernel(DensityArrays<Real> p, FunctionArrays psi, Real* r, int rows_per_block) {
   for_each_pair<kD>(p, psi, rows_per_block, [&](const auto& row, auto d, index_t i, index_t j) {
     SpaceSlopes<kD> slopes;
-    device::attend_pair<Real, kD, Wanted::kValues, kFamily>(row, psi, d, j, slopes);
+    device::attend_pair<Real, kD, Wanted::kValues, kFamily>(row, psi, d, j, kAccuracyOf<Real>, slopes);
     r[i * psi.count + j] = static_cast<Real>(slopes.value);
   });
 }
 
-template <class Real, int kD>
+/// In any dimension: what is differentiated in this direction is seldom what takes the time.
 __global__ void __launch_bounds__(kSpaceThreads)
-    attend_jvp_kernel(DensityArrays<Real> p, FunctionArrays psi, DensityTangentArrays<const Real> direction,
-                      BasisTangentArrays<const double> basis_direction, Real* tangent, int rows_per_block) {
-  for_each_pair<kD>(p, psi, rows_per_block, [&](const auto& row, auto d, index_t i, index_t j) {
-    SpaceSlopes<kD> slopes;
-    device::attend_pair<Real, kD, Wanted::kAll, Family::kAny>(row, psi, d, j, slopes);
+    attend_jvp_kernel(DensitiesIn<AnyArray> p, FunctionArrays psi, TangentsIn<AnyArray> direction,
+                      BasisTangentArrays<const double> basis_direction, AnyArray tangent,
+                      int rows_per_block) {
+  for_each_pair<0>(p, psi, rows_per_block, [&](const auto& row, auto d, index_t i, index_t j) {
+    SpaceSlopes<0> slopes;
+    device::attend_pair<double, 0, Wanted::kAll, Family::kAny>(row, psi, d, j, p.mu.accuracy(), slopes);
     double sum = 0;
     for (int a = 0, k = 0; a < d; ++a) {
       double along = direction.mu[i * d + a];
       if (basis_direction.mu != nullptr) along -= basis_direction.mu[j * d + a];
       sum += along * slopes.by_mu[a];
       for (int b = 0; b <= a; ++b, ++k) {
-        const auto entry = [a, b, d](const auto* matrix) {
-          const double lower = matrix[a * d + b];
-          return a == b ? lower : lower + static_cast<double>(matrix[b * d + a]);
+        const auto entry = [a, b, d](const auto& matrices, index_t at) {
+          const double lower = matrices[(at * d + a) * d + b];
+          return a == b ? lower : lower + matrices[(at * d + b) * d + a];
         };
-        sum += slopes.by_scale[k] * entry(direction.Sigma + i * d * d);
+        sum += slopes.by_scale[k] * entry(direction.Sigma, i);
         if (basis_direction.Sigma != nullptr) {
-          sum += slopes.by_covariance[k] * entry(basis_direction.Sigma + j * d * d);
+          sum += slopes.by_covariance[k] * entry(basis_direction.Sigma, j);
         }
       }
     }
-    if (direction.alpha != nullptr) sum += slopes.by_alpha * direction.alpha[i];
-    tangent[i * psi.count + j] = static_cast<Real>(sum);
+    if (direction.alpha.given()) sum += slopes.by_alpha * direction.alpha[i];
+    tangent.set(i * psi.count + j, sum);
   });
 }
 
@@ -80,11 +82,10 @@ void attend_jvp_space(const DensityArrays<Real>& p, const FunctionArrays& psi,
                       const DensityTangentArrays<const Real>& direction,
                       const BasisTangentArrays<const double>& basis_direction, Real* tangent, Stream stream) {
   constexpr std::string_view kWhere = "cuda::attend_jvp";
+  check_dimension(kWhere, psi.dimension, Dimension<0>::kMost);
   const int rows = space_rows(p.rows);
-  with_dimension(kWhere, psi.dimension, [&](auto dimension) {
-    launch(kWhere, attend_jvp_kernel<Real, dimension()>, space_grid(kWhere, p.rows, rows),
-           dim3(kSpaceThreads), 0, stream, p, psi, direction, basis_direction, tangent, rows);
-  });
+  launch(kWhere, attend_jvp_kernel, space_grid(kWhere, p.rows, rows), dim3(kSpaceThreads), 0, stream, p, psi,
+         direction, basis_direction, tangent, rows);
 }
 
 template void attend_space(const DensityArrays<float>&, const FunctionArrays&, float*, Stream);

@@ -61,9 +61,9 @@ void with_family(const PerRow& alpha, const Body& body) {
 namespace device {
 
 /// The rows [first, first + count) of a block, in its shared memory.
-template <int kD, class Real>
-__device__ void load_rows(SpaceRow<kD>* rows, const DensityArrays<Real>& p, Dimension<kD> d, index_t first,
-                          int count, bool curves = false) {
+template <int kD, class Densities>
+__device__ void load_rows(SpaceRow<kD>* rows, const Densities& p, Dimension<kD> d, index_t first, int count,
+                          bool curves = false) {
   for (int k = static_cast<int>(threadIdx.x); k < count; k += static_cast<int>(blockDim.x)) {
     rows[k].load(p, d, first + k, curves);
   }

@@ -10,11 +10,11 @@ using device::Dimension, device::Family, device::SpaceRow, device::SpaceSlopes, 
 
 constexpr int kWarps = kSpaceThreads / device::kWarp;
 
-/// A warp a row.
-template <class Real, int kD, Wanted kWanted, Family kFamily>
+/// A warp a row. Contours are summed in Number.
+template <class Array, class Number, int kD, Wanted kWanted, Family kFamily>
 __global__ void __launch_bounds__(kSpaceThreads)
-    attend_vjp_kernel(DensityArrays<Real> p, FunctionArrays psi, const Real* cotangent,
-                      DensityTangentArrays<Real> gradient, int rows_per_block) {
+    attend_vjp_kernel(DensitiesIn<Array> p, FunctionArrays psi, Array cotangent, TangentsIn<Array> gradient,
+                      int rows_per_block) {
   __shared__ SpaceRow<kD> rows[kMostSpaceRows];
   const Dimension<kD> d{static_cast<int>(psi.dimension)};
   const index_t first = static_cast<index_t>(blockIdx.x) * rows_per_block;
@@ -27,31 +27,31 @@ __global__ void __launch_bounds__(kSpaceThreads)
     device::RowGradient<kD, kWanted> sum(d);
     for (index_t j = lane; j < psi.count; j += device::kWarp) {
       SpaceSlopes<kD> slopes;
-      device::attend_pair<Real, kD, kWanted, kFamily>(rows[row], psi, d, j, slopes);
+      device::attend_pair<Number, kD, kWanted, kFamily>(rows[row], psi, d, j, p.mu.accuracy(), slopes);
       sum.add(d, cotangent[i * psi.count + j], slopes);
     }
     sum.store(d, gradient, i);
   }
 }
 
-/// A block a function. Its densities are prepared by each thread anew: no memory is asked for that would keep
-/// the sums of several functions.
-template <class Real, int kD>
+/// A block a function, in any dimension. Its densities are prepared by each thread anew: no memory is asked
+/// for that would keep the sums of several functions.
 __global__ void __launch_bounds__(kSpaceThreads)
-    attend_basis_kernel(DensityArrays<Real> p, FunctionArrays psi, const Real* cotangent,
+    attend_basis_kernel(DensitiesIn<AnyArray> p, FunctionArrays psi, AnyArray cotangent,
                         BasisTangentArrays<double> gradient) {
   __shared__ double shared[2 * kWarps];
-  const Dimension<kD> d{static_cast<int>(psi.dimension)};
+  const Dimension<0> d{static_cast<int>(psi.dimension)};
   const index_t j = blockIdx.x;
-  SpaceSlopes<kD> sum;
+  SpaceSlopes<0> sum;
   sum.fill(d, 0);
   for (index_t i = threadIdx.x; i < p.rows; i += kSpaceThreads) {
     const double factor = cotangent[i * psi.count + j];
     if (factor == 0) continue;
-    SpaceRow<kD> row;
+    SpaceRow<0> row;
     row.load(p, d, i, false);
-    SpaceSlopes<kD> slopes;
-    device::attend_pair<double, kD, Wanted::kBasisToo, Family::kAny>(row, psi, d, j, slopes);
+    SpaceSlopes<0> slopes;
+    device::attend_pair<double, 0, Wanted::kBasisToo, Family::kAny>(row, psi, d, j, detail::Accuracy::kDouble,
+                                                                    slopes);
     for (int a = 0; a < d; ++a) sum.by_mu[a] += factor * slopes.by_mu[a];
     for (int k = 0; k < d * (d + 1) / 2; ++k) sum.by_covariance[k] += factor * slopes.by_covariance[k];
   }
@@ -86,15 +86,16 @@ void attend_vjp_space(const DensityArrays<Real>& p, const FunctionArrays& psi, c
              cotangent, gradient, rows);
     };
     if (kD == 0 || gradient.alpha != nullptr) {
-      run(attend_vjp_kernel<Real, kD, Wanted::kAlphaToo, Family::kAny>);
+      run(attend_vjp_kernel<AnyArray, double, kD, Wanted::kAlphaToo, Family::kAny>);
     } else {
-      with_family<2>(p.alpha,
-                     [&](auto family) { run(attend_vjp_kernel<Real, 2, Wanted::kGradient, family()>); });
+      with_family<2>(p.alpha, [&](auto family) {
+        run(attend_vjp_kernel<KnownArray<Real>, Real, 2, Wanted::kGradient, family()>);
+      });
     }
-    if (basis_gradient.mu == nullptr && basis_gradient.Sigma == nullptr) return;
-    launch(kWhere, attend_basis_kernel<Real, kD>, grid_of(kWhere, psi.count), dim3(kSpaceThreads), 0, stream,
-           p, psi, cotangent, basis_gradient);
   });
+  if (basis_gradient.mu == nullptr && basis_gradient.Sigma == nullptr) return;
+  launch(kWhere, attend_basis_kernel, grid_of(kWhere, psi.count), dim3(kSpaceThreads), 0, stream, p, psi,
+         cotangent, basis_gradient);
 }
 
 template void attend_vjp_space(const DensityArrays<float>&, const FunctionArrays&, const float*,

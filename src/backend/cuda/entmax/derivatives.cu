@@ -87,21 +87,28 @@ void launch_weighted(std::string_view where, const ProductViews<T>& views, PerRo
     if (cols <= 4096) return columns.template operator()<BlockTeam<256>>();
     if (cols <= 16384) return columns.template operator()<BlockTeam<1024>>();
   } else {
-    const index_t packs = cols / kSize;
-    const auto packed = [&]<class Team>() { by.template operator()<Team, HeldRow<Team, T, kSize, 4>>(); };
-    if (packs <= 32) return packed.template operator()<WarpTeam<128, 8>>();
-    if (packs <= 64) return packed.template operator()<WarpTeam<128, 16>>();
-    if (packs <= 128) return packed.template operator()<WarpTeam<128, 32>>();
-    if (packs <= 256) return packed.template operator()<BlockTeam<64>>();
-    if (packs <= 512) return packed.template operator()<BlockTeam<128>>();
-    if (packs <= 1024) return packed.template operator()<BlockTeam<256>>();
-    if (packs <= 2048) return packed.template operator()<BlockTeam<512>>();
-    if (has_clusters()) {
-      if (packs <= 4096) return packed.template operator()<BlockTeam<512, 2>>();
-      if (packs <= 8192) return packed.template operator()<BlockTeam<1024, 2>>();
-      if (packs <= 16384) return packed.template operator()<BlockTeam<512, 8>>();
-      if (packs <= 32768) return packed.template operator()<BlockTeam<1024, 8>>();
-    }
+    // Halves are computed with as many registers as floats: more of them than two packs a thread would spill.
+    constexpr int kPacks = sizeof(T) == 2 ? 2 : 4;
+    constexpr bool kFloat = std::is_same_v<T, float>;  // has a team for every length, others for each second
+    const auto packed = [&]<class Team, bool kUsed = true>() {
+      if constexpr (kUsed) {
+        const bool exists = Team::kBlocks == 1 || has_clusters();
+        if (!exists || cols > index_t{Team::kSize} * kPacks * kSize) return false;
+        by.template operator()<Team, HeldRow<Team, T, kSize, kPacks>>();
+      }
+      return kUsed;
+    };
+    if (packed.template operator()<WarpTeam<128, 8>>()) return;
+    if (packed.template operator()<WarpTeam<128, 16>, kFloat>()) return;
+    if (packed.template operator()<WarpTeam<128, 32>>()) return;
+    if (packed.template operator()<BlockTeam<64>, kFloat>()) return;
+    if (packed.template operator()<BlockTeam<128>>()) return;
+    if (packed.template operator()<BlockTeam<256>, kFloat>()) return;
+    if (packed.template operator()<BlockTeam<512>>()) return;
+    if (packed.template operator()<BlockTeam<512, 2>, kFloat>()) return;
+    if (packed.template operator()<BlockTeam<1024, 2>>()) return;
+    if (packed.template operator()<BlockTeam<512, 8>, kFloat>()) return;
+    if (packed.template operator()<BlockTeam<1024, 8>>()) return;
   }
   if (!has_clusters()) return reading.template operator()<BlockTeam<1024>>();
   reading.template operator()<BlockTeam<1024, 8>>();

@@ -10,10 +10,9 @@
 namespace fenchel::cuda {
 namespace {
 
-template <class T>
+/// Of any type: all is computed in double.
 struct SecondOrderViews {
-  DeviceRows<const T> p, grad_p, weight;
-  DeviceRows<T> out;
+  device::AnyRows p, grad_p, weight, out;
   const double* weight_alpha;
   double* grad_alpha;
 };
@@ -31,66 +30,59 @@ __device__ __noinline__ double along_term(const detail::SecondOrderTerm& term, d
 
 /// One row in double, read three times: for y and x, for the sum of s b, and to write, as on the CPU
 /// (src/backend/cpu/entmax/derivatives.cpp).
-template <class Team, class T>
+template <class Team>
 __global__ void __launch_bounds__(Team::kBlockThreads)
-    second_order_kernel(const __grid_constant__ SecondOrderViews<T> views, const PerRow alphas) {
+    second_order_kernel(const __grid_constant__ SecondOrderViews views, const PerRow alphas) {
   using device::Sums, device::PlusEach, detail::SecondOrderTerm;
-  using Real = Computed<T>;
   Team team;
   team.meet();
   const index_t i = team.row(), cols = views.p.cols;
   if (i >= views.p.rows) return;
-  const T *const p = views.p.row(i), *const g = views.grad_p.row(i), *const w = views.weight.row(i);
-  T* const out = views.out.row(i);
+  const device::AnyRow p = views.p.row(i), g = views.grad_p.row(i), w = views.weight.row(i),
+                       out = views.out.row(i);
   const double alpha = alphas[i], am1 = alpha - 1;
   const double w_alpha = views.weight_alpha == nullptr ? 0.0 : views.weight_alpha[i];
-  const auto at = [](const T* row, const DeviceRows<const T>& view, index_t j) {
-    return static_cast<double>(device::widened(row[j * view.step]));
-  };
   const auto each = [&](auto body) {
 #pragma unroll 1
     for (index_t j = team.rank(); j < cols; j += Team::kSize) body(j);
   };
-  const auto write = [&](index_t j, double x) {
-    out[j * views.out.step] = device::stored<T>(static_cast<Real>(x));
-  };
 
   if (!(alpha > 0 && alpha <= std::numeric_limits<double>::max())) {
     const double factor = alpha > 0 ? 0.0 : std::numeric_limits<double>::quiet_NaN();
-    each([&](index_t j) { write(j, at(p, views.p, j) * factor); });  // NaN stays
+    each([&](index_t j) { out.set(j, p.get(j) * factor); });  // NaN stays
     if (team.rank() == 0 && views.grad_alpha != nullptr) views.grad_alpha[i] = factor;
     return;
   }
   Sums<3> sums{};  // of s, s g, s (w - w_alpha D)
   each([&](index_t j) {
-    const SecondOrderTerm term = second_order_term(am1, w_alpha, at(p, views.p, j));
+    const SecondOrderTerm term = second_order_term(am1, w_alpha, p.get(j));
     if (term.s == 0) return;
     sums.of[0] += term.s;
-    sums.of[1] += term.s * at(g, views.grad_p, j);
-    sums.of[2] += term.s * shifted_weight(term, at(w, views.weight, j));
+    sums.of[1] += term.s * g.get(j);
+    sums.of[2] += term.s * shifted_weight(term, w.get(j));
   });
   sums = team.reduce(sums, PlusEach());
   const double g_mean = sums.of[1] / sums.of[0], w_mean = sums.of[2] / sums.of[0];
   double along = 0, sum = 0;
   each([&](index_t j) {
-    const SecondOrderTerm term = second_order_term(am1, w_alpha, at(p, views.p, j));
+    const SecondOrderTerm term = second_order_term(am1, w_alpha, p.get(j));
     if (term.s == 0) return;
-    const double y = term.s * (at(g, views.grad_p, j) - g_mean);
-    const double x = term.s * (shifted_weight(term, at(w, views.weight, j)) - w_mean);
+    const double y = term.s * (g.get(j) - g_mean);
+    const double x = term.s * (shifted_weight(term, w.get(j)) - w_mean);
     if (views.grad_alpha != nullptr) along -= along_term(term, y, x);
     sum += term.bend(y, x);
   });
   const double mean = team.reduce(sum, device::Plus()) / sums.of[0];
   each([&](index_t j) {
-    const SecondOrderTerm term = second_order_term(am1, w_alpha, at(p, views.p, j));
+    const SecondOrderTerm term = second_order_term(am1, w_alpha, p.get(j));
     double value = 0;
     if (term.s != 0) {
-      const double y = term.s * (at(g, views.grad_p, j) - g_mean);
-      const double x = term.s * (shifted_weight(term, at(w, views.weight, j)) - w_mean);
+      const double y = term.s * (g.get(j) - g_mean);
+      const double x = term.s * (shifted_weight(term, w.get(j)) - w_mean);
       value = term.bend(y, x) - term.s * mean;
       if (views.grad_alpha != nullptr) along -= value * device::alpha_direction(alpha, term.p);
     }
-    write(j, value);
+    out.set(j, value);
   });
   if (views.grad_alpha == nullptr) return;
   along = team.reduce(along, device::Plus());
@@ -112,10 +104,10 @@ void entmax_vjp_vjp(Input<T> p, PerRow alpha, Input<T> cotangent, Input<T> direc
   check_numbers(kWhere, "alpha_direction", alpha_direction.size(), p.rows);
   check_numbers(kWhere, "alpha_product", alpha_product.size(), p.rows);
   if (p.rows == 0) return;
-  const SecondOrderViews<T> views{
+  const SecondOrderViews views{
       p, cotangent, direction, product, alpha_direction.data(), alpha_product.data()};
   with_reading_team(p.cols, [&]<class Team>() {
-    launch_teams<Team>(kWhere, second_order_kernel<Team, T>, p.rows, stream, views, alpha);
+    launch_teams<Team>(kWhere, second_order_kernel<Team>, p.rows, stream, views, alpha);
   });
 }
 

@@ -16,51 +16,56 @@ constexpr int kBlock = 128;
 constexpr int kRowThreads = 16;
 constexpr index_t kLargestDimension = 64;
 
-template <class Real>
-__device__ constexpr Real nan_of() {
-  return std::numeric_limits<Real>::quiet_NaN();
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+/// A number for each row, as rows of one; not given for none.
+template <class T>
+device::AnyRows column_of(T* data, index_t rows) {
+  return DeviceRows<T>(data, rows, 1, 1);
 }
 
 /// match_weights.
-template <class Real>
 struct WriteDensity {
-  DeviceRows<Real> mu, Sigma;
+  device::AnyRows mu, Sigma;
 
   template <class Matching>
   __device__ void operator()(const Matching& matching, bool good) const {
     const index_t d = matching.dimension(), i = matching.index();
     const detail::MatchedRow& row = matching.row();
     if (!matching.first()) return;
-    for (index_t a = 0; a < d; ++a) mu.row(i)[a] = good ? static_cast<Real>(row.mean[a]) : nan_of<Real>();
-    for (index_t a = 0; a < d * d; ++a) {
-      Sigma.row(i)[a] = good ? static_cast<Real>(row.kappa * row.covariance[a]) : nan_of<Real>();
-    }
+    for (index_t a = 0; a < d; ++a) mu.row(i).set(a, good ? row.mean[a] : kNone);
+    for (index_t a = 0; a < d * d; ++a) Sigma.row(i).set(a, good ? row.kappa * row.covariance[a] : kNone);
   }
 };
 
 /// Writes a number for each column of a row: 0 for those past its length, NaN where there is no density.
-template <class Real, class Matching, class Number>
-__device__ void write_columns(const DeviceRows<Real>& out, const Matching& matching, bool good,
+template <class Matching, class Number>
+__device__ void write_columns(const device::AnyRows& out, const Matching& matching, bool good,
                               const Number& number) {
-  Real* const to = out.row(matching.index());
+  const device::AnyRow to = out.row(matching.index());
   matching.shared_out(out.cols, [&](index_t l) {
-    to[l * out.step] = !good                       ? nan_of<Real>()
-                       : l < matching.row().length ? static_cast<Real>(number(matching.offset(l)))
-                                                   : Real{0};
+    to.set(l, !good ? kNone : l < matching.row().length ? number(matching.offset(l)) : 0.0);
   });
 }
 
+/// Where a density's derivatives come from.
+struct Cotangent {
+  device::AnyRows mu, Sigma, alpha;
+
+  template <class Real>
+  Cotangent(const DensityTangents<const Real>& x)
+      : mu(x.mu), Sigma(x.Sigma), alpha(column_of(x.alpha.data(), std::ssize(x.alpha))) {}
+};
+
 /// match_weights_vjp.
-template <class Real>
 struct WriteGradient {
-  DensityTangents<const Real> cotangent;
-  DeviceRows<Real> gradient;
-  Real* alpha_gradient;
+  Cotangent cotangent;
+  device::AnyRows gradient, alpha_gradient;
 
   template <class Matching>
   __device__ void operator()(const Matching& matching, bool good) const {
     const index_t d = matching.dimension(), i = matching.index();
-    const Real *const of_mu = cotangent.mu.row(i), *const of_Sigma = cotangent.Sigma.row(i);
+    const device::ReadNumbers of_mu{cotangent.mu.row(i)}, of_Sigma{cotangent.Sigma.row(i)};
     auto& state = matching.state();
     if (good) {
       matching.alone(
@@ -69,65 +74,55 @@ struct WriteGradient {
     write_columns(gradient, matching, good, [&](const auto& offset) {
       return state.gradient.in_weight(of_mu, offset, d, state.row.total);
     });
-    if (alpha_gradient == nullptr || !matching.first()) return;
-    const double own =
-        cotangent.alpha.data() == nullptr ? 0.0 : static_cast<double>(cotangent.alpha.data()[i]);
-    alpha_gradient[i] =
-        good ? static_cast<Real>(own + state.gradient.of_kappa * state.row.kappa_slope) : nan_of<Real>();
+    if (alpha_gradient.rows == 0 || !matching.first()) return;
+    const double own = cotangent.alpha.rows == 0 ? 0.0 : cotangent.alpha.row(i).get(0);
+    alpha_gradient.row(i).set(0, good ? own + state.gradient.of_kappa * state.row.kappa_slope : kNone);
   }
 };
 
-template <class Real>
 struct Direction {
-  DeviceRows<const Real> weights;
-  const Real* alpha;
+  device::AnyRows weights, alpha;
 
   [[nodiscard]] __device__ double along_alpha(index_t i) const {
-    return alpha == nullptr ? 0.0 : static_cast<double>(alpha[i]);
+    return alpha.rows == 0 ? 0.0 : alpha.row(i).get(0);
   }
 };
 
 /// match_weights_jvp.
-template <class Real>
 struct WriteTangent {
-  Direction<Real> direction;
-  DeviceRows<Real> mu, Sigma;
+  Direction direction;
+  device::AnyRows mu, Sigma;
 
   template <class Matching>
   __device__ void operator()(const Matching& matching, bool good) const {
     const index_t d = matching.dimension(), i = matching.index();
     const detail::MatchedRow& row = matching.row();
     double* const moved = row.work;
-    matching.move_moments(direction.weights.row(i), direction.weights.step, moved);
+    matching.move_moments(direction.weights.row(i), moved);
     if (!matching.first()) return;
     const double d_log_kappa =
         detail::moved_log_kappa(moved, matching.state().alpha.am1, direction.along_alpha(i), d, row);
-    for (index_t a = 0; a < d; ++a) {
-      mu.row(i)[a] = good ? static_cast<Real>(row.shift[a]) : nan_of<Real>();
-    }
+    for (index_t a = 0; a < d; ++a) mu.row(i).set(a, good ? row.shift[a] : kNone);
     for (index_t a = 0; a < d * d; ++a) {
       const double moves = row.kappa * (moved[a] + row.covariance[a] * d_log_kappa);
-      Sigma.row(i)[a] = good ? static_cast<Real>(moves) : nan_of<Real>();
+      Sigma.row(i).set(a, good ? moves : kNone);
     }
   }
 };
 
 /// match_weights_vjp_vjp.
-template <class Real>
 struct WriteProduct {
-  DensityTangents<const Real> cotangent;
-  Direction<Real> direction;
-  DeviceRows<Real> product;
-  Real* alpha_product;
+  Cotangent cotangent;
+  Direction direction;
+  device::AnyRows product, alpha_product;
 
   template <class Matching>
   __device__ void operator()(const Matching& matching, bool good) const {
     const index_t d = matching.dimension(), i = matching.index();
-    const Real *const of_mu = cotangent.mu.row(i), *const of_Sigma = cotangent.Sigma.row(i);
+    const device::ReadNumbers of_mu{cotangent.mu.row(i)}, of_Sigma{cotangent.Sigma.row(i)};
     auto& state = matching.state();
     const double d_alpha = direction.along_alpha(i);
-    const double total =
-        matching.move_moments(direction.weights.row(i), direction.weights.step, state.row.more);
+    const double total = matching.move_moments(direction.weights.row(i), state.row.more);
     matching.alone([&] {
       state.curvature =
           detail::match_curvature(of_mu, of_Sigma, state.alpha.am1, total, d_alpha, d, state.row);
@@ -135,19 +130,19 @@ struct WriteProduct {
     write_columns(product, matching, good, [&](const auto& offset) {
       return state.curvature.in_weight(of_mu, offset, d, state.row.total);
     });
-    if (alpha_product == nullptr || !matching.first()) return;
+    if (alpha_product.rows == 0 || !matching.first()) return;
     const double curve = good ? device::kappa_curve(d, state.alpha.am1) : 0.0;
-    alpha_product[i] =
-        good ? static_cast<Real>(state.curvature.in_alpha(state.row.kappa_slope, curve, d_alpha))
-             : nan_of<Real>();
+    alpha_product.row(i).set(0,
+                             good ? state.curvature.in_alpha(state.row.kappa_slope, curve, d_alpha) : kNone);
   }
 };
 
 /// Groups of kThreads match rows, and `write` says what is made of them. A group past the last row does what
 /// the group of that row does.
-template <class Real, int kDim, int kThreads, class Write>
+template <int kDim, int kThreads, class Write>
 __global__ void __launch_bounds__(kBlock)
-    match_kernel(const device::MatchArguments<Real> arguments, const Write write) {
+    match_kernel(const __grid_constant__ device::MatchArguments arguments,
+                 const __grid_constant__ Write write) {
   using Group = device::RowGroup<kThreads>;
   constexpr bool kGeneral = kDim == 0;
   extern __shared__ double general_numbers[];
@@ -158,17 +153,16 @@ __global__ void __launch_bounds__(kBlock)
   auto& state = kGeneral ? *reinterpret_cast<device::MatchState*>(general_state) : own_state;
   const index_t place = (index_t{blockIdx.x} * kBlock + threadIdx.x) / kThreads;
   const index_t i = place < arguments.weights.rows ? place : arguments.weights.rows - 1;
-  const device::RowMatching<Real, kDim, kThreads> matching(arguments, Group(words), state,
-                                                           kGeneral ? general_numbers : own_numbers, i);
+  const device::RowMatching<kDim, kThreads> matching(arguments, Group(words), state,
+                                                     kGeneral ? general_numbers : own_numbers, i);
   const bool good = matching.match();
   write(matching, good);
 }
 
 template <class Real>
-device::MatchArguments<Real> checked_arguments(std::string_view where, PerRow alpha,
-                                               const DeviceRows<const Real>& weights,
-                                               const WeightPositions& positions,
-                                               std::optional<double> floor) {
+device::MatchArguments checked_arguments(std::string_view where, PerRow alpha,
+                                         const DeviceRows<const Real>& weights,
+                                         const WeightPositions& positions, std::optional<double> floor) {
   check_view(where, "weights", weights);
   const bool on_cells = positions.points.data == nullptr && positions.points.rows == 0;
   const index_t d = on_cells ? 1 : positions.points.cols;
@@ -189,6 +183,7 @@ device::MatchArguments<Real> checked_arguments(std::string_view where, PerRow al
   }
   const auto terms = alpha.per_row() ? detail::AlphaTerms{} : detail::alpha_terms(d, alpha[0] - 1);
   return {weights,
+          sizeof(Real) == sizeof(float),
           {positions.points.data, d, positions.lengths.data()},
           alpha,
           floor.has_value(),
@@ -210,29 +205,29 @@ void check_density(std::string_view where, std::string_view name, const DensityT
   check_numbers(where, std::string(name).append(".alpha"), density.alpha.size(), rows);
 }
 
-template <class Real, int kDim, int kThreads, class Write>
-void launch_match(std::string_view where, const device::MatchArguments<Real>& arguments, const Write& write,
+template <int kDim, int kThreads, class Write>
+void launch_match(std::string_view where, const device::MatchArguments& arguments, const Write& write,
                   Stream stream) {
   constexpr int kRowsABlock = kBlock / kThreads;
   const index_t blocks = (arguments.weights.rows + kRowsABlock - 1) / kRowsABlock;
   const index_t numbers = kDim == 0 ? detail::matched_row_size(arguments.positions.dimension) : 0;
-  launch(where, match_kernel<Real, kDim, kThreads, Write>, grid_of(where, blocks), dim3(kBlock),
+  launch(where, match_kernel<kDim, kThreads, Write>, grid_of(where, blocks), dim3(kBlock),
          static_cast<std::size_t>(numbers) * sizeof(double), stream, arguments, write);
 }
 
-template <class Real, class Write>
-void run_match(std::string_view where, const device::MatchArguments<Real>& arguments, const Write& write,
+template <class Write>
+void run_match(std::string_view where, const device::MatchArguments& arguments, const Write& write,
                Stream stream) {
   if (arguments.weights.rows == 0) return;
   switch (arguments.positions.dimension) {
     case 1:
-      return launch_match<Real, 1, kRowThreads>(where, arguments, write, stream);
+      return launch_match<1, kRowThreads>(where, arguments, write, stream);
     case 2:
-      return launch_match<Real, 2, kRowThreads>(where, arguments, write, stream);
+      return launch_match<2, kRowThreads>(where, arguments, write, stream);
     case 3:
-      return launch_match<Real, 3, kRowThreads>(where, arguments, write, stream);
+      return launch_match<3, kRowThreads>(where, arguments, write, stream);
     default:
-      return launch_match<Real, 0, kBlock>(where, arguments, write, stream);
+      return launch_match<0, kBlock>(where, arguments, write, stream);
   }
 }
 
@@ -244,7 +239,7 @@ void match_weights(PerRow alpha, Input<Real> weights, const WeightPositions& pos
   constexpr std::string_view kWhere = "cuda::match_weights";
   const auto arguments = checked_arguments<Real>(kWhere, alpha, weights, positions, floor);
   check_density(kWhere, "density", density, weights.rows, arguments.positions.dimension);
-  run_match(kWhere, arguments, WriteDensity<Real>{density.mu, density.Sigma}, stream);
+  run_match(kWhere, arguments, WriteDensity{density.mu, density.Sigma}, stream);
 }
 
 template <class Real>
@@ -258,7 +253,9 @@ void match_weights_vjp(PerRow alpha, Input<Real> weights, const WeightPositions&
   check_density(kWhere, "cotangent", cotangent, weights.rows, arguments.positions.dimension);
   check_same_shape(kWhere, "gradient", gradient, "weights", weights);
   check_numbers(kWhere, "alpha_gradient", alpha_gradient.size(), weights.rows);
-  run_match(kWhere, arguments, WriteGradient<Real>{cotangent, gradient, alpha_gradient.data()}, stream);
+  run_match(kWhere, arguments,
+            WriteGradient{cotangent, gradient, column_of(alpha_gradient.data(), std::ssize(alpha_gradient))},
+            stream);
 }
 
 template <class Real>
@@ -272,7 +269,10 @@ void match_weights_jvp(PerRow alpha, Input<Real> weights, const WeightPositions&
   check_numbers(kWhere, "alpha_direction", alpha_direction.size(), weights.rows);
   check_density(kWhere, "tangent", tangent, weights.rows, arguments.positions.dimension);
   run_match(kWhere, arguments,
-            WriteTangent<Real>{{direction, alpha_direction.data()}, tangent.mu, tangent.Sigma}, stream);
+            WriteTangent{{direction, column_of(alpha_direction.data(), std::ssize(alpha_direction))},
+                         tangent.mu,
+                         tangent.Sigma},
+            stream);
 }
 
 template <class Real>
@@ -290,7 +290,10 @@ void match_weights_vjp_vjp(PerRow alpha, Input<Real> weights, const WeightPositi
   check_same_shape(kWhere, "product", product, "weights", weights);
   check_numbers(kWhere, "alpha_product", alpha_product.size(), weights.rows);
   run_match(kWhere, arguments,
-            WriteProduct<Real>{cotangent, {direction, alpha_direction.data()}, product, alpha_product.data()},
+            WriteProduct{cotangent,
+                         {direction, column_of(alpha_direction.data(), std::ssize(alpha_direction))},
+                         product,
+                         column_of(alpha_product.data(), std::ssize(alpha_product))},
             stream);
 }
 

@@ -25,6 +25,7 @@ struct StudentPsi {
 
   __device__ double log_gaussian(double zeta) const {
     double sum = 0;
+    FENCHEL_ROLLED(d)
     for (int a = 0; a < d; ++a) sum += detail::space_log_term(pair.v[a], pair.e2[a], zeta);
     return sum;
   }
@@ -33,6 +34,7 @@ struct StudentPsi {
   }
   __device__ double distance2() const {
     double sum = 0;
+    FENCHEL_ROLLED(d)
     for (int a = 0; a < d; ++a) sum += pair.e2[a];
     return sum;
   }
@@ -56,14 +58,12 @@ __device__ bool integrate_real(const SpaceRow<kD>& row, const SpacePair<kD>& pai
   return true;
 }
 
-/// Contours are summed in float where floats are stored, but for d / dalpha, which multiplies errors by n.
-template <class Real, Wanted kWanted>
-using ContourNumber = std::conditional_t<alpha_too(kWanted), double, Real>;
-
-/// NaN where the density or the function does not exist, or the integral does not converge.
-template <class Real, int kD, Wanted kWanted, Family kFamily>
+/// NaN where the density or the function does not exist, or the integral does not converge. Contours are
+/// summed in Number, which is double where d / dalpha is wanted: it multiplies errors by n.
+template <class Number, int kD, Wanted kWanted, Family kFamily>
 __device__ void attend_pair(const SpaceRow<kD>& row, const FunctionArrays& psi, Dimension<kD> d, index_t j,
-                            SpaceSlopes<kD>& out) {
+                            detail::Accuracy accuracy, SpaceSlopes<kD>& out) {
+  static_assert(!alpha_too(kWanted) || std::is_same_v<Number, double>);
   SpacePair<kD> pair;
   if (!row.exists || !pair.load(row, psi, d, j)) return out.fill(d, CUDART_NAN);
   if (pair.vanishes) return out.fill(d, 0);
@@ -71,10 +71,7 @@ __device__ void attend_pair(const SpaceRow<kD>& row, const FunctionArrays& psi, 
   SpaceSums<kD, double, kWanted> sums;
   bool accurate;
   if (kFamily == Family::kSparse || (kFamily == Family::kAny && row.constants.am1 > 0)) {
-    using detail::Accuracy;
-    constexpr Accuracy kAccuracy = sizeof(Real) == 8 ? Accuracy::kDouble : Accuracy::kSingle;
-    const detail::ContourRule rule = detail::contour_rule(p.n, kAccuracy, kWanted);
-    using Number = ContourNumber<Real, kWanted>;
+    const detail::ContourRule rule = detail::contour_rule(p.n, accuracy, kWanted);
     ContourSums<kD, Number, kWanted> relative;
     Saddle<kD> saddle;
     double scale;

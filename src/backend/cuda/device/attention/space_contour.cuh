@@ -32,6 +32,7 @@ struct Saddle {
                        const detail::ContourRule& rule) {
     const double n = p.n;
     double size2 = 0, widest = 0;
+    FENCHEL_ROLLED(d)
     for (int a = 0; a < d; ++a) {
       size2 += pair.e2[a];
       widest = fmax(widest, pair.v[a]);
@@ -40,6 +41,7 @@ struct Saddle {
     for (int i = 0;; ++i) {
       const double over = 1 / at.zeta;
       double f = at.linear - n * over, f1 = n * over * over;
+      FENCHEL_ROLLED(d)
       for (int a = 0; a < d; ++a) {
         const auto slopes = detail::saddle_slopes(at.zeta, pair.v[a], pair.e2[a], at.near);
         f -= slopes.first;
@@ -56,6 +58,7 @@ struct Saddle {
     log_value = detail::saddle_log_value(p, at, log_zeta, start);
     slope = 0;
     double f1 = n, f2 = 2 * n;
+    FENCHEL_ROLLED(d)
     for (int a = 0; a < d; ++a) {
       const auto term = detail::saddle_term(zeta, pair.v[a], pair.e2[a], at.near);
       base[a] = 1 + term.y;
@@ -129,6 +132,7 @@ __device__ bool integrate_contour(const detail::SpaceDensity& p, const SpacePair
   if (!saddle.find(p, pair, d, rule)) return false;
   sums.clear(d);
   Number share[kMost], bend[kMost];
+  FENCHEL_ROLLED(d)
   for (int a = 0; a < d; ++a) {
     share[a] = static_cast<Number>(saddle.share[a]);
     bend[a] = static_cast<Number>(saddle.bend[a]);
@@ -150,6 +154,7 @@ __device__ bool integrate_contour(const detail::SpaceDensity& p, const SpacePair
       const Number s2 = 2 * s * s, sinh_t = 2 * s * c;
       const Complex x{-width * tau * s2, width * sinh_t}, x2 = x * x;
       Complex f{width * (1 + s2), width * tau * sinh_t}, e = slope * x, inverse[kMost];
+      FENCHEL_ROLLED(d)
       for (int a = 0; a < d; a += 2) {
         const Complex b{1 + share[a] * x.re, share[a] * x.im};
         if (a + 1 == d) {
@@ -179,6 +184,7 @@ __device__ bool integrate_contour(const detail::SpaceDensity& p, const SpacePair
     saddle.step /= 2;
   }
   scale = 2 * saddle.step * exp(saddle.log_value);
+  FENCHEL_ROLLED(d)
   for (int a = 0; a < d; ++a) scale *= rsqrt(saddle.base[a]);
   return true;
 }
@@ -197,6 +203,7 @@ struct ContourSums : SpaceSums<kD, Number, kWanted> {
       // g = d log G / dzeta and its derivative
       Complex g{0, 0}, g1{0, 0};
       const Complex at = saddle.zeta * zeta;
+      FENCHEL_ROLLED(d)
       for (int a = 0; a < d; ++a) {
         const auto slopes =
             detail::space_log_slopes(pair.v[a], pair.e2[a], (1 / saddle.base[a]) * inverse[a]);
@@ -218,6 +225,7 @@ struct ContourSums : SpaceSums<kD, Number, kWanted> {
         const double by = scale / saddle.base[a], zeta_by = saddle.zeta * by;
         total.first[a] = by * this->first[a];
         total.second[a] = zeta_by * this->second[a];
+        FENCHEL_ROLLED(d)
         for (int b = 0; b <= a; ++b, ++k) {
           const double to = zeta_by / saddle.base[b];
           total.cross[k] = to * this->cross[k];

@@ -2,6 +2,7 @@
 
 #include <cuda_runtime.h>
 
+#include "backend/cuda/attention/any_arrays.cuh"
 #include "backend/cuda/device/attention/space_sums.cuh"
 #include "backend/cuda/device/reduce.cuh"
 
@@ -14,26 +15,31 @@ class RowGradient {
   __device__ explicit RowGradient(Dimension<kD> d) { sum_.fill(d, 0); }
 
   __device__ void add(Dimension<kD> d, double factor, const SpaceSlopes<kD>& slopes) {
+    FENCHEL_ROLLED(d)
     for (int a = 0; a < d; ++a) sum_.by_mu[a] += factor * slopes.by_mu[a];
+    FENCHEL_ROLLED(d)
     for (int k = 0; k < d * (d + 1) / 2; ++k) sum_.by_scale[k] += factor * slopes.by_scale[k];
     if constexpr (alpha_too(kWanted)) sum_.by_alpha += factor * slopes.by_alpha;
   }
 
-  /// For all lanes of the warp; a null alpha is not wanted.
-  template <class Real>
-  __device__ void store(Dimension<kD> d, const DensityTangentArrays<Real>& gradient, index_t i) const {
+  /// For all lanes of the warp; an alpha that is not given is not wanted.
+  template <class Array>
+  __device__ void store(Dimension<kD> d, const TangentsIn<Array>& gradient, index_t i) const {
     const bool writes = threadIdx.x % kWarp == 0;
     for (int a = 0, k = 0; a < d; ++a) {
-      const auto by_mu = static_cast<Real>(warp_reduce(sum_.by_mu[a], Plus{}));
-      if (writes) gradient.mu[i * d + a] = by_mu;
+      const double by_mu = warp_reduce(sum_.by_mu[a], Plus{});
+      if (writes) gradient.mu.set(i * d + a, by_mu);
+      FENCHEL_ROLLED(d)
       for (int b = 0; b <= a; ++b, ++k) {
-        const auto entry = static_cast<Real>(warp_reduce(sum_.by_scale[k], Plus{}));
-        if (writes) gradient.Sigma[(i * d + a) * d + b] = gradient.Sigma[(i * d + b) * d + a] = entry;
+        const double entry = warp_reduce(sum_.by_scale[k], Plus{});
+        if (!writes) continue;
+        gradient.Sigma.set((i * d + a) * d + b, entry);
+        gradient.Sigma.set((i * d + b) * d + a, entry);
       }
     }
     if constexpr (alpha_too(kWanted)) {
-      const auto by_alpha = static_cast<Real>(warp_reduce(sum_.by_alpha, Plus{}));
-      if (writes && gradient.alpha != nullptr) gradient.alpha[i] = by_alpha;
+      const double by_alpha = warp_reduce(sum_.by_alpha, Plus{});
+      if (writes && gradient.alpha.given()) gradient.alpha.set(i, by_alpha);
     }
   }
 

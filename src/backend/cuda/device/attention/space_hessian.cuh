@@ -18,8 +18,10 @@ struct PairNumbers {
   double distance[kMost], scale[kMost * kMost], covariance[kMost * kMost], alpha;
 
   __device__ detail::PairTangents view() { return {distance, scale, covariance, alpha}; }
-  __device__ void fill(int d, double number) {
+  __device__ void fill(AnyDimension d, double number) {
+    FENCHEL_ROLLED(d)
     for (int a = 0; a < d; ++a) distance[a] = number;
+    FENCHEL_ROLLED(d)
     for (int k = 0; k < d * d; ++k) scale[k] = covariance[k] = number;
     alpha = number;
   }
@@ -43,6 +45,7 @@ class HessianSums {
   __device__ void clear(AnyDimension d) {
     value = 0;
     product_.fill(d, 0);
+    FENCHEL_ROLLED(d)
     for (int k = 0; k < d * d; ++k) moments_[k] = 0;
   }
   __device__ void add(detail::Complex zeta, detail::Complex weight) {
@@ -68,7 +71,9 @@ class HessianSums {
   }
   __device__ void scale(AnyDimension d, double factor) {
     value *= factor;
+    FENCHEL_ROLLED(d)
     for (int a = 0; a < d; ++a) product_.distance[a] *= factor;
+    FENCHEL_ROLLED(d)
     for (int k = 0; k < d * d; ++k) {
       product_.scale[k] *= factor;
       product_.covariance[k] *= factor;
@@ -90,31 +95,39 @@ class HessianSums {
 };
 
 /// x becomes U^T L^-1 x, where Sigma is 1 and V diagonal.
-__device__ inline void turn_in(const SpaceRow<kFew>& row, const SpacePair<kFew>& pair, int d, double* x) {
+__device__ inline void turn_in(const SpaceRow<kFew>& row, const SpacePair<kFew>& pair, AnyDimension d,
+                               double* x) {
   double old[PairNumbers::kMost];
   detail::solve_lower(row.factor, d, x);
+  FENCHEL_ROLLED(d)
   for (int a = 0; a < d; ++a) old[a] = x[a];
   for (int a = 0; a < d; ++a) {
     x[a] = 0;
+    FENCHEL_ROLLED(d)
     for (int i = 0; i < d; ++i) x[a] += pair.turn[i * d + a] * old[i];
   }
 }
 /// L^-T U x.
-__device__ inline void turn_out(const SpaceRow<kFew>& row, const SpacePair<kFew>& pair, int d, double* x) {
+__device__ inline void turn_out(const SpaceRow<kFew>& row, const SpacePair<kFew>& pair, AnyDimension d,
+                                double* x) {
   double old[PairNumbers::kMost];
+  FENCHEL_ROLLED(d)
   for (int a = 0; a < d; ++a) old[a] = x[a];
   for (int i = 0; i < d; ++i) {
     x[i] = 0;
+    FENCHEL_ROLLED(d)
     for (int a = 0; a < d; ++a) x[i] += pair.turn[i * d + a] * old[a];
   }
   detail::solve_upper(row.factor, d, x);
 }
 /// The same from both sides of a symmetric x.
 template <class Turn>
-__device__ inline void turn_matrix(int d, double* x, const Turn& turn) {
+__device__ inline void turn_matrix(AnyDimension d, double* x, const Turn& turn) {
   for (int side = 0; side < 2; ++side) {
+    FENCHEL_ROLLED(d)
     for (int i = 0; i < d; ++i) turn(x + i * d);
     for (int i = 0; i < d; ++i) {
+      FENCHEL_ROLLED(d)
       for (int k = 0; k < i; ++k) std::swap(x[i * d + k], x[k * d + i]);
     }
   }

@@ -4,6 +4,7 @@
 
 #include "backend/attention/space_density.hpp"
 #include "backend/cuda/attention/arrays.hpp"
+#include "core/rolled.hpp"
 #include "core/small_matrix.hpp"
 #include "fenchel/core/beta_gaussian.hpp"
 
@@ -13,7 +14,7 @@ namespace fenchel::cuda::device {
 /// A dimension that the compiler knows, or for kD <= 0 one up to kMost: 8, or -kD.
 template <int kD>
 struct Dimension {
-  static constexpr int kMost = kD > 0 ? kD : kD < 0 ? -kD : 8;
+  static constexpr int kKnown = kD, kMost = kD > 0 ? kD : kD < 0 ? -kD : 8;
   static constexpr int kEntries = kMost * (kMost + 1) / 2;  ///< of a symmetric matrix
   int known_late;
   __device__ constexpr operator int() const { return kD > 0 ? kD : known_late; }
@@ -29,12 +30,14 @@ struct SpaceRow {
   bool exists;
 
   /// A density that does not exist is NaN in all that comes of it.
-  template <class Real>
-  __device__ void load(const DensityArrays<Real>& p, Dimension<kD> d, index_t i, bool curves) {
+  template <class Densities>
+  __device__ void load(const Densities& p, Dimension<kD> d, index_t i, bool curves) {
     const double am1 = p.alpha[i] - 1;
+    FENCHEL_ROLLED(d)
     for (int k = 0; k < d * d; ++k) factor[k] = p.Sigma[i * d * d + k];
     exists = detail::cholesky(factor, d, factor) && am1 > fmax(-1., -2. / d);
     double log_det = 0;
+    FENCHEL_ROLLED(d)
     for (int a = 0; a < d; ++a) {
       mu[a] = p.mu[i * d + a];
       exists = exists && isfinite(mu[a]);
@@ -58,11 +61,13 @@ struct SpacePair {
   /// False for a function that does not exist.
   __device__ bool load(const SpaceRow<kD>& row, const FunctionArrays& psi, Dimension<kD> d, index_t j) {
     double matrix[kMost * kMost], shift[kMost];
+    FENCHEL_ROLLED(d)
     for (int k = 0; k < d * d; ++k) matrix[k] = psi.Sigma[j * d * d + k];
     if (!detail::cholesky(matrix, d, turn)) return false;
-    detail::congruence(row.factor, d, matrix, detail::solve_lower);
+    detail::congruence(row.factor, d, matrix, detail::solve_lower<Dimension<kD>>);
     detail::symmetric_eigen(matrix, d, turn);
     bool finite = true;
+    FENCHEL_ROLLED(d)
     for (int a = 0; a < d; ++a) {
       const double mean = psi.mu[j * d + a];
       finite = finite && isfinite(mean);
@@ -72,6 +77,7 @@ struct SpacePair {
     double size2 = 0, widest = 0;
     for (int a = 0; a < d; ++a) {
       double sum = 0;
+      FENCHEL_ROLLED(d)
       for (int b = 0; b < d; ++b) sum += turn[b * d + a] * shift[b];
       distance[a] = sum;
       v[a] = row.shared.beta * fmax(matrix[a * d + a], 0.0);

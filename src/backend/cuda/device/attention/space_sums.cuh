@@ -25,7 +25,9 @@ struct SpaceSums {
     value = 0;
     alpha = 0;
     if constexpr (slopes_too(kWanted)) {
+      FENCHEL_ROLLED(d)
       for (int a = 0; a < d; ++a) first[a] = second[a] = 0;
+      FENCHEL_ROLLED(d)
       for (int k = 0; k < d * (d + 1) / 2; ++k) cross[k] = basis[k] = 0;
     }
   }
@@ -35,6 +37,7 @@ struct SpaceSums {
                            double t, double weight) {
     const double zeta = exp(t);
     double inverse[kMost], g = 0, g1 = 0;
+    FENCHEL_ROLLED(d)
     for (int a = 0; a < d; ++a) {
       inverse[a] = 1 / (1 + zeta * pair.v[a]);
       const auto slopes = detail::space_log_slopes(pair.v[a], pair.e2[a], inverse[a]);
@@ -49,10 +52,12 @@ struct SpaceSums {
     value *= factor;
     alpha *= factor;
     if constexpr (slopes_too(kWanted)) {
+      FENCHEL_ROLLED(d)
       for (int a = 0; a < d; ++a) {
         first[a] *= factor;
         second[a] *= factor;
       }
+      FENCHEL_ROLLED(d)
       for (int k = 0; k < d * (d + 1) / 2; ++k) {
         cross[k] *= factor;
         basis[k] *= factor;
@@ -70,6 +75,7 @@ struct SpaceSums {
         const Node g = weight * inverse[a], zg = zeta * g, z2g = zeta * zg;
         first[a] += real_part(g);
         second[a] += real_part(zg);
+        FENCHEL_ROLLED(d)
         for (int b = 0; b <= a; ++b, ++k) {
           cross[k] += real_product(zg, inverse[b]);
           if constexpr (basis_too(kWanted)) basis[k] += real_product(z2g, inverse[b]);
@@ -88,7 +94,9 @@ struct SpaceSlopes {
 
   __device__ void fill(Dimension<kD> d, double number) {
     value = by_alpha = number;
+    FENCHEL_ROLLED(d)
     for (int a = 0; a < d; ++a) by_mu[a] = number;
+    FENCHEL_ROLLED(d)
     for (int k = 0; k < d * (d + 1) / 2; ++k) by_scale[k] = by_covariance[k] = number;
   }
 
@@ -108,16 +116,19 @@ struct SpaceSlopes {
                               const Sums& sums) {
     double packed[1 + 2 * kMost + kEntries], matrix[kMost * kMost];
     packed[0] = sums.value;
+    FENCHEL_ROLLED(d)
     for (int a = 0; a < d; ++a) {
       packed[1 + a] = sums.first[a];
       packed[1 + d + a] = sums.second[a];
     }
+    FENCHEL_ROLLED(d)
     for (int k = 0; k < d * (d + 1) / 2; ++k) packed[1 + 2 * d + k] = sums.cross[k];
     BetaGaussianConstants constants = row.constants;
     constants.dimension = d;
-    detail::space_slopes(row.shared, constants, row.factor, pair.turn, pair.distance, packed, 1, by_mu,
+    detail::space_slopes(d, row.shared, constants, row.factor, pair.turn, pair.distance, packed, 1, by_mu,
                          matrix);
     for (int a = 0, k = 0; a < d; ++a) {
+      FENCHEL_ROLLED(d)
       for (int b = 0; b <= a; ++b) by_scale[k++] = 0.5 * matrix[a * d + b];
     }
   }
@@ -128,12 +139,14 @@ struct SpaceSlopes {
                              const Sums& sums) {
     double matrix[kMost * kMost];
     const double beta = row.shared.beta;
+    FENCHEL_ROLLED(d)
     for (int i = 0; i < d * d; ++i) matrix[i] = 0;
     for (int a = 0, k = 0; a < d; ++a) {
       for (int b = 0; b <= a; ++b, ++k) {
         double t = beta * beta * pair.distance[a] * pair.distance[b] * sums.basis[k];
         if (a == b) t -= beta * sums.second[a];
         for (int i = 0; i < d; ++i) {
+          FENCHEL_ROLLED(d)
           for (int m = 0; m < d; ++m) {
             const double both = pair.turn[i * d + a] * pair.turn[m * d + b];
             matrix[i * d + m] += t * (a == b ? both : both + pair.turn[i * d + b] * pair.turn[m * d + a]);
@@ -141,8 +154,9 @@ struct SpaceSlopes {
         }
       }
     }
-    detail::congruence(row.factor, d, matrix, detail::solve_upper);
+    detail::congruence(row.factor, d, matrix, detail::solve_upper<Dimension<kD>>);
     for (int a = 0, k = 0; a < d; ++a) {
+      FENCHEL_ROLLED(d)
       for (int b = 0; b <= a; ++b) by_covariance[k++] = 0.5 * matrix[a * d + b];
     }
   }

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "backend/cuda/device/row_group.cuh"
+#include "backend/cuda/device/storage.cuh"
 #include "backend/cuda/device/sums.cuh"
 #include "backend/match_weights/row.hpp"
 #include "fenchel/backend/cuda/match_weights.hpp"
@@ -21,9 +22,9 @@ struct MatchPositions {
   const index_t* lengths;
 };
 
-template <class Real>
 struct MatchArguments {
-  DeviceRows<const Real> weights;
+  AnyRows weights;
+  bool single;  ///< floats, which are summed and written in double
   MatchPositions positions;
   PerRow alpha;
   bool has_floor;
@@ -42,6 +43,12 @@ __device__ __noinline__ static double cell_variance(index_t length, index_t d) {
   return detail::cell_variance(length, d);
 }
 
+/// A row as the formulas take it.
+struct ReadNumbers {
+  AnyRow row;
+  [[nodiscard]] __device__ double operator[](index_t k) const { return row.get(k); }
+};
+
 /// What the threads of a row know of it.
 struct MatchState {
   detail::MatchedRow row;
@@ -51,13 +58,13 @@ struct MatchState {
   bool good;
 };
 
-template <class Real, int kDim, int kThreads>
+template <int kDim, int kThreads>
 class RowMatching {
  public:
   using Group = RowGroup<kThreads>;
   static constexpr bool kGeneral = kDim == 0;
 
-  __device__ RowMatching(const MatchArguments<Real>& arguments, const Group& group, MatchState& state,
+  __device__ RowMatching(const MatchArguments& arguments, const Group& group, MatchState& state,
                          double* numbers, index_t i)
       : arguments_(arguments), group_(group), state_(state), i_(i), weights_(arguments.weights.row(i)) {
     const index_t cols = arguments.weights.cols;
@@ -123,29 +130,32 @@ class RowMatching {
       }
       const double floor = arguments_.has_floor ? arguments_.floor : cell_variance(length_, d);
       state_.good = good_length_ && good_alpha && fabs(state_.row.total - 1) <= sum_error() &&
-                    detail::invert_covariance(floor, d, state_.row) &&
-                    detail::match_scale<Real>(state_.alpha, d, state_.row);
+                    detail::invert_covariance(floor, d, state_.row);
+      if (!state_.good) return;
+      detail::match_scale(state_.alpha, d, state_.row);
+      state_.good = arguments_.single ? detail::scale_fits<float>(d, state_.row)
+                                      : detail::scale_fits<double>(d, state_.row);
     });
     return state_.good;
   }
 
   /// How mean, as `shift`, and covariance move along a direction of the weights, and their sum.
-  __device__ double move_moments(const Real* direction, index_t step, double* moved) const {
+  __device__ double move_moments(const AnyRow& direction, double* moved) const {
     const index_t d = dimension();
-    const auto change = [=](index_t l) { return static_cast<double>(direction[l * step]); };
+    const auto change = [=](index_t l) { return direction.get(l); };
     const double total = sum_moments(change, true, state_.row.shift, moved);
     alone([&] { detail::finish_move(total, d, state_.row, moved); });
     return total;
   }
 
  private:
-  static constexpr double sum_error() { return sizeof(Real) == 4 ? 1e-4 : 1e-9; }
+  [[nodiscard]] __device__ double sum_error() const { return arguments_.single ? 1e-4 : 1e-9; }
 
   __device__ void sum_weights() const {
     const index_t d = dimension();
     const auto weight = [this](index_t l) {
-      const Real w = weights_[l * arguments_.weights.step];
-      return detail::is_weight(w) ? static_cast<double>(w) : std::numeric_limits<double>::quiet_NaN();
+      const double w = weights_.get(l);
+      return detail::is_weight(w) ? w : std::numeric_limits<double>::quiet_NaN();
     };
     const double total = sum_moments(weight, false, state_.row.mean, nullptr);
     alone([&] {
@@ -217,11 +227,11 @@ class RowMatching {
     }
   }
 
-  const MatchArguments<Real>& arguments_;
+  const MatchArguments& arguments_;
   Group group_;
   MatchState& state_;
   index_t i_;
-  const Real* weights_;
+  AnyRow weights_;
   index_t length_;
   bool good_length_;
   double width_;

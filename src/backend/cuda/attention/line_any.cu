@@ -1,10 +1,6 @@
-#pragma once
-
 #include "backend/cuda/attention/line_any.hpp"
 #include "backend/cuda/attention/line_launch.cuh"
 
-/// The definitions of attention_line_any.hpp, which attention_line_float.cu and attention_line_double.cu
-/// compile side by side.
 namespace fenchel::cuda {
 
 template <class Real>
@@ -42,10 +38,7 @@ void attend_jvp_line_any(const DensityArrays<Real>& p, const FunctionArrays& psi
        : line.template jvp<detail::Wanted::kGradient>(p, direction, basis_direction, tangent);
 }
 
-}  // namespace fenchel::cuda
-
-#define FENCHEL_INSTANTIATE_ANY_LINE(Real)                                                                \
-  namespace fenchel::cuda {                                                                               \
+#define FENCHEL_INSTANTIATE(Real)                                                                         \
   template void attend_line_any(const DensityArrays<Real>&, const FunctionArrays&, Real*, Stream);        \
   template void attend_vjp_line_any(const DensityArrays<Real>&, const FunctionArrays&, const Real*,       \
                                     const DensityTangentArrays<Real>&, Stream);                           \
@@ -53,5 +46,9 @@ void attend_jvp_line_any(const DensityArrays<Real>& p, const FunctionArrays& psi
                                           const BasisTangentArrays<double>&, Stream);                     \
   template void attend_jvp_line_any(const DensityArrays<Real>&, const FunctionArrays&,                    \
                                     const DensityTangentArrays<const Real>&,                              \
-                                    const BasisTangentArrays<const double>&, Real*, Stream);              \
-  }
+                                    const BasisTangentArrays<const double>&, Real*, Stream);
+FENCHEL_INSTANTIATE(float)
+FENCHEL_INSTANTIATE(double)
+#undef FENCHEL_INSTANTIATE
+
+}  // namespace fenchel::cuda
