@@ -30,42 +30,36 @@ class RegisterRow {
   static_assert(kPacks <= 32);
 
   __device__ RegisterRow(const AnyRow& row, index_t cols, int rank)
-      : type_(row.type), cols_(static_cast<int>(cols)), first_(rank * kSize - before<T>(row)) {
+      : cols_(static_cast<int>(cols)), first_(rank * kSize - before<T>(row)) {
     const T* const from = static_cast<const T*>(row.data);
     const int head = first_, tail = first_ + (cols_ - 1 - first_) / kStep * kStep;
-    const Pack<T> first = head < 0 ? part(from, head) : Pack<T>{};
-    const Pack<T> last = tail + kSize > cols_ ? part(from, tail) : Pack<T>{};
 #pragma unroll
     for (int v = 0; v < kPacks; ++v) {
-      if (is_inside(v)) packs_[v] = load_streaming(from + column(v));
+      packs_[v] = is_inside(v) ? __ldcs(reinterpret_cast<const uint4*>(from + column(v))) : nothing();
     }
+    if (head < 0) packs_[0] = part(from, head);
+    if (tail + kSize > cols_ && tail >= head) {
+      const uint4 last = part(from, tail);
 #pragma unroll
-    for (int v = 0; v < kPacks; ++v) {
-      if (is_inside(v)) continue;
-      if (v == 0 && head < 0) {
-        packs_[v] = first;
-      } else if (column(v) < cols_) {
-        packs_[v] = last;
-      } else {
-#pragma unroll
-        for (int e = 0; e < kSize; ++e) packs_[v].values[e] = lowest<T>(type_);
-      }
+      for (int v = 0; v < kPacks; ++v) packs_[v] = column(v) == tail ? last : packs_[v];
     }
   }
 
   [[nodiscard]] __device__ Real largest() const {
     Real top = kLowest<Real>;
 #pragma unroll
-    for (int v = 0; v < kPacks; ++v) top = larger_or_nan(top, largest_of(packs_[v], type_));
+    for (int v = 0; v < kPacks; ++v) top = larger_or_nan(top, largest_of<T>(packs_[v]));
     return top;
   }
   /// Values take the place of numbers that are stored as they are computed with.
   __device__ void centre(Real top) {
     if constexpr (kStoresReal) {
 #pragma unroll
-      for (Pack<T>& pack : packs_) {
+      for (uint4& words : packs_) {
+        Numbers<T> numbers = unpacked<T>(words);
 #pragma unroll
-        for (Real& x : pack.values) x = max(x - top, kMasked<Real>);
+        for (Real& x : numbers.values) x = max(x - top, kMasked<Real>);
+        memcpy(&words, &numbers, sizeof words);
       }
     } else {
       top_ = top;
@@ -77,33 +71,50 @@ class RegisterRow {
   [[nodiscard]] __device__ unsigned above(Real cut) const {
     unsigned packs = 0;
 #pragma unroll
-    for (int v = 0; v < kPacks; ++v) packs |= largest_of(packs_[v], type_) - top_ > cut ? 1u << v : 0u;
+    for (int v = 0; v < kPacks; ++v) packs |= largest_of<T>(packs_[v]) - top_ > cut ? 1u << v : 0u;
     return packs;
+  }
+  /// The value of a number as it is stored.
+  [[nodiscard]] __device__ Real value(T stored) const {
+    return kStoresReal ? widened(stored) : max(widened(stored) - top_, kMasked<Real>);
   }
   /// The values of a pack: of this row, or of one that was kept as it is stored.
   [[nodiscard]] __device__ Numbers<T> values(int v) const { return values(packs_[v]); }
-  [[nodiscard]] __device__ Numbers<T> values(const Pack<T>& pack) const {
-    Numbers<T> d = unpacked(pack, type_);
+  [[nodiscard]] __device__ Numbers<T> values(const uint4& words) const {
+    Numbers<T> d = unpacked<T>(words);
     if constexpr (!kStoresReal) {
 #pragma unroll
       for (Real& x : d.values) x = max(x - top_, kMasked<Real>);
     }
     return d;
   }
-  [[nodiscard]] __device__ const Pack<T>& stored(int v) const { return packs_[v]; }
-  /// The sum of f(value, place) over all; equal numbers are summed without rounding, as two by two they make
-  /// powers of two of them.
+  [[nodiscard]] __device__ const uint4& stored(int v) const { return packs_[v]; }
+  /// The sum of f(value, place) over all, in kSize parts: many equal numbers would all round the same way.
   template <class Function>
   [[nodiscard]] __device__ auto sum(Function f) const {
-    return sum_of_packs<0, kPacks>(f);
+    decltype(f(Real(), 0)) parts[kSize];
+#pragma unroll
+    for (int v = 0; v < kPacks; ++v) {
+      const Numbers<T> d = values(v);
+#pragma unroll
+      for (int e = 0; e < kSize; ++e) {
+        const auto term = f(d.values[e], v * kSize + e);
+        parts[e] = v == 0 ? term : parts[e] + term;
+      }
+    }
+#pragma unroll
+    for (int half = kSize / 2; half > 0; half /= 2) {
+#pragma unroll
+      for (int e = 0; e < half; ++e) parts[e] = parts[e] + parts[e + half];
+    }
+    return parts[0];
   }
   /// Nothing that was computed from its numbers before is kept in registers: there is no room for it, and it
   /// is cheap.
   __device__ void compute_anew() {
 #pragma unroll
-    for (Pack<T>& pack : packs_) {
-      uint4& bits = reinterpret_cast<uint4&>(pack);
-      asm volatile("" : "+r"(bits.x), "+r"(bits.y), "+r"(bits.z), "+r"(bits.w));
+    for (uint4& words : packs_) {
+      asm volatile("" : "+r"(words.x), "+r"(words.y), "+r"(words.z), "+r"(words.w));
     }
   }
   /// Keeps f of each value in its place, where numbers are stored as they are computed with.
@@ -111,16 +122,19 @@ class RegisterRow {
   __device__ void replace(Function f) {
     static_assert(kStoresReal);
 #pragma unroll
-    for (Pack<T>& pack : packs_) {
+    for (uint4& words : packs_) {
+      Numbers<T> numbers = unpacked<T>(words);
 #pragma unroll
-      for (Real& x : pack.values) x = f(x);
+      for (Real& x : numbers.values) x = f(x);
+      memcpy(&words, &numbers, sizeof words);
     }
   }
-  /// Writes f(number of a pack), the numbers for its places, in the type that they are stored or computed in.
-  template <class Function>
+  /// Writes f(number of a pack), the numbers for its places, in the type that they are stored in, or,
+  /// where it may be either, in that they are computed in.
+  template <bool kEither, class Function>
   __device__ void write(const AnyRow& out, Function f) const {
-    if constexpr (!kStoresReal) {
-      if (out.type == StoredAs::f32) return write_as<float>(out, f);
+    if constexpr (kEither && !kStoresReal) {
+      if (out.type == kStoredAs<Real>) return write_as<Real>(out, f);
     }
     write_as<T>(out, f);
   }
@@ -135,34 +149,15 @@ class RegisterRow {
   [[nodiscard]] __device__ Numbers<T> beside(const AnyRow& row, int v) const {
     const T* const from = static_cast<const T*>(row.data);
     if (is_inside(v) && row.step == 1 && reinterpret_cast<std::uintptr_t>(from + first_) % 16 == 0) {
-      return unpacked(load_streaming(from + column(v)), row.type);
+      return unpacked<T>(*reinterpret_cast<const uint4*>(from + column(v)));
     }
-    Pack<T> pack{};
-#pragma unroll
-    for (int e = 0; e < kSize; ++e) {
-      if (has(column(v) + e)) pack.values[e] = from[(column(v) + e) * row.step];
-    }
-    return unpacked(pack, row.type);
+    uint4 words{};
+#pragma unroll 1
+    for (int j = column(v); j < column(v) + kSize; ++j) put_last(words, has(j) ? from[j * row.step] : T{});
+    return unpacked<T>(words);
   }
 
  private:
-  template <int kFirst, int kCount, class Function>
-  [[nodiscard]] __device__ auto sum_of_packs(Function f) const {
-    if constexpr (kCount == 1) {
-      const Numbers<T> d = values(kFirst);
-      return sum_of<0, kSize>([&](int e) { return f(d.values[e], kFirst * kSize + e); });
-    } else {
-      return sum_of_packs<kFirst, kCount / 2>(f) + sum_of_packs<kFirst + kCount / 2, kCount / 2>(f);
-    }
-  }
-  template <int kFirst, int kCount, class Function>
-  [[nodiscard]] __device__ static auto sum_of(Function f) {
-    if constexpr (kCount == 1) {
-      return f(kFirst);
-    } else {
-      return sum_of<kFirst, kCount / 2>(f) + sum_of<kFirst + kCount / 2, kCount / 2>(f);
-    }
-  }
   template <class U, class Function>
   __device__ void write_as(const AnyRow& out, Function f) const {
     constexpr int kOut = Pack<U>::kSize;
@@ -175,14 +170,14 @@ class RegisterRow {
       const Numbers<T> results = f(v);
 #pragma unroll
       for (int first = 0; first < kSize; first += kOut) {
-        const Pack<U> pack = packed<U>(results.values + first, out.type);
+        uint4 words = words_of(packed<U>(results.values + first));
         if (aligned && is_inside(v)) {
-          store_streaming(to + column(v) + first, pack);
+          __stcs(reinterpret_cast<uint4*>(to + column(v) + first), words);
         } else {
-#pragma unroll
-          for (int e = 0; e < kOut; ++e) {
-            const int j = column(v) + first + e;
-            if (has(j)) to[j * out.step] = pack.values[e];
+#pragma unroll 1
+          for (int j = column(v) + first; j < column(v) + first + kOut; ++j) {
+            const U x = take_first<U>(words);
+            if (has(j)) to[j * out.step] = x;
           }
         }
       }
@@ -199,17 +194,22 @@ class RegisterRow {
   [[nodiscard]] __device__ int column(int v) const { return first_ + v * kStep; }
   [[nodiscard]] __device__ bool has(int column) const { return column >= 0 && column < cols_; }
   [[nodiscard]] __device__ bool is_inside(int v) const { return column(v) >= 0 && column(v) + kSize <= cols_; }
-  /// A pack at an end of the row.
-  [[nodiscard]] __device__ Pack<T> part(const T* from, int column) const {
+  /// A pack at an end of the row, and one beyond it.
+  [[nodiscard]] __device__ uint4 part(const T* from, int column) const {
+    uint4 words{};
+#pragma unroll 1
+    for (int j = column; j < column + kSize; ++j) put_last(words, has(j) ? from[j] : lowest<T>());
+    return words;
+  }
+  [[nodiscard]] __device__ static uint4 nothing() {
     Pack<T> pack;
 #pragma unroll
-    for (int e = 0; e < kSize; ++e) pack.values[e] = has(column + e) ? from[column + e] : lowest<T>(type_);
-    return pack;
+    for (int e = 0; e < kSize; ++e) pack.values[e] = lowest<T>();
+    return words_of(pack);
   }
 
-  Pack<T> packs_[kPacks];
+  uint4 packs_[kPacks];
   Real top_ = 0;
-  StoredAs type_;
   int cols_, first_;
 };
 

@@ -30,11 +30,6 @@ __device__ inline T stored(Computed<T> x) {
   }
 }
 
-/// Numbers of 16 bits, of which kind is known when a kernel runs: one kernel serves both.
-struct Sixteen {
-  std::uint16_t bits;
-};
-
 /// A storage type as a number.
 enum class StoredAs { f64, f32, f16, bf16 };
 template <class T>
@@ -42,10 +37,6 @@ inline constexpr StoredAs kStoredAs = std::is_same_v<T, double>  ? StoredAs::f64
                                       : std::is_same_v<T, float> ? StoredAs::f32
                                       : std::is_same_v<T, Half>  ? StoredAs::f16
                                                                  : StoredAs::bf16;
-
-/// What the numbers of a storage type are to a kernel.
-template <class T>
-using Payload = std::conditional_t<sizeof(T) == 2, Sixteen, T>;
 
 /// 16 bytes of consecutive numbers.
 template <class T>
@@ -61,49 +52,77 @@ struct Numbers {
   Computed<T> values[kSize];
 };
 
+/// 16 bytes as registers hold them: of structs the compiler keeps each number in a register of its own.
 template <class T>
-__device__ inline Numbers<T> unpacked(const Pack<T>& pack, StoredAs type) {
+__device__ inline uint4 words_of(const Pack<T>& pack) {
+  uint4 words;
+  memcpy(&words, &pack, sizeof words);
+  return words;
+}
+/// The number at the low end, which makes room for the next one at the high end: a loop that need not be
+/// unrolled, for packs of which not all numbers are wanted.
+template <class T>
+__device__ inline T take_first(uint4& words) {
+  T first;
+  memcpy(&first, &words, sizeof first);
+  if constexpr (sizeof(T) == 2) {
+    words = {__funnelshift_r(words.x, words.y, 16), __funnelshift_r(words.y, words.z, 16),
+             __funnelshift_r(words.z, words.w, 16), words.w >> 16};
+  } else if constexpr (sizeof(T) == 4) {
+    words = {words.y, words.z, words.w, 0};
+  } else {
+    words = {words.z, words.w, 0, 0};
+  }
+  return first;
+}
+template <class T>
+__device__ inline void put_last(uint4& words, T last) {
+  take_first<T>(words);
+  memcpy(reinterpret_cast<unsigned char*>(&words) + sizeof words - sizeof last, &last, sizeof last);
+}
+
+template <class T>
+using Pair = std::conditional_t<std::is_same_v<T, Half>, __half2, __nv_bfloat162>;
+
+template <class T>
+__device__ inline Numbers<T> unpacked(const uint4& words) {
   Numbers<T> numbers;
   if constexpr (sizeof(T) == 2) {
-    unsigned words[4];
-    memcpy(words, &pack, sizeof words);
-    if (type == StoredAs::bf16) {
+    const unsigned pairs[] = {words.x, words.y, words.z, words.w};
 #pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        numbers.values[2 * k] = __uint_as_float(words[k] << 16);
-        numbers.values[2 * k + 1] = __uint_as_float(words[k] & 0xffff0000u);
-      }
-    } else {
-#pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        const float2 both = __half22float2(*reinterpret_cast<const __half2*>(words + k));
-        numbers.values[2 * k] = both.x;
-        numbers.values[2 * k + 1] = both.y;
+    for (int k = 0; k < 4; ++k) {
+      if constexpr (std::is_same_v<T, BFloat16>) {
+        numbers.values[2 * k] = __uint_as_float(pairs[k] << 16);
+        numbers.values[2 * k + 1] = __uint_as_float(pairs[k] & 0xffff0000u);
+      } else {
+        __half2 both;
+        memcpy(&both, pairs + k, sizeof both);
+        const float2 two = __half22float2(both);
+        numbers.values[2 * k] = two.x;
+        numbers.values[2 * k + 1] = two.y;
       }
     }
   } else {
-#pragma unroll
-    for (int e = 0; e < Pack<T>::kSize; ++e) numbers.values[e] = pack.values[e];
+    memcpy(&numbers, &words, sizeof words);
   }
   return numbers;
 }
 
 /// The nearest numbers of storage type T, of which the first is `numbers`.
 template <class T>
-__device__ inline Pack<T> packed(const Computed<T>* numbers, StoredAs type) {
+__device__ inline Pack<T> packed(const Computed<T>* numbers) {
   Pack<T> pack;
-  if constexpr (sizeof(T) == 2) {
-    if (type == StoredAs::bf16) {
-      __nv_bfloat162 pairs[4];
+  if constexpr (sizeof(T) == 2) {  // two at a time
+    Pair<T> pairs[Pack<T>::kSize / 2];
 #pragma unroll
-      for (int k = 0; k < 4; ++k) pairs[k] = __floats2bfloat162_rn(numbers[2 * k], numbers[2 * k + 1]);
-      memcpy(&pack, pairs, sizeof pairs);
-    } else {
-      __half2 pairs[4];
-#pragma unroll
-      for (int k = 0; k < 4; ++k) pairs[k] = __floats2half2_rn(numbers[2 * k], numbers[2 * k + 1]);
-      memcpy(&pack, pairs, sizeof pairs);
+    for (int k = 0; k < Pack<T>::kSize / 2; ++k) {
+      if constexpr (std::is_same_v<T, Half>) {
+        pairs[k] = __floats2half2_rn(numbers[2 * k], numbers[2 * k + 1]);
+      } else {
+        pairs[k] = __floats2bfloat162_rn(numbers[2 * k], numbers[2 * k + 1]);
+      }
     }
+    memcpy(&pack, pairs, sizeof pairs);
   } else {
 #pragma unroll
     for (int e = 0; e < Pack<T>::kSize; ++e) pack.values[e] = numbers[e];
@@ -120,33 +139,29 @@ __device__ inline double larger_or_nan(double x, double y) { return x > y || x !
 
 /// The largest number of a pack, or NaN.
 template <class T>
-__device__ inline Computed<T> largest_of(const Pack<T>& pack, StoredAs type) {
+__device__ inline Computed<T> largest_of(const uint4& words) {
   if constexpr (sizeof(T) == 2) {
-    unsigned words[4];
-    memcpy(words, &pack, sizeof words);
-    if (type == StoredAs::bf16) {
-      const auto* const pairs = reinterpret_cast<const __nv_bfloat162*>(words);
-      const float2 two =
-          __bfloat1622float2(__hmax2_nan(__hmax2_nan(pairs[0], pairs[1]), __hmax2_nan(pairs[2], pairs[3])));
-      return larger_or_nan(two.x, two.y);
-    }
-    const auto* const pairs = reinterpret_cast<const __half2*>(words);
-    const float2 two =
-        __half22float2(__hmax2_nan(__hmax2_nan(pairs[0], pairs[1]), __hmax2_nan(pairs[2], pairs[3])));
-    return larger_or_nan(two.x, two.y);
+    Pair<T> pairs[4];
+    memcpy(pairs, &words, sizeof pairs);
+    const Pair<T> pair = __hmax2_nan(__hmax2_nan(pairs[0], pairs[1]), __hmax2_nan(pairs[2], pairs[3]));
+    const Numbers<T> both = unpacked<T>(uint4{*reinterpret_cast<const unsigned*>(&pair), 0, 0, 0});
+    return larger_or_nan(both.values[0], both.values[1]);
   } else {
-    Computed<T> largest = pack.values[0];
+    const Numbers<T> numbers = unpacked<T>(words);
+    Computed<T> largest = numbers.values[0];
 #pragma unroll
-    for (int e = 1; e < Pack<T>::kSize; ++e) largest = larger_or_nan(largest, pack.values[e]);
+    for (int e = 1; e < Pack<T>::kSize; ++e) largest = larger_or_nan(largest, numbers.values[e]);
     return largest;
   }
 }
 
 /// -inf as it is stored.
 template <class T>
-__device__ inline T lowest(StoredAs type) {
-  if constexpr (sizeof(T) == 2) {
-    return {static_cast<std::uint16_t>(type == StoredAs::bf16 ? 0xff80 : 0xfc00)};
+__device__ inline T lowest() {
+  if constexpr (std::is_same_v<T, Half>) {
+    return {0xfc00};
+  } else if constexpr (std::is_same_v<T, BFloat16>) {
+    return {0xff80};
   } else {
     return static_cast<T>(-__builtin_huge_val());
   }

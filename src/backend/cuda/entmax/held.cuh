@@ -6,11 +6,11 @@
 namespace fenchel::cuda {
 namespace device {
 
-/// Does a RowTask with a row in registers. Maps and losses of classes are one kernel: they differ in little
-/// but what is summed once a row is solved.
-template <class Real>
+/// Does a RowTask with a row in registers: one with or without classes where kTaskUse is `classes`, else one
+/// without.
+template <class Real, Use kTaskUse>
 struct DoRowTask {
-  static constexpr bool kKeepsScores = false;
+  static constexpr Use kUse = kTaskUse;
 
   RowTask<Real> task;
   AnyRows scores;
@@ -21,7 +21,7 @@ struct DoRowTask {
     Real score;
   };
   [[nodiscard]] __device__ Label load(index_t i) const {
-    if (task.classes == nullptr) return {-1, Real(0)};
+    if (!has_classes()) return {-1, Real(0)};
     const index_t column = task.classes[i];
     const bool exists = column >= 0 && column < scores.cols;
     return {column, exists ? scores.row(i).template as<Real>(column) : Real(0)};
@@ -30,9 +30,9 @@ struct DoRowTask {
   template <class Row, class Team, class Prediction>
   __device__ void operator()(Row& row, Team& team, const ScoredRow<Real>& scored, const Label& label,
                              Prediction& prediction) const {
-    const bool has_class = task.classes != nullptr;
+    const bool has_class = has_classes();
     const OwnColumn own{has_class, has_class ? row.place_of(label.column) : -1};
-    Solution<Prediction, Row, Team, kKeepsScores> solution(prediction, row, team, scored.valid, own);
+    Solution<Prediction, Row, Team, kUse> solution(prediction, row, team, scored.valid, own);
     if (!scored.wanted) return;
     const double others = solution.tally().value;
     if (!has_class) return solution.write(task.out.row(scored.i), scale_of(others, scored.valid));
@@ -59,6 +59,9 @@ struct DoRowTask {
   }
 
  private:
+  [[nodiscard]] __device__ bool has_classes() const {
+    return kUse == Use::classes && task.classes != nullptr;
+  }
   [[nodiscard]] __device__ static Real scale_of(double sum, bool valid) {
     return valid ? static_cast<Real>(1 / sum) : std::numeric_limits<Real>::quiet_NaN();
   }
@@ -66,20 +69,22 @@ struct DoRowTask {
 
 }  // namespace device
 
+/// Where powers are dear, maps and losses of classes are one kernel.
 template <class T>
 bool launch_held(std::string_view where, const DeviceRows<const T>& z, PerRow alpha,
                  const RowTask<Computed<T>>& task, Stream stream) {
-  using device::Kind;
+  using device::Kind, device::Use;
   if (!alpha.per_row() && alpha[0] > 2) return true;
-  const device::DoRowTask<Computed<T>> do_task{task, z};
-  switch (kind_of(alpha)) {
-    case Kind::softmax:
-      return launch_kind<Kind::softmax, false>(where, z, alpha, do_task, stream);
-    case Kind::whole:
-      return launch_kind<Kind::whole, false>(where, z, alpha, do_task, stream);
-    default:
-      return launch_kind<Kind::any, false>(where, z, alpha, do_task, stream);
-  }
+  const device::DoRowTask<Computed<T>, Use::classes> do_loss{task, z};
+  const Kind kind = kind_of(alpha);
+  if (kind == Kind::any) return launch_kind<Kind::any, (sizeof(T) != 4)>(where, z, alpha, do_loss, stream);
+  const auto launch = [&](const auto& do_task) {
+    if (kind == Kind::softmax) return launch_kind<Kind::softmax, false>(where, z, alpha, do_task, stream);
+    if (kind == Kind::sparsemax) return launch_kind<Kind::sparsemax, false>(where, z, alpha, do_task, stream);
+    return launch_kind<Kind::three_halves, false>(where, z, alpha, do_task, stream);
+  };
+  if (task.classes != nullptr) return launch(do_loss);
+  return launch(device::DoRowTask<Computed<T>, Use::map>{task, z});
 }
 
 }  // namespace fenchel::cuda

@@ -8,7 +8,7 @@ namespace {
 /// Does a LossTask for distributions with a row in registers, but for slopes.
 template <class Real>
 struct DoSoftTask {
-  static constexpr bool kKeepsScores = true;
+  static constexpr Use kUse = Use::soft;
   struct Nothing {};
 
   LossTask<Real> task;
@@ -18,9 +18,8 @@ struct DoSoftTask {
   template <class Row, class Team, class Prediction>
   __device__ void operator()(Row& row, Team& team, const ScoredRow<Real>& scored, Nothing,
                              Prediction& prediction) const {
-    using Power = std::conditional_t<Prediction::kNormalized, WholePower<Real>, ExponentialPower<Real>>;
-    const Solution<Prediction, Row, Team, kKeepsScores> solution(prediction, row, team, scored.valid, {});
-    const SoftColumns<Power> columns(prediction, solution.tally().value);
+    const Solution<Prediction, Row, Team, kUse> solution(prediction, row, team, scored.valid, {});
+    const SoftColumns<typename Prediction::Power> columns(prediction, solution.tally().value);
     const AnyRow soft = task.soft.row(scored.i);
     double loss = 0;
     row.compute_anew();
@@ -47,7 +46,7 @@ struct DoSoftTask {
     const Real given = task.weights == nullptr ? Real(1) : task.weights[scored.i];
     const Real weight = ignored ? Real(0) : loss == loss ? given : static_cast<Real>(loss);
     row.compute_anew();
-    row.write(task.residual.row(scored.i), [&](int v) {
+    row.template write<false>(task.residual.row(scored.i), [&](int v) {
       auto x = row.values(v);
       const auto q = row.beside(soft, v);
 #pragma unroll
@@ -71,8 +70,10 @@ bool launch_held_soft(std::string_view where, const DeviceRows<const T>& z, PerR
   switch (kind_of(alpha)) {
     case Kind::softmax:
       return launch_kind<Kind::softmax, true>(where, z, alpha, do_task, stream);
-    case Kind::whole:
-      return launch_kind<Kind::whole, true>(where, z, alpha, do_task, stream);
+    case Kind::sparsemax:
+      return launch_kind<Kind::sparsemax, true>(where, z, alpha, do_task, stream);
+    case Kind::three_halves:
+      return launch_kind<Kind::three_halves, true>(where, z, alpha, do_task, stream);
     default:
       return false;
   }

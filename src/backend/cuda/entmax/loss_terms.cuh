@@ -46,12 +46,12 @@ __device__ inline Real class_loss(const ExponentialPower<Real>&, double, Real d,
   const auto sum = static_cast<Real>(others);
   return e > kSmall ? log1p(sum / e) : log(sum) - d;
 }
-template <class Real>
-__device__ inline Real class_loss(const WholePower<Real>& power, double, Real d, Real, double others,
+template <class Real, int q>
+__device__ inline Real class_loss(const WholePower<Real, q>& power, double, Real d, Real, double others,
                                   double escort) {
   const Real base = power.base(d), rest = static_cast<Real>(others), powers = static_cast<Real>(escort);
   const Real below = max(-base, Real(0));
-  if (!power.squares()) return (powers + rest * rest) / 2 + below;
+  if constexpr (q == 1) return (powers + rest * rest) / 2 + below;
   const Real root = max(base, Real(0)), gap = rest / (1 + root);
   return (powers + gap * gap * (2 + root)) * Real(2. / 3) + 2 * below;
 }
@@ -105,23 +105,33 @@ class SoftColumns<ExponentialPower<Real>> {
 /// With b = B_+ and, for alpha = 3/2, s = sqrt(q): (q - b)^2 / 2 and (s - b)^2 (4 s + 2 b) / 3; and -q B / am1
 /// below the support.
 template <class Real>
-class SoftColumns<WholePower<Real>> {
+class SoftColumns<WholePower<Real, 1>> {
  public:
-  __device__ SoftColumns(const WholePower<Real>& power, double) : power_(power) {}
+  __device__ SoftColumns(const WholePower<Real, 1>& power, double) : power_(power) {}
 
   [[nodiscard]] __device__ SoftColumn<Real> operator()(Real d, Real q, bool cross) const {
     const Real base = power_.base(d), b = max(base, Real(0)), below = min(base, Real(0));
-    if (!power_.squares()) {
-      if (cross) return {b, b * b / 2 - q * (base - Real(0.5))};
-      return {b, (q - b) * (q - b) / 2 - q * below};
-    }
-    if (cross) return {b * b, b * b * b * Real(2. / 3) - q * (2 * base - Real(4. / 3))};
-    const Real s = sqrt(q);
-    return {b * b, (s - b) * (s - b) * (4 * s + 2 * b) / 3 - 2 * q * below};
+    if (cross) return {b, b * b / 2 - q * (base - Real(0.5))};
+    return {b, (q - b) * (q - b) / 2 - q * below};
   }
 
  private:
-  const WholePower<Real>& power_;
+  const WholePower<Real, 1>& power_;
+};
+template <class Real>
+class SoftColumns<WholePower<Real, 2>> {
+ public:
+  __device__ SoftColumns(const WholePower<Real, 2>& power, double) : power_(power) {}
+
+  [[nodiscard]] __device__ SoftColumn<Real> operator()(Real d, Real q, bool cross) const {
+    const Real base = power_.base(d), b = max(base, Real(0)), below = min(base, Real(0)), p = b * b;
+    if (cross) return {p, p * b * Real(2. / 3) - q * (2 * base - Real(4. / 3))};
+    const Real s = sqrt_approximately(q);
+    return {p, (s - b) * (s - b) * (4 * s + 2 * b) * Real(1. / 3) - 2 * q * below};
+  }
+
+ private:
+  const WholePower<Real, 2>& power_;
 };
 
 }  // namespace fenchel::cuda::device

@@ -162,7 +162,8 @@ void launch_up_to_two(std::string_view where, const DeviceRows<const T>& z, PerR
   const auto with_kind = [&]<class Team>() {
     const Kind kind = kind_of(alpha);
     if (kind == Kind::softmax) return launch.template operator()<Team, Kind::softmax>();
-    if (kind == Kind::whole) return launch.template operator()<Team, Kind::whole>();
+    if (kind == Kind::sparsemax) return launch.template operator()<Team, Kind::sparsemax>();
+    if (kind == Kind::three_halves) return launch.template operator()<Team, Kind::three_halves>();
     launch.template operator()<Team, Kind::any>();
   };
   if (z.step != 1 && z.stride == 1 && z.inner >= device::kWarp) {

@@ -23,12 +23,12 @@ struct ScoredRow {
 
 /// So many threads of a multiprocessor have rows on their way at once: with more registers each, fewer.
 template <class Row>
-inline constexpr int kThreadsAtOnce = Row::kPacks > 4 ? 1024 : 1152;
+inline constexpr int kThreadsAtOnce = Row::kPacks > 8 ? 640 : Row::kPacks > 4 ? 1024 : 1152;
 
 /// Rows of alpha up to 2, or of none. do_task.load(i) reads what it needs besides the scores, while they are
 /// on their way, and do_task(row, team, scored, loaded, prediction) solves and writes.
 template <class Team, class Row, Kind kKind, class DoTask>
-__global__ void __launch_bounds__(Team::kBlockThreads, kThreadsAtOnce<Row> / Team::kBlockThreads)
+__global__ void __launch_bounds__(Team::kBlockThreads, std::max(1, kThreadsAtOnce<Row> / Team::kBlockThreads))
     entmax_rows_kernel(const __grid_constant__ AnyRows scores, const PerRow alpha,
                        const __grid_constant__ DoTask do_task) {
   using Real = typename Row::Real;
@@ -49,16 +49,16 @@ __global__ void __launch_bounds__(Team::kBlockThreads, kThreadsAtOnce<Row> / Tea
 }  // namespace device
 
 /// The threads of a row by its length: true where use.operator()<Team, Row>() launched. A thread has up to
-/// 128 bytes of numbers in registers, and half of it where they have 2 bytes each. Rows of double, and those
-/// of kFew, have fewer teams.
+/// 256 bytes of numbers in registers, half of it where they are longer. Rows of double, and those of kFew,
+/// have fewer teams.
 template <class T, bool kFew, class Use>
 bool with_team(const DeviceRows<const T>& z, const Use& use) {
   using device::BlockTeam, device::WarpTeam;
   constexpr bool kAll = sizeof(T) < 8 && !kFew;
-  constexpr int kPacks = sizeof(T) == 2 ? 4 : 8;
+  constexpr int kPacks = sizeof(T) == 2 ? 16 : 8;
   const bool aligned = is_packed(z);
   const auto fits = [&]<class Team, int kCount>() {
-    using Row = device::RegisterRow<device::Payload<T>, Team::kSize, kCount>;
+    using Row = device::RegisterRow<T, Team::kSize, kCount>;
     if (z.cols > Row::kCapacity - (aligned ? 0 : Row::kSize - 1)) return false;
     use.template operator()<Team, Row>();
     return true;
@@ -73,7 +73,8 @@ bool with_team(const DeviceRows<const T>& z, const Use& use) {
   if constexpr (kAll) {
     if (fits.template operator()<WarpTeam<128, 32>, 4>()) return true;
   }
-  if constexpr (kPacks > 4) {
+  if (fits.template operator()<WarpTeam<128, 32>, 8>()) return true;
+  if constexpr (kPacks > 8 && !kFew) {
     if (fits.template operator()<WarpTeam<128, 32>, kPacks>()) return true;
   }
   if constexpr (kAll) {
@@ -84,11 +85,10 @@ bool with_team(const DeviceRows<const T>& z, const Use& use) {
     if (fits.template operator()<BlockTeam<256>, kPacks>()) return true;
   }
   if (fits.template operator()<BlockTeam<512>, kPacks>()) return true;
-  if constexpr (kPacks < 8) {
-    if (fits.template operator()<BlockTeam<512>, 8>()) return true;
-  }
   if (!has_clusters()) return false;
-  if (fits.template operator()<BlockTeam<512, 2>, 8>()) return true;
+  if constexpr (kPacks < 16) {
+    if (fits.template operator()<BlockTeam<512>, 16>()) return true;
+  }
   if constexpr (kAll) return fits.template operator()<BlockTeam<512, 8>, 8>();
   return false;
 }
@@ -102,7 +102,7 @@ bool launch_kind(std::string_view where, const DeviceRows<const T>& z, PerRow al
     const index_t groups = (z.rows + Team::kRows - 1) / Team::kRows;
     launch_clusters(where, device::entmax_rows_kernel<Team, Row, kKind, DoTask>,
                     grid_of(where, groups * Team::kBlocks), dim3(Team::kBlockThreads),
-                    device::Solution<Prediction, Row, Team, DoTask::kKeepsScores>::shared_bytes(), stream,
+                    device::Solution<Prediction, Row, Team, DoTask::kUse>::shared_bytes(), stream,
                     Team::kBlocks, device::AnyRows(z), alpha, do_task);
   });
 }

@@ -35,7 +35,8 @@ struct LossTask {
 inline device::Kind kind_of(const PerRow& alpha) {
   if (alpha.per_row()) return device::Kind::any;
   if (alpha[0] == 1) return device::Kind::softmax;
-  return alpha[0] == 2 || alpha[0] == 1.5 ? device::Kind::whole : device::Kind::any;
+  if (alpha[0] == 1.5) return device::Kind::three_halves;
+  return alpha[0] == 2 ? device::Kind::sparsemax : device::Kind::any;
 }
 
 /// Rows in registers, where columns are neighbours and few enough: false where they are not, and nothing is

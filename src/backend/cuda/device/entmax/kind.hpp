@@ -2,7 +2,7 @@
 
 namespace fenchel::cuda::device {
 
-/// Of alpha: 1, 2 or 3/2, or any.
-enum class Kind { softmax, whole, any };
+/// Of alpha: 1, 2, 3/2, or any.
+enum class Kind { softmax, sparsemax, three_halves, any };
 
 }  // namespace fenchel::cuda::device

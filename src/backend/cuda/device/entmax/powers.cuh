@@ -225,30 +225,29 @@ class ExponentialPower {
   [[nodiscard]] __device__ Real powered(Real e) const { return e; }
 };
 
-/// am1 = 1 / q, q = 1 or 2: alpha = 2 and 3/2. No exp, no log, and p itself: (am1 d - tau)_+^q with tau =
+/// am1 = 1 / q: alpha = 2 and 3/2. No exp, no log, and p itself: (am1 d - tau)_+^q with tau =
 /// -P^am1, from -1 upwards by Newton's steps for S^am1, which is convex in tau, so that they never overshoot.
 /// Next to the threshold the difference is exact; the last step, below the rounding of tau, is kept apart.
-template <class Real>
+template <class Real, int q>
 class WholePower {
  public:
+  static_assert(q == 1 || q == 2);
   using Terms = TwoPowerSums<Real>;
   template <class Scalar>
   using Sums = TwoPowerSums<Scalar>;
   static constexpr bool kNormalized = true, kCheap = true;
 
-  __device__ WholePower(double am1, index_t cols)
-      : squares_(am1 < 1), am1_(static_cast<Real>(am1)), cols_(static_cast<Real>(cols)) {}
+  __device__ WholePower(double, index_t cols) : cols_(static_cast<Real>(cols)) {}
 
-  [[nodiscard]] __device__ bool squares() const { return squares_; }
   /// No mass at or below it, as long as tau is not above the root.
-  [[nodiscard]] __device__ Real cut() const { return squares_ ? 2 * tau_ : tau_; }
+  [[nodiscard]] __device__ Real cut() const { return q * tau_; }
   /// P^am1 + am1 d, of which p is a power where it is not negative.
-  [[nodiscard]] __device__ Real base(Real d) const { return fma(am1_, d, -tau_) - tau_low_; }
+  [[nodiscard]] __device__ Real base(Real d) const { return fma(kAm1, d, -tau_) - tau_low_; }
   [[nodiscard]] __device__ Real value(Real d) const {
     const Real b = max(base(d), Real(0));
-    return squares_ ? b * b : b;
+    return q == 1 ? b : b * b;
   }
-  [[nodiscard]] __device__ Real powered(Real p) const { return p * (squares_ ? sqrt_approximately(p) : p); }
+  [[nodiscard]] __device__ Real powered(Real p) const { return p * (q == 1 ? p : sqrt_approximately(p)); }
 
   /// What orders lower bounds of the root, and the start from one of them, a little below it for rounding.
   [[nodiscard]] __device__ Real bound() const { return tau_; }
@@ -258,8 +257,8 @@ class WholePower {
   }
   /// What a score adds to the sums at tau.
   [[nodiscard]] __device__ Terms terms(Real d) const {
-    const Real b = max(fma(am1_, d, -tau_), Real(0));
-    return squares_ ? Terms(b * b, b) : Terms(b, b > 0 ? Real(1) : Real(0));
+    const Real b = max(fma(kAm1, d, -tau_), Real(0));
+    return q == 1 ? Terms(b, b > 0 ? Real(1) : Real(0)) : Terms(b * b, b);
   }
   /// Takes the step that the sums at tau ask for; true where it was the last. After a step s the mass is off
   /// by no more than s^2 times the size of the support for q = 2; for q = 1 it is linear up to the next
@@ -270,11 +269,11 @@ class WholePower {
     constexpr Real kMass = sizeof(Real) == 4 ? Real(5e-8) : Real(1e-16);
     const auto excess = static_cast<Real>(sums.value - 1);
     Real step = quotient(excess, static_cast<Real>(sums.escort));
-    if (squares_) {  // (S - sqrt S) / R, without the rounding of a root next to 1
+    if constexpr (q == 2) {  // (S - sqrt S) / R, without the rounding of a root next to 1
       const Real root = sqrt_approximately(static_cast<Real>(sums.value));
       step *= quotient(root, 1 + root);
     }
-    const bool done = step <= kRounding * -tau_ || (squares_ && step * step * cols_ <= kMass);
+    const bool done = step <= kRounding * -tau_ || (q == 2 && step * step * cols_ <= kMass);
     if (done) {
       tau_low_ = step;
     } else {
@@ -284,8 +283,9 @@ class WholePower {
   }
 
  private:
-  bool squares_;
-  Real am1_, tau_ = -1, tau_low_ = 0, cols_;
+  static constexpr Real kAm1 = Real(1) / q;
+
+  Real tau_ = -1, tau_low_ = 0, cols_;
 };
 
 /// Any alpha in (0, 2], by the slope am1 c = am1 S^am1, S the sum of E: what rounding does to S hardly moves

@@ -12,14 +12,25 @@ class Prediction;
 template <class Real>
 class Prediction<Real, Kind::softmax> : public ExponentialPower<Real> {
  public:
+  using Power = ExponentialPower<Real>;
   __device__ Prediction(double, index_t) {}
 };
 template <class Real>
-class Prediction<Real, Kind::whole> : public WholePower<Real> {
-  using WholePower<Real>::WholePower;
+class Prediction<Real, Kind::sparsemax> : public WholePower<Real, 1> {
+ public:
+  using Power = WholePower<Real, 1>;
+  using WholePower<Real, 1>::WholePower;
+};
+template <class Real>
+class Prediction<Real, Kind::three_halves> : public WholePower<Real, 2> {
+ public:
+  using Power = WholePower<Real, 2>;
+  using WholePower<Real, 2>::WholePower;
 };
 template <class Real>
 class Prediction<Real, Kind::any> : public AnyPower<Real> {
+ public:
+  using Power = AnyPower<Real>;
   using AnyPower<Real>::AnyPower;
 };
 
@@ -56,6 +67,10 @@ __device__ inline void start_below(Power& power, typename Row::Real top, Team& t
 /// column.
 using Tally = TwoPowerSums<double>;
 
+/// What is done with a solved row: it is written; or compared with a class, if it has one; or with another
+/// row.
+enum class Use { map, classes, soft };
+
 /// The class of a row, if it has one, and where this thread has its column: -1 where it has not.
 struct OwnColumn {
   bool exists = false;
@@ -77,9 +92,8 @@ __device__ inline void solve_in_memory(Prediction& prediction, const Row& row, T
 
 /// A row in registers and its prediction, solved if the row is `mine`. Where powers are dear, where there are
 /// two bytes a number, and so many of them, and where barriers cost much, a list of what can have mass is
-/// solved. Rows are solved in registers else, and where powers are cheap and the list is long. Where
-/// kKeepsScores, E does not take the place of the scores.
-template <class Prediction, class Row, class Team, bool kKeepsScores>
+/// solved; other rows are solved where they are.
+template <class Prediction, class Row, class Team, Use kUse>
 class Solution {
  public:
   using Real = typename Row::Real;
@@ -105,7 +119,7 @@ class Solution {
   /// Writes scale E.
   __device__ void write(const AnyRow& out, Real scale) {
     row_.compute_anew();
-    row_.write(out, [&](int v) {
+    row_.template write<kUse == Use::classes>(out, [&](int v) {
       auto numbers = powers(v);
 #pragma unroll
       for (Real& x : numbers.values) x *= scale;
@@ -114,30 +128,28 @@ class Solution {
   }
 
  private:
-  using PackNumbers = Numbers<typename Row::Stored>;
+  using Stored = typename Row::Stored;
+  using PackNumbers = Numbers<Stored>;
   static constexpr bool kLists = [] {
     if (kExponential || Row::kPacks == 1) return false;
     return !Prediction::kCheap || !Row::kStoresReal || Team::kBlockThreads >= 512;
   }();
   /// E takes the place of the scores.
-  static constexpr bool kReplaces = !kLists && !kKeepsScores && Row::kStoresReal;
-  /// Numbers of a row that a block has room for.
-  static constexpr int kRoom = [] {
-    constexpr int kAll = Row::kItems * (Team::kSize / Team::kBlocks);
-    return !Prediction::kCheap ? kAll : Team::kInWarp ? kAll / 4 : std::min(kAll, kFewNumbers);
-  }();
-  struct NoList {
-    static constexpr bool kHoldsAll = false;
-  };
-  using List = std::conditional_t<kLists, Support<Row, Team, kRoom>, NoList>;
+  static constexpr bool kReplaces = !kLists && kUse != Use::soft && Row::kStoresReal;
+  struct NoList {};
+  /// E takes the place of the list's numbers where powers are dear.
+  using List = std::conditional_t<
+      kLists, Support<Row, Team, std::conditional_t<Prediction::kCheap, Stored, Real>, kUse == Use::classes>,
+      NoList>;
 
-  /// Where powers are cheap, what can have mass at first; if that is too much, what can have it above a better
+  /// Where powers are cheap, what can have mass at first; if that is much, what can have it above a better
   /// bound.
   __device__ List listed() {
     if constexpr (kLists) {
       if constexpr (Prediction::kCheap) {
-        List list(row_, prediction_.cut(), own_.place, team_);
-        if (!team_.any(!list.is_whole())) return list;
+        constexpr int kMany = Team::kInWarp ? 8 * Team::kSize : kFewNumbers;
+        const List list(row_, prediction_.cut(), own_.place, team_);
+        if (!team_.any(list.count() * Row::kSize > kMany || !list.is_whole())) return list;
       }
       start_below<Prediction, Row>(prediction_, row_.largest_value(), team_);
       return List(row_, prediction_.cut(), own_.place, team_);
@@ -147,61 +159,58 @@ class Solution {
   }
 
   __device__ Tally solve(bool mine) {
-    if constexpr (kLists) {
-      if constexpr (Team::kInWarp) {
-        if (List::kHoldsAll || !team_.any(!list_.is_whole())) {
-          return solve_list(team_, team_.rank(), Team::kSize, mine);
-        }
-      } else {
-        if (list_.is_whole() && list_.count() * Row::kSize <= kFewNumbers) return solve_by_one_warp(mine);
-        if constexpr (List::kHoldsAll) {
-          return solve_list(team_, static_cast<int>(threadIdx.x), Team::kBlockThreads, mine);
-        }
-      }
-    }
-    if constexpr (!List::kHoldsAll) return solve_in_place(mine);
-  }
-  __device__ Tally solve_in_place(bool mine) {
-    is_in_place_ = true;
-    if constexpr (!kExponential) {
-      if constexpr (Team::kInWarp && !kLists && Row::kPacks > 1) {
-        start_below<Prediction, Row>(prediction_, row_.largest_value(), team_);
-      }
-      iterate(prediction_, team_, mine, [&] { return sums_in_place(); });
-    }
-    if constexpr (kReplaces) {
-      row_.replace([&](Real d) { return value(d); });
-      return tally_in_place([](Real e) { return e; });
+    if constexpr (kLists && Team::kInWarp) {
+      return solve_list(team_, team_.rank(), Team::kSize, mine);
+    } else if constexpr (kLists) {
+      if (list_.is_whole() && list_.count() * Row::kSize <= kFewNumbers) return solve_by_one_warp(mine);
+      return solve_list(team_, static_cast<int>(threadIdx.x), Team::kBlockThreads, mine);
     } else {
-      return tally_in_place([&](Real d) { return value(d); });
+      if constexpr (!kExponential) {
+        if constexpr (Team::kInWarp && Row::kPacks > 1) {
+          start_below<Prediction, Row>(prediction_, row_.largest_value(), team_);
+        }
+        iterate(prediction_, team_, mine, [&] { return sums_in_place(); });
+      }
+      if constexpr (kReplaces) {
+        row_.replace([&](Real d) { return value(d); });
+        return tally_in_place([](Real e) { return e; });
+      } else {
+        return tally_in_place([&](Real d) { return value(d); });
+      }
     }
   }
 
-  /// Each thread has every stride-th number or pack of the list, from the rank-th on; E takes their place.
+  /// Each thread has every stride-th number or pack of the list, from the rank-th on.
   template <class Group>
   __device__ Tally solve_list(Group& group, int rank, int stride, bool mine) {
-    Real* const list = list_.numbers();
+    auto* const list = list_.numbers();
     const int count = list_.count() * Row::kSize;
-    if constexpr (!Row::kStoresReal) {
+    if constexpr (!Prediction::kCheap && !Row::kStoresReal) {
       for (int k = rank; k < list_.count(); k += stride) {
-        const auto pack = list_.template at<Pack<typename Row::Stored>>(k);
-        list_.template at<PackNumbers>(k) = row_.values(pack);
+        const uint4 words = list_.template at<uint4>(k);
+        list_.template at<PackNumbers>(k) = row_.values(words);
       }
       group.sync();
     }
+    const auto number = [&](int k) {
+      if constexpr (Prediction::kCheap) return row_.value(list[k]);
+      if constexpr (!Prediction::kCheap) return list[k];
+    };
     iterate(prediction_, group, mine, [&] {
       CarefulSums<typename Prediction::Terms> sums;
 #pragma unroll 2
-      for (int k = rank; k < count; k += stride) sums.add(prediction_.terms(list[k]));
+      for (int k = rank; k < count; k += stride) sums.add(prediction_.terms(number(k)));
       return typename Prediction::template Sums<Real>(sums.sums());
     });
     CarefulSums<TwoPowerSums<Real>> tally;
-    for (int k = rank; k < count; k += stride) {
-      const Real e = prediction_.value(list[k]);
-      tally.add(tally_of(e, k == list_.own()));
-      list[k] = e;
+    if (!Prediction::kCheap || has_class()) {
+      for (int k = rank; k < count; k += stride) {
+        const Real e = prediction_.value(number(k));
+        tally.add(tally_of(e, k == list_.own()));
+        if constexpr (!Prediction::kCheap) list[k] = e;
+      }
+      group.sync();
     }
-    group.sync();
     return reduced(group, Tally(tally.sums()));
   }
 
@@ -225,15 +234,18 @@ class Solution {
 
   /// E of the numbers of a pack.
   [[nodiscard]] __device__ PackNumbers powers(int v) const {
-    if constexpr (kReplaces) return row_.values(v);
-    if constexpr (kLists) {
-      if (!list_.has(v)) return {};
-      if (!is_in_place_) return list_.template at<PackNumbers>(list_.place_of(v));
-    }
-    PackNumbers numbers = row_.values(v);
+    if constexpr (kReplaces) {
+      return row_.values(v);
+    } else {
+      if constexpr (kLists) {
+        if (!list_.has(v)) return {};
+        if constexpr (!Prediction::kCheap) return list_.template at<PackNumbers>(list_.place_of(v));
+      }
+      PackNumbers numbers = row_.values(v);
 #pragma unroll
-    for (Real& x : numbers.values) x = value(x);
-    return numbers;
+      for (Real& x : numbers.values) x = value(x);
+      return numbers;
+    }
   }
 
   [[nodiscard]] __device__ auto sums_in_place() {
@@ -242,21 +254,22 @@ class Solution {
         row_.sum([&](Real d, int) { return prediction_.terms(d); }));
   }
 
+  [[nodiscard]] __device__ bool has_class() const { return kUse == Use::classes && own_.exists; }
   [[nodiscard]] __device__ TwoPowerSums<Real> tally_of(Real e, bool own) const {
-    if (!own_.exists) return {e, Real(0)};
+    if (!has_class()) return {e, Real(0)};
     return own ? TwoPowerSums<Real>() : TwoPowerSums<Real>(e, prediction_.powered(e));
   }
   /// e_of(x) is E of what the row has.
   template <class Value>
   [[nodiscard]] __device__ Tally tally_in_place(Value e_of) {
-    if (Prediction::kNormalized && !own_.exists) return {1, 0};
+    if (Prediction::kNormalized && !has_class()) return {1, 0};
     row_.compute_anew();
     return reduced(team_, Tally(row_.sum(
                               [&](Real x, int place) { return tally_of(e_of(x), place == own_.place); })));
   }
   template <class Group>
   [[nodiscard]] __device__ Tally reduced(Group& group, const Tally& mine) const {
-    if (own_.exists) return group.reduce(mine, Plus());
+    if (has_class()) return group.reduce(mine, Plus());
     return {Prediction::kNormalized ? 1.0 : group.reduce(mine.value, Plus()), 0};
   }
 
@@ -264,7 +277,6 @@ class Solution {
   Row& row_;
   Team& team_;
   OwnColumn own_;
-  bool is_in_place_ = !kLists;
   List list_;
   Tally tally_;
 };
