@@ -89,18 +89,17 @@ class RegisterRow {
     return d;
   }
   [[nodiscard]] __device__ const uint4& stored(int v) const { return packs_[v]; }
-  /// The sum of f(value, place) over all, in kSize parts: many equal numbers would all round the same way.
+  /// The sum of f(value, place) over the packs whose bits are set, in kSize parts: many equal numbers would
+  /// all round the same way.
   template <class Function>
-  [[nodiscard]] __device__ auto sum(Function f) const {
-    decltype(f(Real(), 0)) parts[kSize];
+  [[nodiscard]] __device__ auto sum(unsigned packs, Function f) const {
+    decltype(f(Real(), 0)) parts[kSize] = {};
 #pragma unroll
     for (int v = 0; v < kPacks; ++v) {
+      if ((packs >> v & 1) == 0) continue;
       const Numbers<T> d = values(v);
 #pragma unroll
-      for (int e = 0; e < kSize; ++e) {
-        const auto term = f(d.values[e], v * kSize + e);
-        parts[e] = v == 0 ? term : parts[e] + term;
-      }
+      for (int e = 0; e < kSize; ++e) parts[e] = parts[e] + f(d.values[e], v * kSize + e);
     }
 #pragma unroll
     for (int half = kSize / 2; half > 0; half /= 2) {
@@ -118,15 +117,19 @@ class RegisterRow {
     }
   }
   /// Keeps f of each value in its place, where numbers are stored as they are computed with.
+  /// Packs whose bits are not set become 0.
   template <class Function>
-  __device__ void replace(Function f) {
+  __device__ void replace(unsigned packs, Function f) {
     static_assert(kStoresReal);
 #pragma unroll
-    for (uint4& words : packs_) {
-      Numbers<T> numbers = unpacked<T>(words);
+    for (int v = 0; v < kPacks; ++v) {
+      Numbers<T> numbers{};
+      if ((packs >> v & 1) != 0) {
+        numbers = unpacked<T>(packs_[v]);
 #pragma unroll
-      for (Real& x : numbers.values) x = f(x);
-      memcpy(&words, &numbers, sizeof words);
+        for (Real& x : numbers.values) x = f(x);
+      }
+      memcpy(packs_ + v, &numbers, sizeof numbers);
     }
   }
   /// Writes f(number of a pack), the numbers for its places, in the type that they are stored in, or,

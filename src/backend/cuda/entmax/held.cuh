@@ -15,16 +15,18 @@ struct DoRowTask {
   RowTask<Real> task;
   AnyRows scores;
 
-  /// The class of a row, and its score; no class is -1, for which no column is looked up.
+  /// The class of a row and its score. A class that is no column is -1.
   struct Label {
-    index_t column;
+    int column;
+    bool ignored;
     Real score;
   };
   [[nodiscard]] __device__ Label load(index_t i) const {
-    if (!has_classes()) return {-1, Real(0)};
+    if (!has_classes()) return {-1, false, Real(0)};
     const index_t column = task.classes[i];
-    const bool exists = column >= 0 && column < scores.cols;
-    return {column, exists ? scores.row(i).template as<Real>(column) : Real(0)};
+    const bool exists = column >= 0 && column < scores.cols, ignored = column == task.ignored;
+    if (!exists) return {-1, ignored, Real(0)};
+    return {static_cast<int>(column), ignored, scores.row(i).template as<Real>(column)};
   }
 
   template <class Row, class Team, class Prediction>
@@ -36,8 +38,7 @@ struct DoRowTask {
     if (!scored.wanted) return;
     const double others = solution.tally().value;
     if (!has_class) return solution.write(task.out.row(scored.i), scale_of(others, scored.valid));
-    const bool ignored = label.column == task.ignored;
-    const bool known = scored.valid && label.column >= 0 && label.column < scores.cols;
+    const bool ignored = label.ignored, known = scored.valid && label.column >= 0;
     const Real d = max(label.score - scored.top, kMasked<Real>), e = solution.value(known ? d : Real(0));
     const double total = Prediction::kNormalized ? 1.0 : others + double{e};
     const Real scale = scale_of(total, known);

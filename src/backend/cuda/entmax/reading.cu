@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(Team::kBlockThreads)
   Row row(scores.row(i), scores.cols, team.rank());
   team.meet();
   const Real top = team.reduce(row.largest(), Larger());
-  const double am1 = kKind == Kind::softmax ? 0.0 : alpha[i] - 1;
+  const double am1 = kKind == Kind::any ? alpha[i] - 1 : kAm1Of<kKind>;
   const bool here = am1 > -1 && am1 <= 1, valid = abs(top) <= std::numeric_limits<Real>::max() && here;
   row.centre(top);
   Prediction<Real, kKind> prediction(here ? am1 : 1.0, scores.cols);

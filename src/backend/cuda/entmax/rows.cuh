@@ -23,12 +23,12 @@ struct ScoredRow {
 
 /// So many threads of a multiprocessor have rows on their way at once: with more registers each, fewer.
 template <class Row>
-inline constexpr int kThreadsAtOnce = Row::kPacks > 8 ? 640 : Row::kPacks > 4 ? 1024 : 1152;
+inline constexpr int kThreadsAtOnce = Row::kPacks > 8 ? 512 : Row::kPacks > 4 ? 1024 : 1152;
 
 /// Rows of alpha up to 2, or of none. do_task.load(i) reads what it needs besides the scores, while they are
 /// on their way, and do_task(row, team, scored, loaded, prediction) solves and writes.
 template <class Team, class Row, Kind kKind, class DoTask>
-__global__ void __launch_bounds__(Team::kBlockThreads, std::max(1, kThreadsAtOnce<Row> / Team::kBlockThreads))
+__global__ void __launch_bounds__(Team::kBlockThreads, kThreadsAtOnce<Row> / Team::kBlockThreads)
     entmax_rows_kernel(const __grid_constant__ AnyRows scores, const PerRow alpha,
                        const __grid_constant__ DoTask do_task) {
   using Real = typename Row::Real;
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(Team::kBlockThreads, std::max(1, kThreadsAtOnc
   const auto loaded = do_task.load(i);
   team.meet();
   const Real top = team.reduce(row.largest(), Larger());
-  const double am1 = kKind == Kind::softmax ? 0.0 : alpha[i] - 1;
+  const double am1 = kKind == Kind::any ? alpha[i] - 1 : kAm1Of<kKind>;
   const bool here = am1 > -1 && am1 <= 1, valid = abs(top) <= std::numeric_limits<Real>::max() && here;
   row.centre(valid ? top : -kLowest<Real>);  // a row without prediction is masked
   Prediction<Real, kKind> prediction(here ? am1 : 1.0, scores.cols);
@@ -49,13 +49,13 @@ __global__ void __launch_bounds__(Team::kBlockThreads, std::max(1, kThreadsAtOnc
 }  // namespace device
 
 /// The threads of a row by its length: true where use.operator()<Team, Row>() launched. A thread has up to
-/// 256 bytes of numbers in registers, half of it where they are longer. Rows of double, and those of kFew,
-/// have fewer teams.
+/// 128 bytes of numbers in registers, and twice as many of rows that are too long else. Rows of double, and
+/// those of kFew, have fewer teams.
 template <class T, bool kFew, class Use>
 bool with_team(const DeviceRows<const T>& z, const Use& use) {
   using device::BlockTeam, device::WarpTeam;
   constexpr bool kAll = sizeof(T) < 8 && !kFew;
-  constexpr int kPacks = sizeof(T) == 2 ? 16 : 8;
+  constexpr int kPacks = sizeof(T) == 2 ? 8 : 4;  // of rows of a warp's part
   const bool aligned = is_packed(z);
   const auto fits = [&]<class Team, int kCount>() {
     using Row = device::RegisterRow<T, Team::kSize, kCount>;
@@ -67,26 +67,26 @@ bool with_team(const DeviceRows<const T>& z, const Use& use) {
   if constexpr (kAll) {
     if (fits.template operator()<WarpTeam<128, 8>, 1>()) return true;
     if (fits.template operator()<WarpTeam<128, 4>, 4>()) return true;
-    if (fits.template operator()<WarpTeam<128, 8>, 4>()) return true;
+    if constexpr (kPacks > 4) {
+      if (fits.template operator()<WarpTeam<128, 4>, kPacks>()) return true;
+    }
+    if (fits.template operator()<WarpTeam<128, 8>, kPacks>()) return true;
   }
-  if (fits.template operator()<WarpTeam<128, 16>, 4>()) return true;
-  if constexpr (kAll) {
-    if (fits.template operator()<WarpTeam<128, 32>, 4>()) return true;
-  }
-  if (fits.template operator()<WarpTeam<128, 32>, 8>()) return true;
-  if constexpr (kPacks > 8 && !kFew) {
+  if (fits.template operator()<WarpTeam<128, 16>, kPacks>()) return true;
+  if constexpr (kAll && kPacks < 8) {
     if (fits.template operator()<WarpTeam<128, 32>, kPacks>()) return true;
   }
+  if (fits.template operator()<WarpTeam<128, 32>, 8>()) return true;
   if constexpr (kAll) {
-    if (fits.template operator()<BlockTeam<64>, kPacks>()) return true;
+    if (fits.template operator()<BlockTeam<64>, 8>()) return true;
   }
-  if (fits.template operator()<BlockTeam<128>, kPacks>()) return true;
+  if (fits.template operator()<BlockTeam<128>, 8>()) return true;
   if constexpr (kAll) {
-    if (fits.template operator()<BlockTeam<256>, kPacks>()) return true;
+    if (fits.template operator()<BlockTeam<256>, 8>()) return true;
   }
-  if (fits.template operator()<BlockTeam<512>, kPacks>()) return true;
+  if (fits.template operator()<BlockTeam<512>, 8>()) return true;
   if (!has_clusters()) return false;
-  if constexpr (kPacks < 16) {
+  if constexpr (sizeof(T) > 2) {
     if (fits.template operator()<BlockTeam<512>, 16>()) return true;
   }
   if constexpr (kAll) return fits.template operator()<BlockTeam<512, 8>, 8>();

@@ -105,7 +105,8 @@ class Solution {
   }
 
   __device__ Solution(Prediction& prediction, Row& row, Team& team, bool mine, const OwnColumn& own)
-      : prediction_(prediction), row_(row), team_(team), own_(own), list_(listed()), tally_(solve(mine)) {}
+      : prediction_(prediction), row_(row), team_(team), own_(own), list_(listed()), packs_(packs_of(list_)),
+        tally_(solve(mine)) {}
 
   /// What has a sum of one by its making, and no class, is not summed.
   [[nodiscard]] __device__ const Tally& tally() const { return tally_; }
@@ -158,6 +159,11 @@ class Solution {
     }
   }
 
+  __device__ static unsigned packs_of(const List& list) {
+    if constexpr (kLists) return list.packs();
+    return ~0u;
+  }
+
   __device__ Tally solve(bool mine) {
     if constexpr (kLists && Team::kInWarp) {
       return solve_list(team_, team_.rank(), Team::kSize, mine);
@@ -169,10 +175,11 @@ class Solution {
         if constexpr (Team::kInWarp && Row::kPacks > 1) {
           start_below<Prediction, Row>(prediction_, row_.largest_value(), team_);
         }
+        packs_ = row_.above(prediction_.cut());
         iterate(prediction_, team_, mine, [&] { return sums_in_place(); });
       }
       if constexpr (kReplaces) {
-        row_.replace([&](Real d) { return value(d); });
+        row_.replace(packs_, [&](Real d) { return value(d); });
         return tally_in_place([](Real e) { return e; });
       } else {
         return tally_in_place([&](Real d) { return value(d); });
@@ -211,7 +218,7 @@ class Solution {
       }
       group.sync();
     }
-    return reduced(group, Tally(tally.sums()));
+    return reduced(group, tally.sums());
   }
 
   /// By a warp of each block, with no barrier between steps.
@@ -237,8 +244,10 @@ class Solution {
     if constexpr (kReplaces) {
       return row_.values(v);
     } else {
+      if constexpr (!kExponential) {
+        if ((packs_ >> v & 1) == 0) return {};
+      }
       if constexpr (kLists) {
-        if (!list_.has(v)) return {};
         if constexpr (!Prediction::kCheap) return list_.template at<PackNumbers>(list_.place_of(v));
       }
       PackNumbers numbers = row_.values(v);
@@ -251,26 +260,33 @@ class Solution {
   [[nodiscard]] __device__ auto sums_in_place() {
     row_.compute_anew();
     return typename Prediction::template Sums<Real>(
-        row_.sum([&](Real d, int) { return prediction_.terms(d); }));
+        row_.sum(packs_, [&](Real d, int) { return prediction_.terms(d); }));
   }
 
   [[nodiscard]] __device__ bool has_class() const { return kUse == Use::classes && own_.exists; }
   [[nodiscard]] __device__ TwoPowerSums<Real> tally_of(Real e, bool own) const {
     if (!has_class()) return {e, Real(0)};
-    return own ? TwoPowerSums<Real>() : TwoPowerSums<Real>(e, prediction_.powered(e));
+    return own ? TwoPowerSums<Real>() : TwoPowerSums<Real>(e, kExponential ? e : prediction_.powered(e));
   }
   /// e_of(x) is E of what the row has.
   template <class Value>
   [[nodiscard]] __device__ Tally tally_in_place(Value e_of) {
     if (Prediction::kNormalized && !has_class()) return {1, 0};
     row_.compute_anew();
-    return reduced(team_, Tally(row_.sum(
-                              [&](Real x, int place) { return tally_of(e_of(x), place == own_.place); })));
+    const auto sums = row_.sum(
+        packs_, [&](Real x, int place) { return tally_of(e_of(x), place == own_.place); });
+    return reduced(team_, sums);
   }
+  /// Sums of one by their making are as good in Real; at alpha = 1 both sums are the same.
   template <class Group>
-  [[nodiscard]] __device__ Tally reduced(Group& group, const Tally& mine) const {
-    if (has_class()) return group.reduce(mine, Plus());
-    return {Prediction::kNormalized ? 1.0 : group.reduce(mine.value, Plus()), 0};
+  [[nodiscard]] __device__ Tally reduced(Group& group, const TwoPowerSums<Real>& mine) const {
+    if constexpr (Prediction::kNormalized) {
+      if (!has_class()) return {1, 0};
+      return Tally(group.reduce(mine, Plus()));
+    } else {
+      if (!kExponential && has_class()) return group.reduce(Tally(mine), Plus());
+      return {group.reduce(double{mine.value}, Plus()), 0};
+    }
   }
 
   Prediction& prediction_;
@@ -278,6 +294,7 @@ class Solution {
   Team& team_;
   OwnColumn own_;
   List list_;
+  unsigned packs_;  ///< those that can have mass, a bit each
   Tally tally_;
 };
 

@@ -48,11 +48,11 @@ class Support {
     first_ = placed.before, count_ = placed.all;
     if constexpr (!Team::kInWarp) place_among_warps(team);
     const int v = own / kSize;
-    own_ = kSeeks && own >= 0 && has(v) ? place_of(v) * kSize + own % kSize : -1;
+    own_ = kSeeks && own >= 0 && (packs_ >> v & 1) != 0 ? place_of(v) * kSize + own % kSize : -1;
     int place = first_;
 #pragma unroll
     for (int k = 0; k < Row::kPacks; ++k) {
-      if (!has(k)) continue;
+      if ((packs_ >> k & 1) == 0) continue;
       uint4& to = at<uint4>(place++);
       if (is_whole_) {
         team.store(&to, row.stored(k));
@@ -65,8 +65,8 @@ class Support {
 
   /// Whether the list of this block is of all of the row.
   [[nodiscard]] __device__ bool is_whole() const { return is_whole_; }
-  /// Whether a pack can have mass.
-  [[nodiscard]] __device__ bool has(int v) const { return (packs_ >> v & 1) != 0; }
+  /// Which packs can have mass, a bit each.
+  [[nodiscard]] __device__ unsigned packs() const { return packs_; }
   /// How many packs are in the list.
   [[nodiscard]] __device__ int count() const { return count_; }
   /// Where the number that is sought is in the list; -1 where it is not.
