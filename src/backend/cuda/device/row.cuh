@@ -17,8 +17,10 @@ template <class Real>
 inline constexpr Real kLowest = static_cast<Real>(-__builtin_huge_val());
 
 /// The columns of a row are neighbours. kPackCount times 16 bytes a thread, as they are stored, from aligned
-/// addresses: the packs at both ends of the row may have places that are not of it.
-template <class T, int kTeam, int kPackCount>
+/// addresses: what is read at both ends of the row may have places that are not of it. Where they are
+/// written with more bytes each than they are read with, a pack is of two parts from different places: then
+/// the writes of a warp have no gaps.
+template <class T, int kTeam, int kPackCount, int kParts = 1>
 class RegisterRow {
  public:
   using Stored = T;
@@ -30,18 +32,18 @@ class RegisterRow {
   static_assert(kPacks <= 32);
 
   __device__ RegisterRow(const AnyRow& row, index_t cols, int rank)
-      : cols_(static_cast<int>(cols)), first_(rank * kSize - before<T>(row)) {
+      : cols_(static_cast<int>(cols)), first_(rank * kPartSize - before(row)) {
     const T* const from = static_cast<const T*>(row.data);
-    const int head = first_, tail = first_ + (cols_ - 1 - first_) / kStep * kStep;
 #pragma unroll
-    for (int v = 0; v < kPacks; ++v) {
-      packs_[v] = is_inside(v) ? __ldcs(reinterpret_cast<const uint4*>(from + column(v))) : nothing();
+    for (int k = 0; k < kPacks * kParts; ++k) {
+      part(k) = is_inside(k) ? __ldcs(reinterpret_cast<const Part*>(from + column(k))) : nothing();
     }
-    if (head < 0) packs_[0] = part(from, head);
-    if (tail + kSize > cols_ && tail >= head) {
-      const uint4 last = part(from, tail);
+    const int head = first_, tail = first_ + (cols_ - 1 - first_) / kStep * kStep;
+    if (head < 0) part(0) = end(from, head);
+    if (tail + kPartSize > cols_ && tail >= head) {
+      const Part last = end(from, tail);
 #pragma unroll
-      for (int v = 0; v < kPacks; ++v) packs_[v] = column(v) == tail ? last : packs_[v];
+      for (int k = 0; k < kPacks * kParts; ++k) part(k) = column(k) == tail ? last : part(k);
     }
   }
 
@@ -144,12 +146,13 @@ class RegisterRow {
   /// Where this thread has a column; -1 where it has not.
   [[nodiscard]] __device__ int place_of(index_t column) const {
     if (column < 0 || column >= cols_) return -1;
-    const int from_first = static_cast<int>(column) - first_, pack = from_first / kStep;
-    const int e = from_first - pack * kStep;
-    return from_first >= 0 && e < kSize ? pack * kSize + e : -1;
+    const int from_first = static_cast<int>(column) - first_, k = from_first / kStep;
+    const int e = from_first - k * kStep;
+    return from_first >= 0 && e < kPartSize ? k * kPartSize + e : -1;
   }
   /// The numbers of another row at the places of a pack; 0 beyond its ends.
   [[nodiscard]] __device__ Numbers<T> beside(const AnyRow& row, int v) const {
+    static_assert(kParts == 1);
     const T* const from = static_cast<const T*>(row.data);
     if (is_inside(v) && row.step == 1 && reinterpret_cast<std::uintptr_t>(from + first_) % 16 == 0) {
       return unpacked<T>(*reinterpret_cast<const uint4*>(from + column(v)));
@@ -163,22 +166,24 @@ class RegisterRow {
  private:
   template <class U, class Function>
   __device__ void write_as(const AnyRow& out, Function f) const {
-    constexpr int kOut = Pack<U>::kSize;
-    static_assert(kSize % kOut == 0);
+    constexpr int kOut = std::min(kPartSize, Pack<U>::kSize);  // numbers that are written at once
+    using Words = std::conditional_t<kOut * sizeof(U) == 16, uint4, uint2>;
     U* const to = static_cast<U*>(out.data);
-    const bool aligned = out.step == 1 && reinterpret_cast<std::uintptr_t>(to + first_) % 16 == 0;
+    const bool aligned =
+        out.step == 1 && reinterpret_cast<std::uintptr_t>(to + first_) % sizeof(Words) == 0;
 #pragma unroll
     for (int v = 0; v < kPacks; ++v) {
-      if (column(v) >= cols_) continue;
+      if (column(v * kParts) >= cols_) continue;
       const Numbers<T> results = f(v);
 #pragma unroll
       for (int first = 0; first < kSize; first += kOut) {
-        uint4 words = words_of(packed<U>(results.values + first));
-        if (aligned && is_inside(v)) {
-          __stcs(reinterpret_cast<uint4*>(to + column(v) + first), words);
+        const int k = v * kParts + first / kPartSize, begin = column(k) + first % kPartSize;
+        uint4 words = words_of(packed<U, kOut>(results.values + first));
+        if (aligned && is_inside(k)) {
+          __stcs(reinterpret_cast<Words*>(to + begin), reinterpret_cast<const Words&>(words));
         } else {
 #pragma unroll 1
-          for (int j = column(v) + first; j < column(v) + first + kOut; ++j) {
+          for (int j = begin; j < begin + kOut; ++j) {
             const U x = take_first<U>(words);
             if (has(j)) to[j * out.step] = x;
           }
@@ -187,28 +192,33 @@ class RegisterRow {
     }
   }
 
-  static constexpr int kStep = kTeam * kSize;
+  using Part = std::conditional_t<kParts == 1, uint4, uint2>;
+  static constexpr int kPartSize = kSize / kParts, kStep = kTeam * kPartSize;
 
-  /// Places of the first aligned pack that are before the row.
-  template <class U>
+  /// Places of the first aligned part that are before the row.
   [[nodiscard]] __device__ static int before(const AnyRow& row) {
-    return static_cast<int>(reinterpret_cast<std::uintptr_t>(row.data) % 16 / sizeof(U));
+    return static_cast<int>(reinterpret_cast<std::uintptr_t>(row.data) % sizeof(Part) / sizeof(T));
   }
-  [[nodiscard]] __device__ int column(int v) const { return first_ + v * kStep; }
+  [[nodiscard]] __device__ Part& part(int k) { return reinterpret_cast<Part*>(packs_)[k]; }
+  [[nodiscard]] __device__ int column(int k) const { return first_ + k * kStep; }
   [[nodiscard]] __device__ bool has(int column) const { return column >= 0 && column < cols_; }
-  [[nodiscard]] __device__ bool is_inside(int v) const { return column(v) >= 0 && column(v) + kSize <= cols_; }
-  /// A pack at an end of the row, and one beyond it.
-  [[nodiscard]] __device__ uint4 part(const T* from, int column) const {
+  [[nodiscard]] __device__ bool is_inside(int k) const {
+    return column(k) >= 0 && column(k) + kPartSize <= cols_;
+  }
+  /// A part at an end of the row, and one beyond it.
+  [[nodiscard]] __device__ Part end(const T* from, int column) const {
     uint4 words{};
 #pragma unroll 1
-    for (int j = column; j < column + kSize; ++j) put_last(words, has(j) ? from[j] : lowest<T>());
-    return words;
+    for (int j = column; j < column + kPartSize; ++j) put_last(words, has(j) ? from[j] : lowest<T>());
+    if constexpr (kParts == 1) return words;
+    if constexpr (kParts == 2) return {words.z, words.w};
   }
-  [[nodiscard]] __device__ static uint4 nothing() {
+  [[nodiscard]] __device__ static Part nothing() {
     Pack<T> pack;
 #pragma unroll
     for (int e = 0; e < kSize; ++e) pack.values[e] = lowest<T>();
-    return words_of(pack);
+    const uint4 words = words_of(pack);
+    return reinterpret_cast<const Part&>(words);
   }
 
   uint4 packs_[kPacks];

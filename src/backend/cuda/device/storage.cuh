@@ -108,14 +108,14 @@ __device__ inline Numbers<T> unpacked(const uint4& words) {
   return numbers;
 }
 
-/// The nearest numbers of storage type T, of which the first is `numbers`.
-template <class T>
+/// The nearest numbers of storage type T of the first kCount, the others 0.
+template <class T, int kCount>
 __device__ inline Pack<T> packed(const Computed<T>* numbers) {
-  Pack<T> pack;
+  Pack<T> pack{};
   if constexpr (sizeof(T) == 2) {  // two at a time
-    Pair<T> pairs[Pack<T>::kSize / 2];
+    Pair<T> pairs[kCount / 2];
 #pragma unroll
-    for (int k = 0; k < Pack<T>::kSize / 2; ++k) {
+    for (int k = 0; k < kCount / 2; ++k) {
       if constexpr (std::is_same_v<T, Half>) {
         pairs[k] = __floats2half2_rn(numbers[2 * k], numbers[2 * k + 1]);
       } else {
@@ -125,7 +125,7 @@ __device__ inline Pack<T> packed(const Computed<T>* numbers) {
     memcpy(&pack, pairs, sizeof pairs);
   } else {
 #pragma unroll
-    for (int e = 0; e < Pack<T>::kSize; ++e) pack.values[e] = numbers[e];
+    for (int e = 0; e < kCount; ++e) pack.values[e] = numbers[e];
   }
   return pack;
 }

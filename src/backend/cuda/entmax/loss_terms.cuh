@@ -51,7 +51,7 @@ __device__ inline Real class_loss(const WholePower<Real, q>& power, double, Real
                                   double escort) {
   const Real base = power.base(d), rest = static_cast<Real>(others), powers = static_cast<Real>(escort);
   const Real below = max(-base, Real(0));
-  if constexpr (q == 1) return (powers + rest * rest) / 2 + below;
+  if constexpr (q == 1) return (powers + rest * rest) * Real(0.5) + below;
   const Real root = max(base, Real(0)), gap = rest / (1 + root);
   return (powers + gap * gap * (2 + root)) * Real(2. / 3) + 2 * below;
 }
@@ -94,8 +94,8 @@ class SoftColumns<ExponentialPower<Real>> {
     constexpr int kTerms = sizeof(Real) == 4 ? 6 : 11;
     Real sum = 0;
 #pragma unroll
-    for (int k = kTerms + 2; k > 2; --k) sum = (1 + sum) * (-x / k);
-    return (1 + sum) / 2;
+    for (int k = kTerms + 2; k > 2; --k) sum = (1 + sum) * (-x * (Real(1) / k));
+    return (1 + sum) * Real(0.5);
   }
 
   const ExponentialPower<Real>& power_;
@@ -111,8 +111,8 @@ class SoftColumns<WholePower<Real, 1>> {
 
   [[nodiscard]] __device__ SoftColumn<Real> operator()(Real d, Real q, bool cross) const {
     const Real base = power_.base(d), b = max(base, Real(0)), below = min(base, Real(0));
-    if (cross) return {b, b * b / 2 - q * (base - Real(0.5))};
-    return {b, (q - b) * (q - b) / 2 - q * below};
+    if (cross) return {b, b * b * Real(0.5) - q * (base - Real(0.5))};
+    return {b, (q - b) * (q - b) * Real(0.5) - q * below};
   }
 
  private:

@@ -22,13 +22,18 @@ struct ScoredRow {
 };
 
 /// So many threads of a multiprocessor have rows on their way at once: with more registers each, fewer.
-template <class Row>
-inline constexpr int kThreadsAtOnce = Row::kPacks > 8 ? 512 : Row::kPacks > 4 ? 1024 : 1152;
+template <class Row, Use kUse>
+inline constexpr int kThreadsAtOnce = [] {
+  if (Row::kPacks > 8) return 512;
+  if (kUse == Use::map && sizeof(typename Row::Real) == 4) return Row::kPacks > 4 ? 1024 : 1152;
+  return Row::kPacks > 4 ? 768 : 1024;
+}();
 
 /// Rows of alpha up to 2, or of none. do_task.load(i) reads what it needs besides the scores, while they are
 /// on their way, and do_task(row, team, scored, loaded, prediction) solves and writes.
 template <class Team, class Row, Kind kKind, class DoTask>
-__global__ void __launch_bounds__(Team::kBlockThreads, kThreadsAtOnce<Row> / Team::kBlockThreads)
+__global__ void __launch_bounds__(Team::kBlockThreads, 
+                                  (kThreadsAtOnce<Row, DoTask::kUse> - 1) / Team::kBlockThreads + 1)
     entmax_rows_kernel(const __grid_constant__ AnyRows scores, const PerRow alpha,
                        const __grid_constant__ DoTask do_task) {
   using Real = typename Row::Real;
@@ -50,15 +55,15 @@ __global__ void __launch_bounds__(Team::kBlockThreads, kThreadsAtOnce<Row> / Tea
 
 /// The threads of a row by its length: true where use.operator()<Team, Row>() launched. A thread has up to
 /// 128 bytes of numbers in registers, and twice as many of rows that are too long else. Rows of double, and
-/// those of kFew, have fewer teams.
-template <class T, bool kFew, class Use>
+/// those of kFew, have fewer teams; where powers are dear (kDear), shared memory has no room for some.
+template <class T, bool kFew, bool kDear, int kParts, class Use>
 bool with_team(const DeviceRows<const T>& z, const Use& use) {
   using device::BlockTeam, device::WarpTeam;
   constexpr bool kAll = sizeof(T) < 8 && !kFew;
   constexpr int kPacks = sizeof(T) == 2 ? 8 : 4;  // of rows of a warp's part
   const bool aligned = is_packed(z);
   const auto fits = [&]<class Team, int kCount>() {
-    using Row = device::RegisterRow<T, Team::kSize, kCount>;
+    using Row = device::RegisterRow<T, Team::kSize, kCount, kParts>;
     if (z.cols > Row::kCapacity - (aligned ? 0 : Row::kSize - 1)) return false;
     use.template operator()<Team, Row>();
     return true;
@@ -86,18 +91,20 @@ bool with_team(const DeviceRows<const T>& z, const Use& use) {
   }
   if (fits.template operator()<BlockTeam<512>, 8>()) return true;
   if (!has_clusters()) return false;
-  if constexpr (sizeof(T) > 2) {
+  if constexpr (sizeof(T) > 2 || !kDear) {
     if (fits.template operator()<BlockTeam<512>, 16>()) return true;
   }
-  if constexpr (kAll) return fits.template operator()<BlockTeam<512, 8>, 8>();
-  return false;
+  if constexpr (kFew && !kDear) return false;
+  return fits.template operator()<BlockTeam<512, 8>, 8>();
 }
 
 /// Gives the rows of one kind to their teams, if they fit.
 template <device::Kind kKind, bool kFew, class T, class DoTask>
 bool launch_kind(std::string_view where, const DeviceRows<const T>& z, PerRow alpha, const DoTask& do_task,
                  Stream stream) {
-  return with_team<T, kFew>(z, [&]<class Team, class Row>() {
+  using device::Kind;
+  constexpr int kParts = sizeof(T) == 2 && DoTask::kUse == device::Use::classes && kKind != Kind::any ? 2 : 1;
+  return with_team<T, kFew, kKind == Kind::any, kParts>(z, [&]<class Team, class Row>() {
     using Prediction = device::Prediction<Computed<T>, kKind>;
     const index_t groups = (z.rows + Team::kRows - 1) / Team::kRows;
     launch_clusters(where, device::entmax_rows_kernel<Team, Row, kKind, DoTask>,
