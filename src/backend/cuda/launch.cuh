@@ -29,6 +29,15 @@ inline bool has_clusters() {
          major >= 9;
 }
 
+/// How many multiprocessors the current device has; 1 where it cannot be asked.
+inline index_t multiprocessors() {
+  int device = 0, count = 1;
+  if (cudaGetDevice(&device) == cudaSuccess) {
+    static_cast<void>(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+  }
+  return count;
+}
+
 /// Gives a kernel to a stream, in clusters of so many blocks; throws CudaError where it is refused. A kernel
 /// that asks for more shared memory than 48 KiB is allowed it first.
 template <class... Params>

@@ -14,6 +14,8 @@ __device__ inline float log2_approximately(float x) {
   asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
+__device__ inline float log_approximately(float x) { return 0.693147181f * log2_approximately(x); }
+__device__ inline double log_approximately(double x) { return log(x); }
 __device__ inline float sqrt_approximately(float x) {
   float y;
   asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));

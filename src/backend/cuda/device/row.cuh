@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cuda_pipeline.h>
+
 #include "backend/cuda/device/storage.cuh"
 #include "fenchel/backend/cuda/views.hpp"
 #include "fenchel/core/index.hpp"
@@ -31,12 +33,19 @@ class RegisterRow {
                        kCapacity = kTeam * kItems;
   static_assert(kPacks <= 32);
 
-  __device__ RegisterRow(const AnyRow& row, index_t cols, int rank)
-      : cols_(static_cast<int>(cols)), first_(rank * kPartSize - before(row)) {
+  __device__ RegisterRow(const AnyRow& row, index_t cols, int rank) : RegisterRow(row, cols, rank, nullptr) {}
+  /// A row that fetch() has brought, unless there is no `stage`.
+  __device__ RegisterRow(const AnyRow& row, index_t cols, int rank, const unsigned char* stage)
+      : RegisterRow(place(row, cols, rank)) {
     const T* const from = static_cast<const T*>(row.data);
+    if (stage != nullptr) __pipeline_wait_prior(0);
 #pragma unroll
     for (int k = 0; k < kPacks * kParts; ++k) {
-      part(k) = is_inside(k) ? __ldcs(reinterpret_cast<const Part*>(from + column(k))) : nothing();
+      if (stage != nullptr) {
+        part(k) = is_inside(k) ? staged(stage, k) : nothing();
+      } else {
+        part(k) = is_inside(k) ? __ldcs(reinterpret_cast<const Part*>(from + column(k))) : nothing();
+      }
     }
     const int head = first_, tail = first_ + (cols_ - 1 - first_) / kStep * kStep;
     if (head < 0) part(0) = end(from, head);
@@ -45,6 +54,18 @@ class RegisterRow {
 #pragma unroll
       for (int k = 0; k < kPacks * kParts; ++k) part(k) = column(k) == tail ? last : part(k);
     }
+  }
+
+  /// Has a row brought to shared memory, each number to the thread that will hold it.
+  static constexpr std::size_t kStageBytes = std::size_t{kTeam} * kPacks * 16;
+  __device__ static void fetch(const AnyRow& row, index_t cols, int rank, unsigned char* stage) {
+    const RegisterRow where = place(row, cols, rank);
+    const T* const from = static_cast<const T*>(row.data);
+#pragma unroll
+    for (int k = 0; k < kPacks * kParts; ++k) {
+      if (where.is_inside(k)) __pipeline_memcpy_async(&staged(stage, k), from + where.column(k), sizeof(Part));
+    }
+    __pipeline_commit();
   }
 
   [[nodiscard]] __device__ Real largest() const {
@@ -194,6 +215,20 @@ class RegisterRow {
 
   using Part = std::conditional_t<kParts == 1, uint4, uint2>;
   static constexpr int kPartSize = kSize / kParts, kStep = kTeam * kPartSize;
+
+  RegisterRow() = default;
+  /// Without its numbers.
+  [[nodiscard]] __device__ static RegisterRow place(const AnyRow& row, index_t cols, int rank) {
+    RegisterRow empty;
+    empty.cols_ = static_cast<int>(cols);
+    empty.first_ = rank * kPartSize - before(row);
+    return empty;
+  }
+  template <class Byte>
+  [[nodiscard]] __device__ static auto& staged(Byte* stage, int k) {
+    using Staged = std::conditional_t<std::is_const_v<Byte>, const Part, Part>;
+    return reinterpret_cast<Staged*>(stage)[k * kTeam + static_cast<int>(threadIdx.x)];
+  }
 
   /// Places of the first aligned part that are before the row.
   [[nodiscard]] __device__ static int before(const AnyRow& row) {

@@ -29,12 +29,13 @@ struct DoRowTask {
     return {static_cast<int>(column), ignored, scores.row(i).template as<Real>(column)};
   }
 
-  template <class Row, class Team, class Prediction>
+  template <class Row, class Team, class Prediction, class WhenSolved>
   __device__ void operator()(Row& row, Team& team, const ScoredRow<Real>& scored, const Label& label,
-                             Prediction& prediction) const {
+                             Prediction& prediction, const WhenSolved& when_solved) const {
     const bool has_class = has_classes();
     const OwnColumn own{has_class, has_class ? row.place_of(label.column) : -1};
     Solution<Prediction, Row, Team, kUse> solution(prediction, row, team, scored.valid, own);
+    when_solved();
     if (!scored.wanted) return;
     const double others = solution.tally().value;
     if (!has_class) return solution.write(task.out.row(scored.i), scale_of(others, scored.valid));

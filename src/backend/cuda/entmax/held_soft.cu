@@ -15,9 +15,9 @@ struct DoSoftTask {
 
   __device__ Nothing load(index_t) const { return {}; }
 
-  template <class Row, class Team, class Prediction>
+  template <class Row, class Team, class Prediction, class WhenSolved>
   __device__ void operator()(Row& row, Team& team, const ScoredRow<Real>& scored, Nothing,
-                             Prediction& prediction) const {
+                             Prediction& prediction, const WhenSolved&) const {
     const Solution<Prediction, Row, Team, kUse> solution(prediction, row, team, scored.valid, {});
     const SoftColumns<typename Prediction::Power> columns(prediction, solution.tally().value);
     const AnyRow soft = task.soft.row(scored.i);

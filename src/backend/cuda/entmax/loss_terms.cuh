@@ -84,18 +84,18 @@ class SoftColumns<ExponentialPower<Real>> {
     const Real p = scale_ * power_.value(d), u = d - log_total_;
     if (q == 0) return {p, p};
     if (cross) return {p, p - q * (u + 1)};
-    const Real x = log(q) - u;  // with p = q exp(-x) it is q (x - 1) + p
+    const Real x = log_approximately(q) - u;  // with p = q exp(-x) it is q (x - 1) + p
     return {p, abs(x) < Real(0.1) ? q * x * x * series(x) : max(fma(q, x - 1, p), Real(0))};
   }
 
  private:
-  /// (exp(-x) - 1 + x) / x^2.
+  /// (exp(-x) - 1 + x) / x^2 = 1/2! - x/3! + x^2/4! - ...
   [[nodiscard]] __device__ static Real series(Real x) {
-    constexpr int kTerms = sizeof(Real) == 4 ? 6 : 11;
+    constexpr int kTerms = sizeof(Real) == 4 ? 5 : 11;
     Real sum = 0;
 #pragma unroll
-    for (int k = kTerms + 2; k > 2; --k) sum = (1 + sum) * (-x * (Real(1) / k));
-    return (1 + sum) * Real(0.5);
+    for (int k = kTerms; k > 0; --k) sum = fma(-x * sum, Real(1) / (k + 2), Real(1));
+    return Real(0.5) * sum;
   }
 
   const ExponentialPower<Real>& power_;

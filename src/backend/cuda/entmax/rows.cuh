@@ -29,26 +29,53 @@ inline constexpr int kThreadsAtOnce = [] {
   return Row::kPacks > 4 ? 768 : 1024;
 }();
 
-/// Rows of alpha up to 2, or of none. do_task.load(i) reads what it needs besides the scores, while they are
-/// on their way, and do_task(row, team, scored, loaded, prediction) solves and writes.
-template <class Team, class Row, Kind kKind, class DoTask>
-__global__ void __launch_bounds__(Team::kBlockThreads, 
-                                  (kThreadsAtOnce<Row, DoTask::kUse> - 1) / Team::kBlockThreads + 1)
-    entmax_rows_kernel(const __grid_constant__ AnyRows scores, const PerRow alpha,
-                       const __grid_constant__ DoTask do_task) {
+/// A row of alpha up to 2, or of none. do_task.load(i) reads what it needs besides the scores, while they are
+/// on their way, and do_task(row, team, scored, loaded, prediction, when_solved) solves, calls when_solved()
+/// and writes.
+template <Kind kKind, class Team, class Row, class DoTask, class WhenSolved>
+__device__ inline void do_row(Team& team, Row& row, index_t i, bool in_batch, index_t cols, const PerRow& alpha,
+                              const DoTask& do_task, const WhenSolved& when_solved) {
   using Real = typename Row::Real;
-  Team team;
-  const bool in_batch = team.row() < scores.rows;
-  const index_t i = in_batch ? team.row() : scores.rows - 1;
-  Row row(scores.row(i), scores.cols, team.rank());
   const auto loaded = do_task.load(i);
   team.meet();
   const Real top = team.reduce(row.largest(), Larger());
   const double am1 = kKind == Kind::any ? alpha[i] - 1 : kAm1Of<kKind>;
   const bool here = am1 > -1 && am1 <= 1, valid = abs(top) <= std::numeric_limits<Real>::max() && here;
   row.centre(valid ? top : -kLowest<Real>);  // a row without prediction is masked
-  Prediction<Real, kKind> prediction(here ? am1 : 1.0, scores.cols);
-  do_task(row, team, ScoredRow<Real>{i, top, am1, valid, in_batch && !(am1 > 1)}, loaded, prediction);
+  Prediction<Real, kKind> prediction(here ? am1 : 1.0, cols);
+  do_task(row, team, ScoredRow<Real>{i, top, am1, valid, in_batch && !(am1 > 1)}, loaded, prediction,
+          when_solved);
+}
+
+/// Whether a block takes many rows one after the other, and each is fetched while the one before is written:
+/// where there is one block a multiprocessor, nobody else would use the memory meanwhile.
+template <Kind kKind, class Row, class DoTask>
+inline constexpr bool kFetches = Row::kPacks > 8 && kKind != Kind::any && DoTask::kUse != Use::soft;
+
+template <class Team, class Row, Kind kKind, class DoTask>
+__global__ void __launch_bounds__(Team::kBlockThreads,
+                                  (kThreadsAtOnce<Row, DoTask::kUse> - 1) / Team::kBlockThreads + 1)
+    entmax_rows_kernel(const __grid_constant__ AnyRows scores, const PerRow alpha,
+                       const __grid_constant__ DoTask do_task) {
+  Team team;
+  if constexpr (kFetches<kKind, Row, DoTask>) {
+    extern __shared__ __align__(16) unsigned char lists[];  // the same memory as that of a solver's list
+    index_t i = team.row();
+    if (i < scores.rows) Row::fetch(scores.row(i), scores.cols, team.rank(), lists);
+#pragma unroll 1
+    for (; i < scores.rows; i += gridDim.x) {
+      Row row(scores.row(i), scores.cols, team.rank(), lists);
+      do_row<kKind>(team, row, i, true, scores.cols, alpha, do_task, [&] {
+        const index_t next = i + gridDim.x;
+        if (next < scores.rows) Row::fetch(scores.row(next), scores.cols, team.rank(), lists);
+      });
+    }
+  } else {
+    const bool in_batch = team.row() < scores.rows;
+    const index_t i = in_batch ? team.row() : scores.rows - 1;
+    Row row(scores.row(i), scores.cols, team.rank());
+    do_row<kKind>(team, row, i, in_batch, scores.cols, alpha, do_task, [] {});
+  }
 }
 
 }  // namespace device
@@ -60,7 +87,6 @@ template <class T, bool kFew, bool kDear, int kParts, class Use>
 bool with_team(const DeviceRows<const T>& z, const Use& use) {
   using device::BlockTeam, device::WarpTeam;
   constexpr bool kAll = sizeof(T) < 8 && !kFew;
-  constexpr int kPacks = sizeof(T) == 2 ? 8 : 4;  // of rows of a warp's part
   const bool aligned = is_packed(z);
   const auto fits = [&]<class Team, int kCount>() {
     using Row = device::RegisterRow<T, Team::kSize, kCount, kParts>;
@@ -72,14 +98,11 @@ bool with_team(const DeviceRows<const T>& z, const Use& use) {
   if constexpr (kAll) {
     if (fits.template operator()<WarpTeam<128, 8>, 1>()) return true;
     if (fits.template operator()<WarpTeam<128, 4>, 4>()) return true;
-    if constexpr (kPacks > 4) {
-      if (fits.template operator()<WarpTeam<128, 4>, kPacks>()) return true;
-    }
-    if (fits.template operator()<WarpTeam<128, 8>, kPacks>()) return true;
+    if (fits.template operator()<WarpTeam<128, 4>, 8>()) return true;
   }
-  if (fits.template operator()<WarpTeam<128, 16>, kPacks>()) return true;
-  if constexpr (kAll && kPacks < 8) {
-    if (fits.template operator()<WarpTeam<128, 32>, kPacks>()) return true;
+  if (fits.template operator()<WarpTeam<128, 8>, 8>()) return true;
+  if constexpr (kAll) {
+    if (fits.template operator()<WarpTeam<128, 16>, 8>()) return true;
   }
   if (fits.template operator()<WarpTeam<128, 32>, 8>()) return true;
   if constexpr (kAll) {
@@ -106,10 +129,14 @@ bool launch_kind(std::string_view where, const DeviceRows<const T>& z, PerRow al
   constexpr int kParts = sizeof(T) == 2 && DoTask::kUse == device::Use::classes && kKind != Kind::any ? 2 : 1;
   return with_team<T, kFew, kKind == Kind::any, kParts>(z, [&]<class Team, class Row>() {
     using Prediction = device::Prediction<Computed<T>, kKind>;
-    const index_t groups = (z.rows + Team::kRows - 1) / Team::kRows;
+    std::size_t shared = device::Solution<Prediction, Row, Team, DoTask::kUse>::shared_bytes();
+    index_t groups = (z.rows + Team::kRows - 1) / Team::kRows;
+    if constexpr (device::kFetches<kKind, Row, DoTask>) {
+      shared = std::max(shared, Row::kStageBytes);
+      groups = std::min(groups, multiprocessors());
+    }
     launch_clusters(where, device::entmax_rows_kernel<Team, Row, kKind, DoTask>,
-                    grid_of(where, groups * Team::kBlocks), dim3(Team::kBlockThreads),
-                    device::Solution<Prediction, Row, Team, DoTask::kUse>::shared_bytes(), stream,
+                    grid_of(where, groups * Team::kBlocks), dim3(Team::kBlockThreads), shared, stream,
                     Team::kBlocks, device::AnyRows(z), alpha, do_task);
   });
 }

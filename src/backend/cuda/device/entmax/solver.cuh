@@ -91,8 +91,8 @@ __device__ inline void solve_in_memory(Prediction& prediction, const Row& row, T
 }
 
 /// A row in registers and its prediction, solved if the row is `mine`. Where powers are dear, where there are
-/// two bytes a number, and so many of them, and where barriers cost much, a list of what can have mass is
-/// solved; other rows are solved where they are.
+/// two bytes a number, and so many of them, where more than E is summed, and where barriers cost much, a list
+/// of what can have mass is solved; other rows are solved where they are.
 template <class Prediction, class Row, class Team, Use kUse>
 class Solution {
  public:
@@ -133,7 +133,7 @@ class Solution {
   using PackNumbers = Numbers<Stored>;
   static constexpr bool kLists = [] {
     if (kExponential || Row::kPacks == 1) return false;
-    return !Prediction::kCheap || !Row::kStoresReal || Team::kBlockThreads >= 512;
+    return !Prediction::kCheap || !Row::kStoresReal || kUse == Use::classes || Team::kBlockThreads >= 512;
   }();
   /// E takes the place of the scores.
   static constexpr bool kReplaces = !kLists && kUse != Use::soft && Row::kStoresReal;
