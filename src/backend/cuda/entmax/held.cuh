@@ -21,7 +21,8 @@ struct DoRowTask {
     bool ignored;
     Real score;
   };
-  [[nodiscard]] __device__ Label load(index_t i) const {
+  template <class Team>
+  [[nodiscard]] __device__ Label load(index_t i, const Team&) const {
     if (!has_classes()) return {-1, false, Real(0)};
     const index_t column = task.classes[i];
     const bool exists = column >= 0 && column < scores.cols, ignored = column == task.ignored;

@@ -13,7 +13,17 @@ struct DoSoftTask {
 
   LossTask<Real> task;
 
-  __device__ Nothing load(index_t) const { return {}; }
+  /// The targets, which are read when a row is solved, come nearer.
+  template <class Team>
+  __device__ Nothing load(index_t i, const Team& team) const {
+    constexpr index_t kLine = 128 / sizeof(Real);
+    const AnyRow row = task.soft.row(i);
+    const Real* const from = static_cast<const Real*>(row.data);
+    for (index_t j = team.rank() * kLine; row.step == 1 && j < task.soft.cols; j += Team::kSize * kLine) {
+      asm volatile("prefetch.global.L2 [%0];" ::"l"(from + j));
+    }
+    return {};
+  }
 
   template <class Row, class Team, class Prediction, class WhenSolved>
   __device__ void operator()(Row& row, Team& team, const ScoredRow<Real>& scored, Nothing,

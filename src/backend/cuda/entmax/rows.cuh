@@ -29,14 +29,12 @@ inline constexpr int kThreadsAtOnce = [] {
   return Row::kPacks > 4 ? 768 : 1024;
 }();
 
-/// A row of alpha up to 2, or of none. do_task.load(i) reads what it needs besides the scores, while they are
-/// on their way, and do_task(row, team, scored, loaded, prediction, when_solved) solves, calls when_solved()
-/// and writes.
-template <Kind kKind, class Team, class Row, class DoTask, class WhenSolved>
+/// A row of alpha up to 2, or of none. `loaded` is what do_task.load(i, team) has read besides the scores, and
+/// do_task(row, team, scored, loaded, prediction, when_solved) solves, calls when_solved() and writes.
+template <Kind kKind, class Team, class Row, class DoTask, class Loaded, class WhenSolved>
 __device__ inline void do_row(Team& team, Row& row, index_t i, bool in_batch, index_t cols, const PerRow& alpha,
-                              const DoTask& do_task, const WhenSolved& when_solved) {
+                              const DoTask& do_task, const Loaded& loaded, const WhenSolved& when_solved) {
   using Real = typename Row::Real;
-  const auto loaded = do_task.load(i);
   team.meet();
   const Real top = team.reduce(row.largest(), Larger());
   const double am1 = kKind == Kind::any ? alpha[i] - 1 : kAm1Of<kKind>;
@@ -58,23 +56,26 @@ __global__ void __launch_bounds__(Team::kBlockThreads,
     entmax_rows_kernel(const __grid_constant__ AnyRows scores, const PerRow alpha,
                        const __grid_constant__ DoTask do_task) {
   Team team;
+  const index_t last = scores.rows - 1, begin = team.row() < last ? team.row() : last;
   if constexpr (kFetches<kKind, Row, DoTask>) {
     extern __shared__ __align__(16) unsigned char lists[];  // the same memory as that of a solver's list
-    index_t i = team.row();
-    if (i < scores.rows) Row::fetch(scores.row(i), scores.cols, team.rank(), lists);
+    Row::fetch(scores.row(begin), scores.cols, team.rank(), lists);
+    auto loaded = do_task.load(begin, team);
 #pragma unroll 1
-    for (; i < scores.rows; i += gridDim.x) {
+    for (index_t i = begin, next; i <= last; i = next) {
+      next = i + gridDim.x;
       Row row(scores.row(i), scores.cols, team.rank(), lists);
-      do_row<kKind>(team, row, i, true, scores.cols, alpha, do_task, [&] {
-        const index_t next = i + gridDim.x;
-        if (next < scores.rows) Row::fetch(scores.row(next), scores.cols, team.rank(), lists);
+      const auto of_this = loaded;
+      do_row<kKind>(team, row, i, true, scores.cols, alpha, do_task, of_this, [&] {
+        if (next > last) return;
+        Row::fetch(scores.row(next), scores.cols, team.rank(), lists);
+        loaded = do_task.load(next, team);
       });
     }
   } else {
-    const bool in_batch = team.row() < scores.rows;
-    const index_t i = in_batch ? team.row() : scores.rows - 1;
-    Row row(scores.row(i), scores.cols, team.rank());
-    do_row<kKind>(team, row, i, in_batch, scores.cols, alpha, do_task, [] {});
+    Row row(scores.row(begin), scores.cols, team.rank());
+    const auto loaded = do_task.load(begin, team);
+    do_row<kKind>(team, row, begin, team.row() <= last, scores.cols, alpha, do_task, loaded, [] {});
   }
 }
 

@@ -133,7 +133,8 @@ class Solution {
   using PackNumbers = Numbers<Stored>;
   static constexpr bool kLists = [] {
     if (kExponential || Row::kPacks == 1) return false;
-    return !Prediction::kCheap || !Row::kStoresReal || kUse == Use::classes || Team::kBlockThreads >= 512;
+    const bool sums_more = kUse == Use::classes && Team::kSize >= 16;
+    return !Prediction::kCheap || !Row::kStoresReal || sums_more || Team::kBlockThreads >= 512;
   }();
   /// E takes the place of the scores.
   static constexpr bool kReplaces = !kLists && kUse != Use::soft && Row::kStoresReal;
