@@ -223,6 +223,38 @@ TYPED_TEST(CudaEntmax, ACrowdAtTheThreshold) {
   }
 }
 
+/// In units of rounding of the largest probability of a row, whatever the CPU errs by.
+class CudaEntmaxInFloat : public test::GpuTest {
+ protected:
+  static void expect_few_roundings(const std::vector<double>& z, index_t rows, double alpha) {
+    constexpr double kFew = 6;
+    const std::vector<float> scores = stored<float>(z);
+    const std::vector<double> exact = on_cpu(widened(scores), rows, alpha);
+    const DeviceArray<float> in(scores), p(scores.size());
+    cuda::entmax(in.rows(rows), alpha, p.rows(rows), nullptr);
+    expect_close(p.values(), exact, rows, kFew * kRounding<float>,
+                 "alpha " + std::to_string(alpha) + " rows " + std::to_string(rows) + " cols " +
+                     std::to_string(z.size() / static_cast<std::size_t>(rows)));
+  }
+};
+
+TEST_F(CudaEntmaxInFloat, ErrsByFewRoundingsInACrowd) {
+  for (const std::size_t cols : {4096, 16384, 32768, 100000, 1000000}) {
+    std::vector<double> z(cols, 0.5);
+    z[cols / 2] = 1.0;
+    for (const double alpha : {1.3, 1.5, 1.55, 1.6, 1.7, 1.75, 1.95, 2.0}) expect_few_roundings(z, 1, alpha);
+  }
+}
+
+TEST_F(CudaEntmaxInFloat, ErrsByFewRoundingsInManyRows) {
+  for (const double alpha : {0.8, 1.0, 1 + 1e-8, 1.1, 1.25, 4. / 3, 1.4, 1.5, 1.7, 2.0}) {
+    for (const index_t cols : {12, 1000, 4096}) {
+      constexpr index_t kSize = 1 << 21;
+      expect_few_roundings(random_scores(kSize / cols * cols, 1, 6), kSize / cols, alpha);
+    }
+  }
+}
+
 TYPED_TEST(CudaEntmax, MasksAndRowsWithoutPrediction) {
   constexpr index_t kRows = 9;
   for (const index_t cols : {5, 33, 600, 4096, 20000}) {

@@ -63,7 +63,8 @@ class RegisterRow {
     const T* const from = static_cast<const T*>(row.data);
 #pragma unroll
     for (int k = 0; k < kPacks * kParts; ++k) {
-      if (where.is_inside(k)) __pipeline_memcpy_async(&staged(stage, k), from + where.column(k), sizeof(Part));
+      if (where.is_inside(k))
+        __pipeline_memcpy_async(&staged(stage, k), from + where.column(k), sizeof(Part));
     }
     __pipeline_commit();
   }
@@ -159,10 +160,18 @@ class RegisterRow {
   /// where it may be either, in that they are computed in.
   template <bool kEither, class Function>
   __device__ void write(const AnyRow& out, Function f) const {
-    if constexpr (kEither && !kStoresReal) {
-      if (out.type == kStoredAs<Real>) return write_as<Real>(out, f);
+    const bool as_real = kEither && !kStoresReal && out.type == kStoredAs<Real>;
+    const bool aligned = out.step == 1 && (as_real ? is_aligned<Real>(out) : is_aligned<T>(out));
+#pragma unroll
+    for (int v = 0; v < kPacks; ++v) {
+      if (column(v * kParts) >= cols_) continue;
+      const Numbers<T> results = f(v);
+      if (as_real) {
+        write_pack<Real>(out, aligned, v, results);
+      } else {
+        write_pack<T>(out, aligned, v, results);
+      }
     }
-    write_as<T>(out, f);
   }
   /// Where this thread has a column; -1 where it has not.
   [[nodiscard]] __device__ int place_of(index_t column) const {
@@ -185,29 +194,30 @@ class RegisterRow {
   }
 
  private:
-  template <class U, class Function>
-  __device__ void write_as(const AnyRow& out, Function f) const {
-    constexpr int kOut = std::min(kPartSize, Pack<U>::kSize);  // numbers that are written at once
-    using Words = std::conditional_t<kOut * sizeof(U) == 16, uint4, uint2>;
+  /// Numbers of type U that are written at once.
+  template <class U>
+  static constexpr int kAtOnce = std::min(Pack<T>::kSize / kParts, Pack<U>::kSize);
+
+  template <class U>
+  [[nodiscard]] __device__ bool is_aligned(const AnyRow& out) const {
+    return reinterpret_cast<std::uintptr_t>(static_cast<U*>(out.data) + first_) % (kAtOnce<U> * sizeof(U)) ==
+           0;
+  }
+  template <class U>
+  __device__ void write_pack(const AnyRow& out, bool aligned, int v, const Numbers<T>& results) const {
+    using Words = std::conditional_t<kAtOnce<U> * sizeof(U) == 16, uint4, uint2>;
     U* const to = static_cast<U*>(out.data);
-    const bool aligned =
-        out.step == 1 && reinterpret_cast<std::uintptr_t>(to + first_) % sizeof(Words) == 0;
 #pragma unroll
-    for (int v = 0; v < kPacks; ++v) {
-      if (column(v * kParts) >= cols_) continue;
-      const Numbers<T> results = f(v);
-#pragma unroll
-      for (int first = 0; first < kSize; first += kOut) {
-        const int k = v * kParts + first / kPartSize, begin = column(k) + first % kPartSize;
-        uint4 words = words_of(packed<U, kOut>(results.values + first));
-        if (aligned && is_inside(k)) {
-          __stcs(reinterpret_cast<Words*>(to + begin), reinterpret_cast<const Words&>(words));
-        } else {
+    for (int first = 0; first < kSize; first += kAtOnce<U>) {
+      const int k = v * kParts + first / kPartSize, begin = column(k) + first % kPartSize;
+      uint4 words = words_of(packed<U, kAtOnce<U>>(results.values + first));
+      if (aligned && is_inside(k)) {
+        __stcs(reinterpret_cast<Words*>(to + begin), reinterpret_cast<const Words&>(words));
+      } else {
 #pragma unroll 1
-          for (int j = begin; j < begin + kOut; ++j) {
-            const U x = take_first<U>(words);
-            if (has(j)) to[j * out.step] = x;
-          }
+        for (int j = begin; j < begin + kAtOnce<U>; ++j) {
+          const U x = take_first<U>(words);
+          if (has(j)) to[j * out.step] = x;
         }
       }
     }
@@ -269,8 +279,7 @@ class MemoryRow {
   using Real = Scalar;
   static constexpr bool kKeeps = false;
 
-  __device__ MemoryRow(const AnyRow& row, index_t cols, int rank)
-      : row_(row), cols_(cols), rank_(rank) {}
+  __device__ MemoryRow(const AnyRow& row, index_t cols, int rank) : row_(row), cols_(cols), rank_(rank) {}
 
   [[nodiscard]] __device__ Real largest() const {
     Real top = kLowest<Real>;

@@ -54,9 +54,8 @@ struct DoRowTask {
     if (task.loss == nullptr || team.rank() != 0) return;
     Real loss = scale;
     if (known) {
-      loss = d > kMasked<Real>
-                 ? class_loss(prediction, scored.am1, d, e, others, solution.tally().escort)
-                 : -kLowest<Real>;
+      loss = d > kMasked<Real> ? class_loss(prediction, scored.am1, d, e, others, solution.tally().escort)
+                               : -kLowest<Real>;
     }
     task.loss[scored.i] = ignored ? Real(0) : loss;
   }
@@ -80,7 +79,7 @@ bool launch_held(std::string_view where, const DeviceRows<const T>& z, PerRow al
   if (!alpha.per_row() && alpha[0] > 2) return true;
   const device::DoRowTask<Computed<T>, Use::classes> do_loss{task, z};
   const Kind kind = kind_of(alpha);
-  if (kind == Kind::any) return launch_kind<Kind::any, (sizeof(T) != 4)>(where, z, alpha, do_loss, stream);
+  if (kind == Kind::any) return launch_kind<Kind::any, (sizeof(T) == 8)>(where, z, alpha, do_loss, stream);
   const auto launch = [&](const auto& do_task) {
     if (kind == Kind::softmax) return launch_kind<Kind::softmax, false>(where, z, alpha, do_task, stream);
     if (kind == Kind::sparsemax) return launch_kind<Kind::sparsemax, false>(where, z, alpha, do_task, stream);

@@ -39,7 +39,7 @@ struct DoSoftTask {
       Real sum = 0;
 #pragma unroll
       for (int e = 0; e < Row::kSize; ++e) {
-        const bool masked = !(d.values[e] > kMasked<Real>) && q.values[e] > 0;
+        const bool masked = !(d.values[e] > kMasked<Real>)&&q.values[e] > 0;
         sum += masked ? -kLowest<Real> : columns(d.values[e], q.values[e], task.targets.cross).loss;
         if (!(q.values[e] >= 0)) sum = std::numeric_limits<Real>::quiet_NaN();
       }
@@ -89,8 +89,8 @@ bool launch_held_soft(std::string_view where, const DeviceRows<const T>& z, PerR
   }
 }
 
-template bool launch_held_soft(std::string_view, const DeviceRows<const float>&, PerRow, const LossTask<float>&,
-                               Stream);
+template bool launch_held_soft(std::string_view, const DeviceRows<const float>&, PerRow,
+                               const LossTask<float>&, Stream);
 template bool launch_held_soft(std::string_view, const DeviceRows<const double>&, PerRow,
                                const LossTask<double>&, Stream);
 

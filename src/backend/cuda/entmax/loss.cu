@@ -7,17 +7,19 @@ namespace {
 /// Losses, and residuals of any type, of classes or distributions.
 template <class T, class Targets>
 void run_loss(std::string_view where, const DeviceRows<const T>& z, PerRow alpha, const Targets& targets,
-              bool cross, const device::AnyRows& residual, std::span<Computed<T>> loss, std::span<double> slope,
-              std::span<const Computed<T>> weights, Stream stream) {
+              bool cross, const device::AnyRows& residual, std::span<Computed<T>> loss,
+              std::span<double> slope, std::span<const Computed<T>> weights, Stream stream) {
   if (z.rows == 0) return;
-  const LossTask<Computed<T>> task{residual,    row_targets(targets, cross), distributions<T>(targets),
-                                   loss.data(), slope.data(),                weights.data()};
+  const LossTask<Computed<T>> task{
+      residual,      row_targets(targets, cross), distributions<T>(targets), loss.data(), slope.data(),
+      weights.data()};
   bool held = false;
   if (!slope.empty()) {
     // one kind of kernel has slopes
   } else if (task.targets.classes != nullptr) {
     held = launch_held<T>(where, z, alpha,
-                          {residual, task.targets.classes, task.targets.ignored, task.loss, task.weights}, stream);
+                          {residual, task.targets.classes, task.targets.ignored, task.loss, task.weights},
+                          stream);
   } else if constexpr (sizeof(T) >= 4) {
     held = launch_held_soft<T>(where, z, alpha, task, stream);
   }
@@ -41,7 +43,8 @@ void checked_loss(std::string_view where, const DeviceRows<const T>& scores, Per
     check_same_shape(where, "residual", outputs.residual, "scores", scores);
   }
   check_numbers(where, "slope", outputs.slope.size(), scores.rows);
-  run_loss<T>(where, scores, alpha, targets, cross, outputs.residual, outputs.loss, outputs.slope, {}, stream);
+  run_loss<T>(where, scores, alpha, targets, cross, outputs.residual, outputs.loss, outputs.slope, {},
+              stream);
 }
 
 template <class T, class Targets>
@@ -89,16 +92,16 @@ void entmax_loss_vjp(DeviceRows<const T> scores, PerRow alpha,
   checked_vjp<T>(scores, alpha, targets, grad_loss, grad_scores, stream);
 }
 
-#define FENCHEL_INSTANTIATE_LOSS(T)                                                                        \
-  template void entmax_loss(DeviceRows<const T>, PerRow, const ClassTargets&, const LossOutputs<T>&,       \
-                            Stream);                                                                       \
-  template void entmax_loss(DeviceRows<const T>, PerRow, const SoftTargets<T>&, const LossOutputs<T>&,     \
-                            Stream);                                                                       \
-  template void cross_omega(DeviceRows<const T>, PerRow, const SoftTargets<T>&, const LossOutputs<T>&,     \
-                            Stream);                                                                       \
-  template void entmax_loss_vjp(DeviceRows<const T>, PerRow, const ClassTargets&,                          \
-                                std::span<const Computed<T>>, DeviceRows<T>, Stream);                      \
-  template void entmax_loss_vjp(DeviceRows<const T>, PerRow, const SoftTargets<T>&,                        \
+#define FENCHEL_INSTANTIATE_LOSS(T)                                                                    \
+  template void entmax_loss(DeviceRows<const T>, PerRow, const ClassTargets&, const LossOutputs<T>&,   \
+                            Stream);                                                                   \
+  template void entmax_loss(DeviceRows<const T>, PerRow, const SoftTargets<T>&, const LossOutputs<T>&, \
+                            Stream);                                                                   \
+  template void cross_omega(DeviceRows<const T>, PerRow, const SoftTargets<T>&, const LossOutputs<T>&, \
+                            Stream);                                                                   \
+  template void entmax_loss_vjp(DeviceRows<const T>, PerRow, const ClassTargets&,                      \
+                                std::span<const Computed<T>>, DeviceRows<T>, Stream);                  \
+  template void entmax_loss_vjp(DeviceRows<const T>, PerRow, const SoftTargets<T>&,                    \
                                 std::span<const Computed<T>>, DeviceRows<T>, Stream);
 FENCHEL_INSTANTIATE_LOSS(double)
 FENCHEL_INSTANTIATE_LOSS(float)

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "backend/cuda/device/entmax/powers.cuh"
 #include "backend/cuda/device/entmax/beyond_two.cuh"
+#include "backend/cuda/device/entmax/powers.cuh"
 #include "core/fenchel_young_term.hpp"
 #include "core/tsallis_term.hpp"
 #include "fenchel/core/normalizer.hpp"
@@ -37,8 +37,8 @@ struct PredictedRow {
   }
 };
 
-/// The loss of a class whose score is d, p = e / total, where the other columns have the sums `others` of E and
-/// `escort` of E^alpha. 1 - p is a sum without p: next to 1 nothing cancels.
+/// The loss of a class whose score is d, p = e / total, where the other columns have the sums `others` of E
+/// and `escort` of E^alpha. 1 - p is a sum without p: next to 1 nothing cancels.
 template <class Real>
 __device__ inline Real class_loss(const ExponentialPower<Real>&, double, Real d, Real e, double others,
                                   double) {
@@ -102,8 +102,8 @@ class SoftColumns<ExponentialPower<Real>> {
   Real scale_, log_total_;
 };
 
-/// With b = B_+ and, for alpha = 3/2, s = sqrt(q): (q - b)^2 / 2 and (s - b)^2 (4 s + 2 b) / 3; and -q B / am1
-/// below the support.
+/// With b = B_+ and, for alpha = 3/2, s = sqrt(q): (q - b)^2 / 2 and (s - b)^2 (4 s + 2 b) / 3; and -q B /
+/// am1 below the support.
 template <class Real>
 class SoftColumns<WholePower<Real, 1>> {
  public:

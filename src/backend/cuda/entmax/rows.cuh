@@ -29,11 +29,12 @@ inline constexpr int kThreadsAtOnce = [] {
   return Row::kPacks > 4 ? 768 : 1024;
 }();
 
-/// A row of alpha up to 2, or of none. `loaded` is what do_task.load(i, team) has read besides the scores, and
-/// do_task(row, team, scored, loaded, prediction, when_solved) solves, calls when_solved() and writes.
+/// A row of alpha up to 2, or of none. `loaded` is what do_task.load(i, team) has read besides the scores,
+/// and do_task(row, team, scored, loaded, prediction, when_solved) solves, calls when_solved() and writes.
 template <Kind kKind, class Team, class Row, class DoTask, class Loaded, class WhenSolved>
-__device__ inline void do_row(Team& team, Row& row, index_t i, bool in_batch, index_t cols, const PerRow& alpha,
-                              const DoTask& do_task, const Loaded& loaded, const WhenSolved& when_solved) {
+__device__ inline void do_row(Team& team, Row& row, index_t i, bool in_batch, index_t cols,
+                              const PerRow& alpha, const DoTask& do_task, const Loaded& loaded,
+                              const WhenSolved& when_solved) {
   using Real = typename Row::Real;
   team.meet();
   const Real top = team.reduce(row.largest(), Larger());
@@ -48,7 +49,7 @@ __device__ inline void do_row(Team& team, Row& row, index_t i, bool in_batch, in
 /// Whether a block takes many rows one after the other, and each is fetched while the one before is written:
 /// where there is one block a multiprocessor, nobody else would use the memory meanwhile.
 template <Kind kKind, class Row, class DoTask>
-inline constexpr bool kFetches = Row::kPacks > 8 && kKind != Kind::any && DoTask::kUse != Use::soft;
+inline constexpr bool kFetches = Row::kPacks > 8 && kKind != Kind::any&& DoTask::kUse != Use::soft;
 
 template <class Team, class Row, Kind kKind, class DoTask>
 __global__ void __launch_bounds__(Team::kBlockThreads,
@@ -112,6 +113,9 @@ bool with_team(const DeviceRows<const T>& z, const Use& use) {
   if (fits.template operator()<BlockTeam<128>, 8>()) return true;
   if constexpr (kAll) {
     if (fits.template operator()<BlockTeam<256>, 8>()) return true;
+  }
+  if constexpr (kDear && sizeof(T) == 4) {
+    if (has_clusters() && fits.template operator()<BlockTeam<256>, 16>()) return true;
   }
   if (fits.template operator()<BlockTeam<512>, 8>()) return true;
   if (!has_clusters()) return false;

@@ -298,8 +298,7 @@ class AnyPower {
   using Sums = PowerSums<Scalar>;
   static constexpr bool kNormalized = false, kCheap = false;
 
-  __device__ AnyPower(double am1, index_t)
-      : slope_(am1 == 0 ? kTiny : am1), am1_(am1 == 0 ? kTiny : am1) {
+  __device__ AnyPower(double am1, index_t) : slope_(am1 == 0 ? kTiny : am1), am1_(am1 == 0 ? kTiny : am1) {
     const double exact = am1 == 0 ? kTiny : am1;
     inverse_ = SplitNumber<Real>(1 / exact);
     whole_ = Exponent<Real>(1 / exact);
@@ -368,8 +367,7 @@ class AnyPower {
     if (sizeof(Real) == 4 && am1_.high < 0) {
       const double am1 = double{am1_.high} + double{am1_.low};
       const double c = (double{slope_.high} + double{slope_.low}) / am1;
-      return static_cast<Real>(
-          excess_of_sum(double{sum}, SplitNumber<double>(c), SplitNumber<double>(am1)));
+      return static_cast<Real>(excess_of_sum(double{sum}, SplitNumber<double>(c), SplitNumber<double>(am1)));
     }
     return excess_of_sum(sum, slope_ * inverse_, am1_);
   }

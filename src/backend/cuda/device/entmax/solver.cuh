@@ -105,7 +105,12 @@ class Solution {
   }
 
   __device__ Solution(Prediction& prediction, Row& row, Team& team, bool mine, const OwnColumn& own)
-      : prediction_(prediction), row_(row), team_(team), own_(own), list_(listed()), packs_(packs_of(list_)),
+      : prediction_(prediction),
+        row_(row),
+        team_(team),
+        own_(own),
+        list_(listed()),
+        packs_(packs_of(list_)),
         tally_(solve(mine)) {}
 
   /// What has a sum of one by its making, and no class, is not summed.
@@ -274,8 +279,8 @@ class Solution {
   [[nodiscard]] __device__ Tally tally_in_place(Value e_of) {
     if (Prediction::kNormalized && !has_class()) return {1, 0};
     row_.compute_anew();
-    const auto sums = row_.sum(
-        packs_, [&](Real x, int place) { return tally_of(e_of(x), place == own_.place); });
+    const auto sums =
+        row_.sum(packs_, [&](Real x, int place) { return tally_of(e_of(x), place == own_.place); });
     return reduced(team_, sums);
   }
   /// Sums of one by their making are as good in Real; at alpha = 1 both sums are the same.
