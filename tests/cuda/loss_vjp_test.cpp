@@ -164,8 +164,8 @@ TYPED_TEST(CudaLossVjp, Errors) {
     });
   };
   EXPECT_EQ(vjp_message(3, short_rows.rows(3), 1.5),
-            "fenchel::cuda::entmax_loss_vjp: grad_scores must have as many columns as scores, 4, got 3");
-  EXPECT_NE(vjp_message(2, gradient.rows(3), 1.5).find("fenchel::cuda::entmax_loss_vjp: grad_loss"),
+            "fenchel::cuda::entmax_loss_vjp: gradient must have as many columns as scores, 4, got 3");
+  EXPECT_NE(vjp_message(2, gradient.rows(3), 1.5).find("fenchel::cuda::entmax_loss_vjp: cotangent"),
             std::string::npos);
   EXPECT_EQ(vjp_message(3, gradient.rows(3), -1),
             "fenchel::cuda::entmax_loss_vjp: alpha must be positive, got -1");

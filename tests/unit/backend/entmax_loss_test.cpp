@@ -411,11 +411,11 @@ TEST(FenchelYoung, BadInputIsNamed) {
   };
   std::vector<double> gradient(4);
   EXPECT_EQ(with_gradient({&one, 1}, {gradient.data(), 2, 2}, 1),
-            "fenchel::entmax_loss_vjp: grad_loss.size() must equal the number of rows, 2, got 1");
+            "fenchel::entmax_loss_vjp: cotangent.size() must equal the number of rows, 2, got 1");
   EXPECT_EQ(with_gradient(loss, {gradient.data(), 2, 1}, 1),
-            "fenchel::entmax_loss_vjp: grad_scores.cols must equal scores.cols = 2, got 1");
+            "fenchel::entmax_loss_vjp: gradient.cols must equal scores.cols = 2, got 1");
   EXPECT_EQ(with_gradient(loss, {nullptr, 2, 2}, 1),
-            "fenchel::entmax_loss_vjp: grad_scores.data must not be null, got a null pointer");
+            "fenchel::entmax_loss_vjp: gradient.data must not be null, got a null pointer");
   EXPECT_EQ(with_gradient(loss, {gradient.data(), 2, 2}, 2),
             "fenchel::entmax_loss_vjp: classes[1] must be in [0, 2) or -100, got 2");
 }

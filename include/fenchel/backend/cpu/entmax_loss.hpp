@@ -43,17 +43,17 @@ FENCHEL_EXPORT void cross_omega(Input<Real> scores, PerRow alpha,
                                 const std::type_identity_t<SoftTargets<Real>>& targets,
                                 const LossOutputs<Real>& outputs);
 
-/// The gradient of sum_i grad_loss[i] loss_i in the scores, for both losses: row i of grad_scores is
-/// grad_loss[i] (p - q), and 0 for an ignored row. It may be the scores.
+/// The gradient of sum_i cotangent[i] loss_i in the scores, for both losses: row i of gradient is
+/// cotangent[i] (p - q), and 0 for an ignored row. It may be the scores.
 template <class Real>
 FENCHEL_EXPORT void entmax_loss_vjp(Input<Real> scores, PerRow alpha, const ClassTargets& targets,
-                                    std::span<const std::type_identity_t<Real>> grad_loss,
-                                    Rows<Real> grad_scores);
+                                    std::span<const std::type_identity_t<Real>> cotangent,
+                                    Rows<Real> gradient);
 template <class Real>
 FENCHEL_EXPORT void entmax_loss_vjp(Input<Real> scores, PerRow alpha,
                                     const std::type_identity_t<SoftTargets<Real>>& targets,
-                                    std::span<const std::type_identity_t<Real>> grad_loss,
-                                    Rows<Real> grad_scores);
+                                    std::span<const std::type_identity_t<Real>> cotangent,
+                                    Rows<Real> gradient);
 
 /// product[i] = H_i direction[i], H_i the Hessian of row i's loss with respect to its scores (for any
 /// target).

@@ -34,15 +34,15 @@ FENCHEL_EXPORT void cross_omega(DeviceRows<const T> scores, PerRow alpha,
                                 const std::type_identity_t<SoftTargets<T>>& targets,
                                 const LossOutputs<T>& outputs, Stream stream);
 
-/// The gradient is of the type of the scores, and grad_loss of the type that they are computed in.
+/// The gradient is of the type of the scores, and cotangent of the type that they are computed in.
 template <class T>
 FENCHEL_EXPORT void entmax_loss_vjp(DeviceRows<const T> scores, PerRow alpha, const ClassTargets& targets,
-                                    std::span<const Computed<T>> grad_loss, DeviceRows<T> grad_scores,
+                                    std::span<const Computed<T>> cotangent, DeviceRows<T> gradient,
                                     Stream stream);
 template <class T>
 FENCHEL_EXPORT void entmax_loss_vjp(DeviceRows<const T> scores, PerRow alpha,
                                     const std::type_identity_t<SoftTargets<T>>& targets,
-                                    std::span<const Computed<T>> grad_loss, DeviceRows<T> grad_scores,
+                                    std::span<const Computed<T>> cotangent, DeviceRows<T> gradient,
                                     Stream stream);
 
 /// For Real = float and double.

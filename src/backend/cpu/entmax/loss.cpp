@@ -104,12 +104,12 @@ void run(std::string_view where, Rows<const Real> scores, PerRow alpha, const Ta
 }
 
 template <class Real, class Target>
-void run_vjp(Rows<const Real> scores, PerRow alpha, const Target& target, std::span<const Real> grad_loss,
-             Rows<Real> grad_scores) {
+void run_vjp(Rows<const Real> scores, PerRow alpha, const Target& target, std::span<const Real> cotangent,
+             Rows<Real> gradient) {
   constexpr auto kWhere = "entmax_loss_vjp";
-  detail::check_count(kWhere, "grad_loss", std::ssize(grad_loss), scores.rows);
-  detail::check_same_shape(kWhere, "grad_scores", grad_scores, "scores", scores);
-  run(kWhere, scores, alpha, target, LossOutputs<Real>{.residual = grad_scores}, grad_loss);
+  detail::check_count(kWhere, "cotangent", std::ssize(cotangent), scores.rows);
+  detail::check_same_shape(kWhere, "gradient", gradient, "scores", scores);
+  run(kWhere, scores, alpha, target, LossOutputs<Real>{.residual = gradient}, cotangent);
 }
 
 template <class Real, class Target>
@@ -183,14 +183,14 @@ void cross_omega(Input<Real> scores, PerRow alpha, const std::type_identity_t<So
 
 template <class Real>
 void entmax_loss_vjp(Input<Real> scores, PerRow alpha, const ClassTargets& targets,
-                     std::span<const std::type_identity_t<Real>> grad_loss, Rows<Real> grad_scores) {
-  run_vjp(scores, alpha, OneClass<Real>(targets), grad_loss, grad_scores);
+                     std::span<const std::type_identity_t<Real>> cotangent, Rows<Real> gradient) {
+  run_vjp(scores, alpha, OneClass<Real>(targets), cotangent, gradient);
 }
 
 template <class Real>
 void entmax_loss_vjp(Input<Real> scores, PerRow alpha, const std::type_identity_t<SoftTargets<Real>>& targets,
-                     std::span<const std::type_identity_t<Real>> grad_loss, Rows<Real> grad_scores) {
-  run_vjp(scores, alpha, Soft<Real>(targets, Loss::fenchel_young), grad_loss, grad_scores);
+                     std::span<const std::type_identity_t<Real>> cotangent, Rows<Real> gradient) {
+  run_vjp(scores, alpha, Soft<Real>(targets, Loss::fenchel_young), cotangent, gradient);
 }
 
 template <class Real>

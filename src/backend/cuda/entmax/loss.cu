@@ -49,12 +49,12 @@ void checked_loss(std::string_view where, const DeviceRows<const T>& scores, Per
 
 template <class T, class Targets>
 void checked_vjp(const DeviceRows<const T>& scores, PerRow alpha, const Targets& targets,
-                 std::span<const Computed<T>> grad_loss, const DeviceRows<T>& grad_scores, Stream stream) {
+                 std::span<const Computed<T>> cotangent, const DeviceRows<T>& gradient, Stream stream) {
   constexpr std::string_view kWhere = "cuda::entmax_loss_vjp";
   check_loss<T>(kWhere, scores, alpha, targets);
-  check_count(kWhere, "grad_loss", grad_loss.size(), scores.rows);
-  check_same_shape(kWhere, "grad_scores", grad_scores, "scores", scores);
-  run_loss<T>(kWhere, scores, alpha, targets, false, grad_scores, {}, {}, grad_loss, stream);
+  check_count(kWhere, "cotangent", cotangent.size(), scores.rows);
+  check_same_shape(kWhere, "gradient", gradient, "scores", scores);
+  run_loss<T>(kWhere, scores, alpha, targets, false, gradient, {}, {}, cotangent, stream);
 }
 
 }  // namespace
@@ -81,15 +81,15 @@ void cross_omega(DeviceRows<const T> scores, PerRow alpha,
 
 template <class T>
 void entmax_loss_vjp(DeviceRows<const T> scores, PerRow alpha, const ClassTargets& targets,
-                     std::span<const Computed<T>> grad_loss, DeviceRows<T> grad_scores, Stream stream) {
-  checked_vjp<T>(scores, alpha, targets, grad_loss, grad_scores, stream);
+                     std::span<const Computed<T>> cotangent, DeviceRows<T> gradient, Stream stream) {
+  checked_vjp<T>(scores, alpha, targets, cotangent, gradient, stream);
 }
 
 template <class T>
 void entmax_loss_vjp(DeviceRows<const T> scores, PerRow alpha,
                      const std::type_identity_t<SoftTargets<T>>& targets,
-                     std::span<const Computed<T>> grad_loss, DeviceRows<T> grad_scores, Stream stream) {
-  checked_vjp<T>(scores, alpha, targets, grad_loss, grad_scores, stream);
+                     std::span<const Computed<T>> cotangent, DeviceRows<T> gradient, Stream stream) {
+  checked_vjp<T>(scores, alpha, targets, cotangent, gradient, stream);
 }
 
 #define FENCHEL_INSTANTIATE_LOSS(T)                                                                    \
