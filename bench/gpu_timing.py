@@ -45,7 +45,7 @@ def version(name: str) -> str:
 def between_events(run: Run) -> float:
     """The GPU is kept busy until the call has been queued, so that what is timed is the GPU's work alone."""
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    torch.cuda._sleep(400_000)  # cycles: some 0.2 ms
+    torch.cuda._sleep(4_000_000)  # cycles: some 2 ms
     begin.record()
     run()
     end.record()

@@ -114,9 +114,12 @@ def _targets(target: torch.Tensor, scores: torch.Tensor, dim: int) -> Tensors:
 def _keeps_gradient(scores: torch.Tensor, alphas: torch.Tensor | None) -> bool:
     """Whether the gradient is computed with the loss. On a GPU the scores are read again instead, which moves fewer
     bytes than to write p - q and to read it; but the slope in alpha comes with the loss alone."""
-    x = tuple(t for t in (None if scores.is_cuda else scores, alphas) if t is not None)
-    # What is compiled may be compiled inside of a vmap, where tensors do not say whether they require a gradient.
-    return bool(x) and (torch.is_grad_enabled() if torch.compiler.is_compiling() else is_differentiated(x))
+    if scores.is_cuda and alphas is None:
+        return False
+    if torch.compiler.is_compiling():
+        # Perhaps inside of a vmap, where tensors do not say whether they require a gradient.
+        return torch.is_grad_enabled()
+    return is_differentiated((alphas,) if scores.is_cuda else (scores, alphas))
 
 
 def _loss(
