@@ -117,7 +117,8 @@ bool with_team(const DeviceRows<const T>& z, const Use& use) {
   if constexpr (kDear && sizeof(T) == 4) {
     if (has_clusters() && fits.template operator()<BlockTeam<256>, 16>()) return true;
   }
-  if (fits.template operator()<BlockTeam<512>, 8>()) return true;
+  constexpr bool kLarge = kDear && sizeof(T) == 2;  // 128 KiB of shared memory
+  if ((!kLarge || has_clusters()) && fits.template operator()<BlockTeam<512>, 8>()) return true;
   if (!has_clusters()) return false;
   if constexpr (sizeof(T) > 2 || !kDear) {
     if (fits.template operator()<BlockTeam<512>, 16>()) return true;
