@@ -27,7 +27,6 @@ class RegisterRow {
  public:
   using Stored = T;
   using Real = Computed<T>;
-  static constexpr bool kKeeps = true;  ///< its numbers, from one visit to the next
   static constexpr bool kStoresReal = std::is_same_v<T, Real>;
   static constexpr int kPacks = kPackCount, kSize = Pack<T>::kSize, kItems = kPacks * kSize,
                        kCapacity = kTeam * kItems;
@@ -277,7 +276,6 @@ template <class Scalar, int kTeam>
 class MemoryRow {
  public:
   using Real = Scalar;
-  static constexpr bool kKeeps = false;
 
   __device__ MemoryRow(const AnyRow& row, index_t cols, int rank) : row_(row), cols_(cols), rank_(rank) {}
 

@@ -33,8 +33,8 @@ struct PowerTerms {
   }
 };
 
-/// Their sums over the threads of a row. The threads' sums of E differ, and so many roundings of what is
-/// nearly equal may all go the same way.
+/// Their sums over the threads of a row, that of E in double: of sums that are nearly equal, as those of a
+/// crowd are, many roundings may all go the same way.
 template <class Scalar>
 struct alignas(16) PowerSums {
   double value = 0;
@@ -46,9 +46,6 @@ struct alignas(16) PowerSums {
   __device__ explicit PowerSums(const PowerTerms<Real>& x)
       : value(x.value), escort(static_cast<Scalar>(x.escort)), second(static_cast<Scalar>(x.second)) {}
 
-  [[nodiscard]] __device__ PowerSums times(Scalar weight) const {
-    return {double{weight} * value, weight * escort, weight * second};
-  }
   __device__ PowerSums operator+(const PowerSums& other) const {
     return {value + other.value, escort + other.escort, second + other.second};
   }

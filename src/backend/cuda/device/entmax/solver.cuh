@@ -272,7 +272,7 @@ class Solution {
   [[nodiscard]] __device__ bool has_class() const { return kUse == Use::classes && own_.exists; }
   [[nodiscard]] __device__ TwoPowerSums<Real> tally_of(Real e, bool own) const {
     if (!has_class()) return {e, Real(0)};
-    return own ? TwoPowerSums<Real>() : TwoPowerSums<Real>(e, kExponential ? e : prediction_.powered(e));
+    return own ? TwoPowerSums<Real>() : TwoPowerSums<Real>(e, prediction_.powered(e));
   }
   /// e_of(x) is E of what the row has.
   template <class Value>
