@@ -76,6 +76,7 @@
 #include "fenchel/distribution/gamma_gradient.hpp"
 #include "fenchel/distribution/integers/integer_prediction.hpp"
 #include "fenchel/distribution/integers/integer_table.hpp"
+#include "fenchel/distribution/integers/integer_tail.hpp"
 #include "fenchel/distribution/integers/sparse_integer_gaussian.hpp"
 #include "fenchel/distribution/integers/sparse_poisson.hpp"
 #include "fenchel/distribution/line/beta_gaussian.hpp"

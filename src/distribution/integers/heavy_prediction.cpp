@@ -26,7 +26,11 @@ IntegerTail tail_of(double am1, const IntegerScore& score, double offset, int st
   constexpr auto kLast = std::numeric_limits<index_t>::max();
   const bool open = end == kLast || end == std::numeric_limits<index_t>::min();
   const double last = open ? kInfinity : step * (static_cast<double>(end) - static_cast<double>(score.mode));
-  return {score.mode, step, first, last, {score.growth, score.log_growth, -am1},
+  return {score.mode,
+          step,
+          first,
+          last,
+          {score.growth, score.log_growth, -am1},
           [am1, offset, step, score](double distance, double log_distance) {
             const double relative = score.relative(step * distance);
             if (relative > kDeep) return LogPower{log_deformed_exp(am1, relative - offset), 0};
@@ -71,8 +75,9 @@ struct Measure {
       for (const double score : window) add(1, score);
       for (const auto& [weight, score] : nodes) add(weight, score);
       mass.add(deep);
-      const double next = from + log_deformed_exp(am1, mass.total() / escort.total() *
-                                                           -deformed_log_of_exp(-am1, std::log(mass.total())));
+      const double next =
+          from + log_deformed_exp(
+                     am1, mass.total() / escort.total() * -deformed_log_of_exp(-am1, std::log(mass.total())));
       const double change = std::abs(next - from);
       from = next;
       if (change <= 4e-16 * std::max(1.0, std::abs(next))) break;
@@ -141,7 +146,12 @@ IntegerPrediction predict_heavy(double am1, const IntegerScore& score) {
   const IntegerTable::LogPmf log_pmf = [am1, offset = found.offset, score](index_t t) {
     return log_deformed_exp(am1, score.at(t) - offset);
   };
-  return {am1, found, score.mode, score.relative,
+  return {am1,
+          found,
+          score.mode,
+          score.relative,
+          score.growth,
+          score.log_growth,
           IntegerTable(first, std::move(measure.window), score.range, log_pmf, std::move(tails))};
 }
 

@@ -99,7 +99,12 @@ IntegerPrediction predict_integers(double am1, const IntegerScore& score, std::s
                                         : IntegerRange{support_end(log_pmf, first, range.first),
                                                        support_end(log_pmf, last, range.last)};
   const bool whole = support == IntegerRange{first, last};
-  return {am1, found, score.mode, score.relative,
+  return {am1,
+          found,
+          score.mode,
+          score.relative,
+          score.growth,
+          score.log_growth,
           whole ? IntegerTable(first, kept) : IntegerTable(first, std::move(kept), support, log_pmf)};
 }
 

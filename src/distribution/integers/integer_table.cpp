@@ -77,7 +77,8 @@ struct IntegerTable::Data {
   }
 
   [[nodiscard]] const detail::IntegerTail* tail_towards(int step) const noexcept {
-    const auto found = std::find_if(tails.begin(), tails.end(), [step](const auto& t) { return t.step == step; });
+    const auto found =
+        std::find_if(tails.begin(), tails.end(), [step](const auto& t) { return t.step == step; });
     return found == tails.end() ? nullptr : &*found;
   }
   [[nodiscard]] double tail_mass(int step) const {

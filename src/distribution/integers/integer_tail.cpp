@@ -14,9 +14,9 @@ namespace {
 /// coefficients G_k: those of g(0), ..., g(8).
 constexpr int kEnd = 9;
 constexpr std::array<double, kEnd> end_weights() {
-  constexpr std::array<double, kEnd> kGregory{1.0 / 2,          -1.0 / 12,       1.0 / 24,
-                                              -19.0 / 720,      3.0 / 160,       -863.0 / 60480,
-                                              275.0 / 24192,    -33953.0 / 3628800, 8183.0 / 1036800};
+  constexpr std::array<double, kEnd> kGregory{1.0 / 2,       -1.0 / 12,          1.0 / 24,
+                                              -19.0 / 720,   3.0 / 160,          -863.0 / 60480,
+                                              275.0 / 24192, -33953.0 / 3628800, 8183.0 / 1036800};
   std::array<double, kEnd> weights{};
   for (int k = 0; k < kEnd; ++k) {
     double binomial = k % 2 == 0 ? 1 : -1;  // (-1)^{k-j} (k over j)
@@ -79,15 +79,17 @@ class Nodes {
   /// the integrand is nearly linear. To an infinite upper end until nothing is left.
   template <class Point>
   void add_integral(double lower, double upper, const Point& point) {
-    constexpr double kFirstWidth = 0.25, kMostFall = 8, kMostBend = 1;
+    constexpr double kFirstWidth = 0.25, kMostFall = 8, kMostBend = 0.25;
     constexpr index_t kSize = 16;
     constexpr std::size_t kMostNodes = 100'000;
     static const UnitRule<kSize> kRule = gauss_legendre<kSize>();
     double width = std::min(kFirstWidth, upper - lower), size = log_integrand(point(lower));
     const bool open = upper == kInfinity;
     while (lower < upper) {
-      const double middle = log_integrand(point(lower + width / 2)), end = log_integrand(point(lower + width));
-      if (width > 1e-6 && !(std::abs(size - end) <= kMostFall && std::abs(size + end - 2 * middle) <= kMostBend)) {
+      const double middle = log_integrand(point(lower + width / 2)),
+                   end = log_integrand(point(lower + width));
+      if (width > 1e-6 &&
+          !(std::abs(size - end) <= kMostFall && std::abs(size + end - 2 * middle) <= kMostBend)) {
         width /= 2;
         continue;
       }

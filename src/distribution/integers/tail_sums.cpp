@@ -11,7 +11,6 @@
 namespace fenchel::detail {
 namespace {
 
-
 /// log of the sum of p^order from a distance on.
 double log_power_from(const IntegerTail& tail, double from, double order) {
   const double lead = order * tail.at(from).log_p();
@@ -104,7 +103,8 @@ double tail_expectation(const IntegerTail& tail, FunctionRef<double(double)> f, 
   const double whole = sum(all), parts = direct + sum(rest);
   const double error = std::max(std::abs(whole - parts), all.lost * std::abs(whole));
   if (!(error <= accuracy * std::max(scale + std::abs(whole), 1.0)))
-    throw ConvergenceError(error_message("expectation", "f in the tail", "must be smooth and grow slowly enough: the error is", error));
+    throw ConvergenceError(error_message("expectation", "f in the tail",
+                                         "must be smooth and grow slowly enough: the error is", error));
   return whole;
 }
 

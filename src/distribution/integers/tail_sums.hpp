@@ -25,6 +25,7 @@ namespace fenchel::detail {
 [[nodiscard]] IntegerTable heavy_escort(const IntegerTable& p, double order);
 
 /// The sum of p f. Throws ConvergenceError where f is not smooth, or grows too fast.
-[[nodiscard]] double tail_expectation(const IntegerTail& tail, FunctionRef<double(double)> f, double accuracy);
+[[nodiscard]] double tail_expectation(const IntegerTail& tail, FunctionRef<double(double)> f,
+                                      double accuracy);
 
 }  // namespace fenchel::detail

@@ -21,7 +21,8 @@ struct IntegerScore {
   std::function<double(index_t)> increment;
   /// f(mode + x) - f(mode) in closed form for any number x, beyond what a sum of increments reaches.
   std::function<double(double)> relative;
-  /// log(f(mode) - f(mode + e^y)) - growth y for numbers e^y that are too large for a double, below alpha = 1.
+  /// log(f(mode) - f(mode + e^y)) - growth y for numbers e^y that are too large for a double, below alpha
+  /// = 1.
   std::function<double(double)> log_depth{};
   /// f falls like x^growth (log x)^log_growth.
   double growth = 0, log_growth = 0;
@@ -38,6 +39,7 @@ struct FENCHEL_EXPORT IntegerPrediction {
   Normalization normalization;  ///< A and tau, both less f(mode)
   index_t mode;
   std::function<double(double)> relative;  ///< f(mode + x) - f(mode)
+  double growth, log_growth;               ///< f falls like x^growth (log x)^log_growth
   IntegerTable table;
 
   /// f(t) - f(mode) and f(t) - A.

@@ -179,8 +179,8 @@ template <TabulatedIntegers P>
   return p.table().escort(beta);
 }
 
-/// E[f(t)], the sum over the window. In tails f is taken at real numbers too, and must be smooth there. Throws
-/// std::domain_error where f is NaN, ConvergenceError where the sum over a tail misses the accuracy.
+/// E[f(t)], the sum over the window. In tails f is taken at real numbers too, and must be smooth there.
+/// Throws std::domain_error where f is NaN, ConvergenceError where the sum over a tail misses the accuracy.
 template <TabulatedIntegers P, std::invocable<double> F>
 [[nodiscard]] double expectation(const P& p, F&& f, double accuracy = 1e-10) {
   return p.table().expectation([&f](double t) { return static_cast<double>(f(t)); }, accuracy);

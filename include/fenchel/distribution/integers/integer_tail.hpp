@@ -99,7 +99,8 @@ struct TailNodes {
 using TailSize = FunctionRef<LogPower(const TailPoint&)>;
 [[nodiscard]] FENCHEL_EXPORT TailNodes tail_nodes(const IntegerTail& tail, double from, TailSize size);
 /// The size p^order k^n.
-[[nodiscard]] FENCHEL_EXPORT TailNodes tail_nodes(const IntegerTail& tail, double from, double order, double n);
+[[nodiscard]] FENCHEL_EXPORT TailNodes tail_nodes(const IntegerTail& tail, double from, double order,
+                                                  double n);
 
 /// Whether from this distance on probabilities can be summed by an integral.
 [[nodiscard]] FENCHEL_EXPORT bool is_smooth(const IntegerTail& tail, double from);
