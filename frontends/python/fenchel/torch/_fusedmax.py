@@ -132,8 +132,8 @@ def smooth_sparsemax(
 ) -> torch.Tensor:
     """The distribution p that maximises <p, scores> - |p|^2 / 2 - (gamma / 2) sum_k w_k (p_{k+1} - p_k)^2.
 
-    Probabilities of neighbours differ little, and many are exactly 0. gamma = 0 is sparsemax. Parameters are those of
-    `fusedmax`. There is no kernel for a GPU.
+    Probabilities of neighbours differ little, and many are exactly 0. gamma = 0 is sparsemax. scores, gamma, dim, lengths
+    and weights are those of `fusedmax`. There is no kernel for a GPU.
 
     Examples
     --------

@@ -160,7 +160,10 @@ def smooth_sparsemax_loss(
     lengths: torch.Tensor | None = None,
     weights: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """The Fenchel-Young loss of `smooth_sparsemax`, with the parameters of `fusedmax_loss`.
+    """The Fenchel-Young loss of `smooth_sparsemax`, as `fusedmax_loss` is that of `fusedmax`.
+
+    scores, target, gamma, ignore_index, reduction, dim, lengths and weights are those of `fusedmax_loss`. There is no
+    kernel for a GPU.
 
     Examples
     --------
@@ -180,10 +183,11 @@ def fusedmax_grid_loss(
     reduction: str = "mean",
     dim: tuple[int, int] = (-2, -1),
 ) -> torch.Tensor:
-    """The Fenchel-Young loss of `fusedmax_grid`, with the parameters of `fusedmax_loss`.
+    """The Fenchel-Young loss of `fusedmax_grid`, as `fusedmax_loss` is that of `fusedmax`.
 
-    A class is a pixel, counted row by row, and has the shape of the scores without the dimensions of the images; a
-    distribution has the shape of the scores.
+    scores, gamma and dim are those of `fusedmax_grid`, ignore_index and reduction those of `entmax_loss`. A class in the
+    target is a pixel, counted row by row: it has the shape of the scores without the dimensions of the images. A
+    distribution has the shape of the scores. There is no kernel for a GPU.
 
     Examples
     --------
