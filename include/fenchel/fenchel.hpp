@@ -183,6 +183,7 @@
 #include "fenchel/score/linear_score.hpp"
 #include "fenchel/score/location_scale_score.hpp"
 #include "fenchel/score/multivariate_quadratic_score.hpp"
+#include "fenchel/score/parametric_score.hpp"
 #include "fenchel/score/poisson_score.hpp"
 #include "fenchel/score/quadratic_score.hpp"
 #include "fenchel/score/scaled_gaussian_score.hpp"
