@@ -1,7 +1,6 @@
 #pragma once
 
-/// `SparsePoisson`: Poisson at alpha = 1, on finitely many counts for alpha > 1, over-dispersed for alpha
-/// < 1.
+/// `SparsePoisson`: Poisson at alpha = 1, on finitely many counts above it, over-dispersed below.
 
 #include "fenchel/core/config.hpp"
 #include "fenchel/distribution/integers/integer_prediction.hpp"
