@@ -34,7 +34,7 @@ class Sum {
     alpha_.add(-tsallis_term_alpha_derivative(p_.am1, probability));
     if (has_entropy_) alpha_.add(tsallis_term_alpha_derivative(p_.am1, target));
     add_value(has_entropy_ ? fenchel_young_term(p_.am1, target, probability, excess)
-                            : cross_omega_term(p_.am1, target, probability, excess));
+                           : cross_omega_term(p_.am1, target, probability, excess));
   }
 
   /// What the target adds at an integer outside of the window.

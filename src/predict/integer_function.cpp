@@ -117,7 +117,7 @@ double slope_far_out(const F& f) {
 class Search {
  public:
   Search(const Tsallis& omega, std::function<double(double)> f, IntegerRange range)
-      : am1_(omega.alpha() - 1), range_(range), f_(std::move(f), omega.temperature(), range) {
+      : alpha_(omega.alpha()), am1_(alpha_ - 1), range_(range), f_(std::move(f), omega.temperature(), range) {
     points_ = scan(f_, range);
     const auto best = std::max_element(points_.begin(), points_.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -224,9 +224,9 @@ class Search {
                          whole * lost);
     if (am1_ < 0 && !tail.decay.sums(1 + am1_, 0))
       throw_domain_error("predict", "alpha",
-                         "must be above " + shortest(1 / (1 - am1_ * tail.decay.growth)) +
+                         "must be above " + shortest(std::round(1e4 / (1 - am1_ * tail.decay.growth)) / 1e4) +
                              " for a finite E_p[f] of a score that falls so",
-                         1 + am1_);
+                         alpha_);
     tails_.push_back(tail);
     return true;
   }
@@ -272,13 +272,14 @@ class Search {
     double largest = 0;
     for (const double step : {-1.0, 1.0}) {
       if (f(step * kFirstFar) > -kInfinity)
-        largest = std::max(largest, slope_far_out([&](double y) { return std::log(-f(step * std::exp(y))); }));
+        largest =
+            std::max(largest, slope_far_out([&](double y) { return std::log(-f(step * std::exp(y))); }));
     }
     return largest;
   }
 
   static constexpr double kScanStep = 0.0866;  // 8 in each octave
-  double am1_;
+  double alpha_, am1_;
   IntegerRange range_;
   Score f_;
   std::map<double, double> points_;
@@ -298,7 +299,7 @@ IntegerFunctionPrediction predict_integer_function(const Tsallis& omega, std::fu
                        static_cast<double>(range.last));
   Search search(omega, std::move(f), range);
   IntegerPrediction prediction = search.run();
-  return {std::move(prediction), omega.temperature() * search.top()};
+  return {std::move(prediction), omega.temperature() * search.top(), omega.temperature()};
 }
 
 }  // namespace fenchel::detail

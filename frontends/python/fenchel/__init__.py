@@ -23,7 +23,7 @@ from ._core import version as __version__
 from ._data import batches
 from ._densities import Densities
 from ._distribution import Distribution, EscortDensity, LineDistribution, NumericDistribution
-from ._domain import Domain, Interval, Line
+from ._domain import Domain, IntegerDomain, IntegerRange, Integers, Interval, Line, Naturals
 from ._fit import Fit, fit
 from ._fusedmax import (
     fusedmax,
@@ -63,7 +63,7 @@ from ._maps import (
     support_size,
 )
 from ._mixture import Mixture, MixtureFit, MultivariateMixture, fit_mixture
-from ._predict import NumericDensity, predict
+from ._predict import NumericDensity, NumericIntegers, predict
 from ._regularizer import Regularizer, Sobolev, TotalVariation, Tsallis
 from ._ridge import RidgeRegression, ValueFunction, ridge_values
 from ._space import Ellipsoid, MultivariateBetaGaussian
@@ -92,8 +92,11 @@ __all__ = [
     "FunctionBasis",
     "GaussianBasis",
     "IntegerDistribution",
+    "IntegerDomain",
     "IntegerPrediction",
+    "IntegerRange",
     "IntegerTable",
+    "Integers",
     "Interval",
     "Line",
     "LineDistribution",
@@ -105,8 +108,10 @@ __all__ = [
     "MultivariateBetaGaussian",
     "MultivariateGaussianBasis",
     "MultivariateMixture",
+    "Naturals",
     "NumericDensity",
     "NumericDistribution",
+    "NumericIntegers",
     "PolynomialBasis",
     "RadialMoments",
     "Regularizer",

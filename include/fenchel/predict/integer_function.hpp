@@ -36,10 +36,13 @@ namespace detail {
 }
 [[nodiscard]] constexpr IntegerRange as_range(IntegerRange range) noexcept { return range; }
 
-/// Of the score f / T, with f(mode).
+/// A prediction of the score f / T, with f(mode) and T.
 struct IntegerFunctionPrediction {
   IntegerPrediction prediction;
-  double top;
+  double top, temperature;
+
+  [[nodiscard]] double normalizer() const { return top + temperature * prediction.normalization.offset; }
+  [[nodiscard]] double threshold() const { return top + temperature * prediction.normalization.threshold; }
 };
 [[nodiscard]] FENCHEL_EXPORT IntegerFunctionPrediction
 predict_integer_function(const Tsallis& omega, std::function<double(double)> f, IntegerRange range);
@@ -55,13 +58,11 @@ template <IntegerDomain Domain>
 /// and below it a pole above all scores.
 template <IntegerDomain Domain>
 [[nodiscard]] double normalizer(const Tsallis& omega, const FunctionScore& f, const Domain& domain) {
-  const auto p = detail::predict_integer_function(omega, f, detail::as_range(domain));
-  return p.top + omega.temperature() * p.prediction.normalization.offset;
+  return detail::predict_integer_function(omega, f, detail::as_range(domain)).normalizer();
 }
 template <IntegerDomain Domain>
 [[nodiscard]] double threshold(const Tsallis& omega, const FunctionScore& f, const Domain& domain) {
-  const auto p = detail::predict_integer_function(omega, f, detail::as_range(domain));
-  return p.top + omega.temperature() * p.prediction.normalization.threshold;
+  return detail::predict_integer_function(omega, f, detail::as_range(domain)).threshold();
 }
 
 }  // namespace fenchel

@@ -105,7 +105,7 @@ TEST(PredictIntegerFunction, RefusesWithAReason) {
                 .find("f must fall below its threshold within 4194304 integers of its maximum, got -"),
             std::string::npos);
   EXPECT_EQ(message(0.3, [](double t) { return -t * t / 2; }),
-            "fenchel::predict: alpha must be above 0.3333333333333333 for a finite E_p[f] of a score that "
+            "fenchel::predict: alpha must be above 0.3333 for a finite E_p[f] of a score that "
             "falls so, got 0.3");
   EXPECT_NE(message(1, [](double t) { return -std::log1p(std::abs(t)); }).find("must fall faster"),
             std::string::npos);
