@@ -19,17 +19,33 @@ from ._entmax_loss import (
 )
 from ._fusedmax import fusedmax, fusedmax_grid, smooth_sparsemax
 from ._fusedmax_loss import fusedmax_grid_loss, fusedmax_loss, smooth_sparsemax_loss
+from ._line import (
+    BetaLaplace,
+    CappedParabola,
+    CappedTriangular,
+    SmoothParabola,
+    SmoothTriangular,
+    Triangular,
+    TruncatedGaussian,
+)
 from ._multivariate_beta_gaussian import MultivariateBetaGaussian
 from ._sparse_poisson import SparsePoisson
 from ._values import RidgeValues, match_weights
 
 __all__ = [
     "BetaGaussian",
+    "BetaLaplace",
+    "CappedParabola",
+    "CappedTriangular",
     "GaussianBasis",
     "MultivariateBetaGaussian",
     "MultivariateGaussianBasis",
     "RidgeValues",
+    "SmoothParabola",
+    "SmoothTriangular",
     "SparsePoisson",
+    "Triangular",
+    "TruncatedGaussian",
     "continuous_attention",
     "cross_omega",
     "entmax",

@@ -13,7 +13,7 @@ from .._basis import GaussianBasis, MultivariateGaussianBasis
 from .._beta_gaussian import BetaGaussian
 from .._multivariate_beta_gaussian import MultivariateBetaGaussian
 from .._rows import Parameter
-from .._values import RidgeValues, centres, check_sequence_or_grid, mask, match_weights
+from .._values import RidgeValues, check_sequence_or_grid, mask, match_weights
 from ._entmax import keep_parameter, show_parameter
 
 KINDS = ("both", "continuous", "discrete")
@@ -33,9 +33,9 @@ class Attended(NamedTuple):
     alpha: Parameter
     """The order of the densities."""
     mu: torch.Tensor | None = None
-    """Where they lie."""
+    """Where they lie: (x, y) in images, with y downwards, (x, y, z) in volumes."""
     Sigma: torch.Tensor | None = None
-    """How wide their scores are: sigma2 for sequences, matrices for grids."""
+    """How wide their scores are: sigma2 for sequences, matrices for images and volumes."""
     weights: torch.Tensor | None = None
     """Over positions, of the shape of the scores."""
 
@@ -49,16 +49,18 @@ class Attended(NamedTuple):
 
 
 class ContinuousAttention(nn.Module):
-    """The context of values at the positions of a sequence or of a grid, under attention [SCD22, Section 9.1].
+    """The context of values of a sequence, an image or a volume, under attention [SCD22, Section 9.1].
 
     Discrete attention is the sum of the values under weights, softmax(scores) or another. Continuous attention makes of
     the weights a density p with their mean and variance, and of the values a function V by ridge regression on a
-    basis; the context is E_p[V]. Positions are the centres of equal cells of [0, 1], or of the unit square.
+    basis; the context is E_p[V]. Places are in [0, 1], in the unit square or in the unit cube. A place in an image is
+    (x, y): x grows with W, to the right, and y with H, downwards from the first row. One in a volume, or in a video, is
+    (x, y, z): z grows with D, its first dimension.
 
     Parameters
     ----------
     basis : GaussianBasis or MultivariateGaussianBasis
-        Of V: on the line for sequences, on R^2 for grids; fixed or learned.
+        Of V: on the line for sequences, on R^2 for images, on R^3 for volumes; fixed or learned.
     kind : {"both", "continuous", "discrete"}
         Which context; "both" is the sum.
     alpha : float or Tensor
@@ -70,6 +72,14 @@ class ContinuousAttention(nn.Module):
         From scores to weights along the last dimension: softmax unless said, or such as `Entmax`.
     ridge : float
         The strength of the ridge regression.
+    positions : {"centres", "ends"} or Tensor
+        Where values lie: at the centres of equal cells; at their ends l / L, as in the paper; or at given places, (L,)
+        or (L, D).
+    floor : float, optional
+        Added to the variances of weights, so that no density collapses to a point: that of one cell unless said. The
+        paper has none, which is 0; weights that are all at one place then are an error.
+    channels_first : bool
+        Whether values are (*batch, M, L), (*batch, M, H, W) or (*batch, M, D, H, W), as convolutions have them.
 
     Examples
     --------
@@ -91,6 +101,9 @@ class ContinuousAttention(nn.Module):
         learned_alpha: bool = False,
         weights: nn.Module | None = None,
         ridge: float = 0.1,
+        positions: str | torch.Tensor = "centres",
+        floor: float | None = None,
+        channels_first: bool = False,
     ) -> None:
         super().__init__()
         if kind not in KINDS:
@@ -99,7 +112,11 @@ class ContinuousAttention(nn.Module):
         self.kind = kind
         self.learned_alpha = learned_alpha
         self.weights = nn.Softmax(-1) if weights is None else weights
-        self.value_function = RidgeValues(basis, ridge)
+        self.value_function = RidgeValues(basis, ridge, positions)
+        if floor is not None and not 0 <= floor < math.inf:
+            raise ValueError(f"ContinuousAttention: floor must be finite and not negative, got {floor}")
+        self.floor = floor
+        self.channels_first = channels_first
         if not learned_alpha:
             keep_parameter(self, "fixed_alpha", alpha)
             return
@@ -136,12 +153,13 @@ class ContinuousAttention(nn.Module):
 
         Parameters
         ----------
-        values : Tensor, shape (*batch, L, M), for grids (*batch, H, W, M)
-        scores : Tensor, shape (*batch, *queries, L), for grids (*batch, *queries, H, W)
+        values : Tensor, shape (*batch, L, M), for grids (*batch, H, W, M) or (*batch, D, H, W, M)
+            With `channels_first` M is before L, H or D.
+        scores : Tensor, shape (*batch, *queries, L), for grids (*batch, *queries, H, W) or (*batch, *queries, D, H, W)
             One context for each query. -inf is a mask.
         density : (mu, Sigma), optional
-            Instead of scores, for the kind "continuous": mu and sigma2 of shape (*batch, *queries); for grids points
-            (*batch, *queries, 2) and matrices (*batch, *queries, 2, 2).
+            Instead of scores, for the kind "continuous": mu and sigma2 of shape (*batch, *queries); for images points
+            (x, y), (*batch, *queries, 2), and matrices (*batch, *queries, 2, 2); for volumes 3 in place of 2.
         lengths : Tensor of int, shape (*batch), optional
             Of sequences that are padded at their end. Padding is not read.
         key_padding_mask : Tensor of bool, shape (*batch, L), optional
@@ -156,6 +174,8 @@ class ContinuousAttention(nn.Module):
         attended : Attended
         """
         size = self.basis.dimension
+        if self.channels_first and values.dim() > size:
+            values = values.movedim(-size - 1, -1)
         batch, grid = values.shape[: -size - 1], values.shape[-size - 1 : -1]
         _check(self.kind, size, values, scores, density, lengths, key_padding_mask)
         order, padding = None, None
@@ -198,12 +218,19 @@ class ContinuousAttention(nn.Module):
         """mu and Sigma of the densities that the weights become."""
         if lengths is not None:
             lengths = _for_queries(lengths.unsqueeze(-1), weights).squeeze(-1).expand(weights.shape[:-1])
-        positions = None if len(grid) == 1 else centres(grid, weights.device)
-        return match_weights(alpha, weights, positions, lengths=lengths)
+        places = self.value_function.places
+        if len(grid) > 1 or places.given is not None:
+            return match_weights(alpha, weights, places(grid, weights.device), self.floor)
+        mu, Sigma = match_weights(alpha, weights, floor=self.floor, lengths=lengths)
+        if places.in_cell == 0.5:
+            return mu, Sigma
+        return mu + (places.in_cell - 0.5) / (grid[0] if lengths is None else lengths.to(mu.dtype)), Sigma
 
     def extra_repr(self) -> str:
         learned = ", learned_alpha=True" if self.learned_alpha else ""
-        return f"kind={self.kind}, alpha={show_parameter(self.alpha)}{learned}"
+        floor = "" if self.floor is None else f", floor={self.floor}"
+        first = ", channels_first=True" if self.channels_first else ""
+        return f"kind={self.kind}, alpha={show_parameter(self.alpha)}{learned}{floor}{first}"
 
 
 def _contexts(rows: torch.Tensor, matrices: torch.Tensor) -> torch.Tensor:
@@ -230,7 +257,7 @@ def _check(
 ) -> None:
     """Shapes that fit, and neither too few arguments nor too many."""
     if values.dim() <= size:
-        wanted = "(*batch, L, M)" if size == 1 else "(*batch, H, W, M)"
+        wanted = ("(*batch, L, M)", "(*batch, H, W, M)", "(*batch, D, H, W, M)")[size - 1]
         raise ValueError(f"ContinuousAttention: values must have shape {wanted}, got {tuple(values.shape)}")
     if (scores is None) == (density is None) or (density is not None and kind != "continuous"):
         raise ValueError(
