@@ -28,6 +28,7 @@ from ._line import (
     Triangular,
     TruncatedGaussian,
 )
+from ._line_bases import ConcatenatedBasis, FourierBasis, FunctionBasis, PolynomialBasis
 from ._multivariate_beta_gaussian import MultivariateBetaGaussian
 from ._sparse_poisson import SparsePoisson
 from ._values import RidgeValues, match_weights
@@ -37,9 +38,13 @@ __all__ = [
     "BetaLaplace",
     "CappedParabola",
     "CappedTriangular",
+    "ConcatenatedBasis",
+    "FourierBasis",
+    "FunctionBasis",
     "GaussianBasis",
     "MultivariateBetaGaussian",
     "MultivariateGaussianBasis",
+    "PolynomialBasis",
     "RidgeValues",
     "SmoothParabola",
     "SmoothTriangular",

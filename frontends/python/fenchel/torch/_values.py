@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from ._basis import GaussianBasis, MultivariateGaussianBasis
+from ._basis import Basis
 from ._differentiable import Places, Rule, Tensors, differentiable, or_zeros
 from ._library import ops, register_rows
 from ._rows import HALF, Parameter, computed_dtype, parameter
@@ -146,7 +146,7 @@ class RidgeValues(torch.nn.Module):
 
     Parameters
     ----------
-    basis : GaussianBasis or MultivariateGaussianBasis
+    basis : GaussianBasis, MultivariateGaussianBasis or another basis of fenchel.torch
         psi, N functions: on the line for sequences, on R^2 for grids, on R^3 for volumes.
     ridge : float
         Positive. The paper has 0.1.
@@ -174,7 +174,7 @@ class RidgeValues(torch.nn.Module):
 
     def __init__(
         self,
-        basis: GaussianBasis | MultivariateGaussianBasis,
+        basis: Basis,
         ridge: float = 0.1,
         positions: str | torch.Tensor = "centres",
     ) -> None:
@@ -186,7 +186,7 @@ class RidgeValues(torch.nn.Module):
         self.ridge = float(ridge)
         self.places = Positions(basis.event_shape, positions)
         self._source: tuple[Any, ...] = ()
-        self._matrices: dict[tuple[int, ...], torch.Tensor] = {}
+        self._matrices: dict[Any, torch.Tensor] = {}
 
     def forward(self, values: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
         """`fit`."""
@@ -220,7 +220,7 @@ class RidgeValues(torch.nn.Module):
         transformed = torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
         keeps = not transformed and not self.basis.learned
         if lengths is None:
-            matrix = self._kept(grid) if keeps else self._matrix(self.places(grid, values.device))
+            matrix = self._kept(grid, values.device) if keeps else self._matrix(self.places(grid, values.device))
             return (matrix.mT @ observed).to(dtype)
         if d != 1 or self.places.given is not None:
             what = f"a basis on R^{d}" if d != 1 else "positions that are given"
@@ -246,7 +246,7 @@ class RidgeValues(torch.nn.Module):
         fitted, places = [], []
         for count in counts.unique().tolist():
             rows = (counts == count).nonzero()[:, 0]
-            fitted.append(self._kept((count,)).mT @ flat[rows, :count])
+            fitted.append(self._kept((count,), observed.device).mT @ flat[rows, :count])
             places.append(rows)
         if not fitted:
             return observed.new_empty((*batch, self.basis.count, size))
@@ -265,18 +265,19 @@ class RidgeValues(torch.nn.Module):
     def _regularised(self, system: torch.Tensor) -> torch.Tensor:
         return system + self.ridge * torch.eye(system.shape[-1], dtype=system.dtype, device=system.device)
 
-    def _kept(self, grid: tuple[int, ...]) -> torch.Tensor:
+    def _kept(self, grid: tuple[int, ...], device: torch.device) -> torch.Tensor:
         """G of a fixed basis for a length or a grid, as long as the basis stays what it is."""
         now = (*self.basis.buffers(), *self.places.buffers())
         # What is kept in inference mode serves training too.
         with torch.inference_mode(False), torch.no_grad():
-            if not self._source or not all(map(_is_still, self._source, now)):
+            if len(self._source) != len(now) or not all(map(_is_still, self._source, now)):
                 self._source, self._matrices = tuple(map(_remembered, now)), {}
-            if grid not in self._matrices:
+            key = (grid, device)
+            if key not in self._matrices:
                 if len(self._matrices) >= self.kept:
                     del self._matrices[next(iter(self._matrices))]
-                self._matrices[grid] = self._matrix(self.places(grid, now[0].device))
-        return self._matrices[grid]
+                self._matrices[key] = self._matrix(self.places(grid, now[0].device if now else device))
+        return self._matrices[key]
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is kept, which is made again when it is asked for."""
@@ -286,7 +287,7 @@ class RidgeValues(torch.nn.Module):
         return f"ridge={self.ridge}"
 
 
-def check_sequence_or_grid(where: str, basis: GaussianBasis | MultivariateGaussianBasis) -> None:
+def check_sequence_or_grid(where: str, basis: Basis) -> None:
     if basis.event_shape not in ((), (2,), (3,)):
         raise ValueError(f"{where}: basis must be on the line, on R^2 or on R^3, got R^{basis.dimension}")
 

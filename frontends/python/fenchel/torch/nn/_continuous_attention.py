@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from .._attention import continuous_attention
-from .._basis import GaussianBasis, MultivariateGaussianBasis
+from .._basis import Basis
 from .._beta_gaussian import BetaGaussian
 from .._multivariate_beta_gaussian import MultivariateBetaGaussian
 from .._rows import Parameter
@@ -59,7 +59,7 @@ class ContinuousAttention(nn.Module):
 
     Parameters
     ----------
-    basis : GaussianBasis or MultivariateGaussianBasis
+    basis : GaussianBasis, MultivariateGaussianBasis or another basis of fenchel.torch
         Of V: on the line for sequences, on R^2 for images, on R^3 for volumes; fixed or learned.
     kind : {"both", "continuous", "discrete"}
         Which context; "both" is the sum.
@@ -95,7 +95,7 @@ class ContinuousAttention(nn.Module):
 
     def __init__(
         self,
-        basis: GaussianBasis | MultivariateGaussianBasis,
+        basis: Basis,
         kind: str = "both",
         alpha: Parameter = 2.0,
         learned_alpha: bool = False,
@@ -127,7 +127,7 @@ class ContinuousAttention(nn.Module):
         self.raw_alpha = nn.Parameter((excess + (-torch.expm1(-excess)).log()).to(torch.get_default_dtype()))
 
     @property
-    def basis(self) -> GaussianBasis | MultivariateGaussianBasis:
+    def basis(self) -> Basis:
         """The functions that V is made of."""
         return self.value_function.basis
 
