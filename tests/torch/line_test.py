@@ -130,13 +130,13 @@ def test_training_finds_the_moments():
 
     optimizer.step(step)
     p = ft.SmoothParabola(0.3, mu, log_b.exp())
-    torch.testing.assert_close(p.mean, data.mean(), atol=1e-5, rtol=0)
-    torch.testing.assert_close(p.variance, data.var(unbiased=False), atol=1e-5, rtol=0)
+    torch.testing.assert_close(p.mean, data.mean(), atol=1e-4, rtol=0)
+    torch.testing.assert_close(p.variance, data.var(unbiased=False), atol=1e-4, rtol=0)
 
 
 def test_errors_name_what_is_wrong():
     with pytest.raises(ValueError, match="kappa"):
-        ft.TruncatedGaussian(0.5)
+        ft.TruncatedGaussian(0.5, validate_args=True)
     with pytest.raises(ValueError, match="kappa must be > 1 and finite, got 0.5"):
         ft.TruncatedGaussian(0.5, validate_args=False).variance  # noqa: B018
     p = ft.BetaLaplace(1.5, real(0.0, True))

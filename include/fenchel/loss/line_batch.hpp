@@ -1,7 +1,6 @@
 #pragma once
 
-/// `line_batch`: densities, distribution functions, quantiles, entropies and losses of many members of a
-/// family on the line, with their derivatives.
+/// `line_batch`: many members of a family on the line, with their losses and derivatives.
 
 #include <span>
 #include <string_view>

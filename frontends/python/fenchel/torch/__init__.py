@@ -29,7 +29,9 @@ from ._line import (
     TruncatedGaussian,
 )
 from ._line_bases import ConcatenatedBasis, FourierBasis, FunctionBasis, PolynomialBasis
+from ._mixture import Mixture, fit_mixture
 from ._multivariate_beta_gaussian import MultivariateBetaGaussian
+from ._sparse_integer_gaussian import SparseIntegerGaussian
 from ._sparse_poisson import SparsePoisson
 from ._values import RidgeValues, match_weights
 
@@ -42,12 +44,14 @@ __all__ = [
     "FourierBasis",
     "FunctionBasis",
     "GaussianBasis",
+    "Mixture",
     "MultivariateBetaGaussian",
     "MultivariateGaussianBasis",
     "PolynomialBasis",
     "RidgeValues",
     "SmoothParabola",
     "SmoothTriangular",
+    "SparseIntegerGaussian",
     "SparsePoisson",
     "Triangular",
     "TruncatedGaussian",
@@ -59,6 +63,7 @@ __all__ = [
     "entmax_bisect",
     "entmax_bisect_loss",
     "entmax_loss",
+    "fit_mixture",
     "fusedmax",
     "fusedmax_grid",
     "fusedmax_grid_loss",

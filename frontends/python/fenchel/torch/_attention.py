@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from ._basis import Basis, GaussianBasis, MultivariateGaussianBasis
+from ._basis import Basis
 from ._differentiable import Places, Rule, Tensors, differentiable, or_zeros
 from ._library import ops, register_rows
 from ._line_bases import ConcatenatedBasis, LineBasis
@@ -68,7 +68,7 @@ def continuous_attention(
     alpha: Parameter,
     mu: torch.Tensor,
     Sigma: torch.Tensor,
-    basis: GaussianBasis | MultivariateGaussianBasis | LineBasis,
+    basis: Basis,
 ) -> torch.Tensor:
     """r = E_p[psi], for densities p of order alpha that attend to a place mu with a squared width Sigma.
 
@@ -140,7 +140,7 @@ def continuous_attention(
 
 def _attend_on_the_line(alpha: Parameter, mu: torch.Tensor, sigma2: torch.Tensor, basis: LineBasis) -> torch.Tensor:
     if isinstance(basis, ConcatenatedBasis):
-        return torch.cat([continuous_attention(alpha, mu, sigma2, part) for part in basis.bases], -1)
+        return torch.cat([continuous_attention(alpha, mu, sigma2, part) for part in basis.parts()], -1)
     dtype = computed_dtype(torch.promote_types(mu.dtype, sigma2.dtype), mu.device)
     orders = alpha if isinstance(alpha, torch.Tensor) else torch.tensor(alpha, dtype=torch.float64)
     try:

@@ -137,7 +137,7 @@ class FourierBasis(LineBasis):
     >>> import torch
     >>> from fenchel.torch import FourierBasis
     >>> FourierBasis(1, period=4)(torch.tensor(1.0)).round(decimals=4)
-    tensor([1., -0., 1.])
+    tensor([1., 0., 1.])
     """
 
     def __init__(self, count: int, period: float = 1.0) -> None:
@@ -194,11 +194,15 @@ class ConcatenatedBasis(LineBasis):
     @property
     def count(self) -> int:
         """How many functions there are, N."""
-        return sum(basis.count for basis in self.bases)
+        return sum(basis.count for basis in self.parts())
 
     def forward(self, t: torch.Tensor) -> torch.Tensor:
         """psi(t), (..., N), at positions t, (...)."""
         return torch.cat([basis(t) for basis in self.bases], -1)
+
+    def parts(self) -> list[Basis]:
+        """The bases."""
+        return [basis for basis in self.bases if isinstance(basis, Basis)]
 
     def extra_repr(self) -> str:
         return ""

@@ -11,6 +11,7 @@ from torch import nn
 from .._attention import continuous_attention
 from .._basis import Basis
 from .._beta_gaussian import BetaGaussian
+from .._mixture import Mixture, fit_mixture
 from .._multivariate_beta_gaussian import MultivariateBetaGaussian
 from .._rows import Parameter
 from .._values import RidgeValues, check_sequence_or_grid, mask, match_weights
@@ -21,6 +22,8 @@ KINDS = ("both", "continuous", "discrete")
 
 class Attended(NamedTuple):
     """What attention looked at: the densities of alpha, mu and Sigma, or weights, or both, one for each context.
+
+    Of mixtures these are the components, along a last dimension, and modes are their weights.
 
     Examples
     --------
@@ -38,9 +41,12 @@ class Attended(NamedTuple):
     """How wide their scores are: sigma2 for sequences, matrices for images and volumes."""
     weights: torch.Tensor | None = None
     """Over positions, of the shape of the scores."""
+    modes: torch.Tensor | None = None
+    """Of the components of mixtures, along a last dimension that mu and Sigma have too: their weights."""
 
     def density(self) -> BetaGaussian | MultivariateBetaGaussian:
-        """The densities: `active_support()` says from where to where they look, `log_prob` is -inf elsewhere."""
+        """The densities, or the components of mixtures: `active_support()` says from where to where they look, `log_prob`
+        is -inf elsewhere."""
         if self.mu is None or self.Sigma is None:
             raise ValueError("Attended: discrete attention has weights and no density")
         if self.Sigma.dim() == self.mu.dim():
@@ -78,6 +84,9 @@ class ContinuousAttention(nn.Module):
     floor : float, optional
         Added to the variances of weights, so that no density collapses to a point: that of one cell unless said. The
         paper has none, which is 0; weights that are all at one place then are an error.
+    components : int
+        How many modes a density has: above 1 it is a mixture, from the weights by EM (see `fit_mixture`), and the context
+        is the sum of those of its components.
     channels_first : bool
         Whether values are (*batch, M, L), (*batch, M, H, W) or (*batch, M, D, H, W), as convolutions have them.
 
@@ -103,6 +112,7 @@ class ContinuousAttention(nn.Module):
         ridge: float = 0.1,
         positions: str | torch.Tensor = "centres",
         floor: float | None = None,
+        components: int = 1,
         channels_first: bool = False,
     ) -> None:
         super().__init__()
@@ -115,7 +125,10 @@ class ContinuousAttention(nn.Module):
         self.value_function = RidgeValues(basis, ridge, positions)
         if floor is not None and not 0 <= floor < math.inf:
             raise ValueError(f"ContinuousAttention: floor must be finite and not negative, got {floor}")
+        if components < 1:
+            raise ValueError(f"ContinuousAttention: components must be at least 1, got {components}")
         self.floor = floor
+        self.components = components
         self.channels_first = channels_first
         if not learned_alpha:
             keep_parameter(self, "fixed_alpha", alpha)
@@ -188,7 +201,7 @@ class ContinuousAttention(nn.Module):
             values = values.masked_fill(padding.unsqueeze(-1), 0)
 
         contexts, alpha, mu, Sigma = [], self.alpha, None, None
-        weights = None
+        weights, modes = None, None
         if scores is not None:
             scores = scores.flatten(-size)
             if order is not None:
@@ -198,7 +211,12 @@ class ContinuousAttention(nn.Module):
             weights = self.weights(scores)
             if self.kind != "continuous":
                 contexts.append(_contexts(weights, values.flatten(-size - 1, -2)))
-            if self.kind != "discrete":
+            if self.kind != "discrete" and self.components > 1:
+                if isinstance(alpha, torch.Tensor) and alpha.dim() > 0:
+                    alpha = alpha.unsqueeze(-1)
+                p = self._mixture(alpha, weights, grid, lengths)
+                modes, density = p.weights, (p.components.mu, _scale(p.components))
+            elif self.kind != "discrete":
                 density = self._density(alpha, weights, grid, lengths)
             if order is not None:
                 weights = weights.take_along_dim(_for_queries(order.argsort(-1), weights), -1)
@@ -206,11 +224,21 @@ class ContinuousAttention(nn.Module):
         if density is not None:
             mu, Sigma = density
             seen = continuous_attention(alpha, mu, Sigma, self.basis)
+            if modes is not None:
+                seen = (modes.unsqueeze(-1) * seen).sum(-2)
             contexts.append(_contexts(seen, self.value_function(values, lengths)))
         context = contexts[0] if len(contexts) == 1 else contexts[0] + contexts[1]
         if mixing is not None:
             context = (mixing.unsqueeze(-1) * context).sum(-2)
-        return context, Attended(alpha, mu, Sigma, weights)
+        return context, Attended(alpha, mu, Sigma, weights, modes)
+
+    def _mixture(
+        self, alpha: Parameter, weights: torch.Tensor, grid: torch.Size, lengths: torch.Tensor | None
+    ) -> Mixture:
+        if lengths is not None:
+            raise ValueError("ContinuousAttention: lengths and key_padding_mask are for densities of one component")
+        places = self.value_function.places(grid, weights.device)
+        return fit_mixture(alpha, weights, places, self.components, floor=self.floor)
 
     def _density(
         self, alpha: Parameter, weights: torch.Tensor, grid: torch.Size, lengths: torch.Tensor | None
@@ -231,6 +259,10 @@ class ContinuousAttention(nn.Module):
         floor = "" if self.floor is None else f", floor={self.floor}"
         first = ", channels_first=True" if self.channels_first else ""
         return f"kind={self.kind}, alpha={show_parameter(self.alpha)}{learned}{floor}{first}"
+
+
+def _scale(p: BetaGaussian | MultivariateBetaGaussian) -> torch.Tensor:
+    return p.sigma2 if isinstance(p, BetaGaussian) else p.Sigma
 
 
 def _contexts(rows: torch.Tensor, matrices: torch.Tensor) -> torch.Tensor:
