@@ -36,8 +36,8 @@ STABLE_TORCH_LIBRARY(fenchel, m) {
       "Tensor d_scores, Tensor? d_alphas, float alpha, int dim, int ignore_index, bool cross) -> (Tensor, "
       "Tensor)");
 
-  // The same over nodes with a weight each, of the shape of the scores: a base measure. Gradients in the weight
-  // if `in_weight`, of losses in all if `gradient`; a direction that is not given is 0.
+  // The same over nodes with a weight each, of the shape of the scores: a base measure. Gradients in the
+  // weight if `in_weight`, of losses in all if `gradient`; a direction that is not given is 0.
   m.def("weighted_entmax(Tensor scores, Tensor weight, Tensor? alphas, float alpha, int dim) -> Tensor");
   m.def(
       "weighted_entmax_vjp(Tensor p, Tensor weight, Tensor? alphas, Tensor grad_p, float alpha, int dim, "
