@@ -8,7 +8,7 @@ from typing import Any, overload
 from . import _core
 from ._arrays import shown
 from ._distribution import LineDistribution
-from ._domain import Domain, IntegerDomain, Line
+from ._domain import Domain, IntegerDomain, Interval, Line
 from ._integers import IntegerPrediction
 from ._regularizer import Regularizer, Tsallis
 
@@ -112,7 +112,9 @@ class NumericIntegers(IntegerPrediction):
 @overload
 def predict(regularizer: Regularizer, f: Callable[[float], float], domain: IntegerDomain) -> NumericIntegers: ...
 @overload
-def predict(regularizer: Regularizer, f: Callable[[float], float], domain: Domain = _LINE) -> NumericDensity: ...
+def predict(
+    regularizer: Regularizer, f: Callable[[float], float], domain: Line | Interval = _LINE
+) -> NumericDensity: ...
 def predict(
     regularizer: Regularizer, f: Callable[[float], float], domain: Domain = _LINE
 ) -> NumericDensity | NumericIntegers:
