@@ -268,7 +268,6 @@ class Density(CommandLine):
         for found, expected in zip(table["pmf"], [0.25, 0.5, 0.25, 0]):
             self.near(found, expected)
         self.assertEqual(self.succeed("sample", *arguments, "naturals", "-n", 5).split()[0], "t")
-        self.complains("beta-gaussian does not take --domain", "density", "beta-gaussian", "--domain", "integers")
 
     def test_several_dimensions(self):
         arguments = ["multivariate-beta-gaussian", "--alpha", "1.5", "--mu", "1,-1", "--Sigma", "1,0.5,0.5,2"]
@@ -390,6 +389,8 @@ class DensityErrors(CommandLine):
         self.complains("multivariate-beta-gaussian has no quantiles; leave --quantiles out",
                        "density", "multivariate-beta-gaussian", "--quantiles", "0.5")
         self.complains("--at: sparse-poisson is on the integers, got 0.5", "density", "sparse-poisson", "--at", "0,0.5")
+        self.complains("beta-gaussian does not take --domain; it takes --alpha, --mu, --sigma2", "density", "beta-gaussian",
+                       "--domain", "integers")
         self.complains("--at: expected a point with 2 coordinates, got '1,2,3'; repeat --at for more",
                        "density", "multivariate-beta-gaussian", "--at", "1,2,3")
         self.complains("--at excludes --quantiles; see fenchel density --help",
