@@ -13,6 +13,7 @@
 #include "estimate/regression/regression_loss.hpp"
 #include "estimate/regression/standardization.hpp"
 #include "estimate/statistics/collective.hpp"
+#include "fenchel/core/double_double.hpp"
 #include "fenchel/core/philox.hpp"
 #include "fenchel/core/variates.hpp"
 #include "fenchel/estimate/regression/least_squares.hpp"
@@ -152,7 +153,8 @@ class StandardProblem {
   void add(const Eigen::VectorXd& x, Rows<const double> rows, PerRow weights, ObjectiveSum& sum) const {
     const bool linear = options_.link == ScaleLink::linear;
     const double unit_of_y = unit();
-    double weight = 0, value = 0;
+    double weight = 0;
+    DoubleDouble value;  // a rounded sum would end searches before they converge
     Eigen::VectorXd gradient = Eigen::VectorXd::Zero(x.size()), z(size_);
     for (index_t i = 0; i < rows.rows; ++i) {
       if (weights[i] == 0) continue;
@@ -170,7 +172,7 @@ class StandardProblem {
       gradient.segment(size_ + 1, size_) += s_slope * z;
       gradient[2 * size_ + 1] += s_slope;
     }
-    sum.add(weight, value, gradient);
+    sum.add(weight, value.value(), gradient);
   }
 
   const Data& data_;
