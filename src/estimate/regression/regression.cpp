@@ -1,6 +1,7 @@
 #include "fenchel/estimate/regression/regression.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -31,8 +32,8 @@ constexpr double kNoPenalty = 1e-12, kLeastShare = 1e-9;
 // How far mu, and sigma or its logarithm, of the other starts are from least squares at a typical row, in its
 // sigma: a linear sigma keeps its sign at nearly all rows.
 constexpr double kMeanSpread = 0.5, kScaleSpread = 0.2;
-// The first and the last scale penalty of a path before the one that was asked for, and their ratio.
-constexpr double kPathBegin = 100, kPathEnd = 1e-3, kPathStep = 3.1622776601683795;
+// The scale penalties of a path before the one that was asked for.
+constexpr std::array kPath{100., 30., 10., 3., 1., 0.3, 0.1, 0.03, 0.01, 0.003, 0.001};
 
 void check(const RegressionOptions& options) {
   if (!(options.alpha > 1. / 3 && options.alpha <= std::numeric_limits<double>::max()))
@@ -208,8 +209,9 @@ struct PathEnd {
 std::optional<PathEnd> follow_path(const Data& data, const RegressionOptions& options,
                                    StandardProblem& problem) {
   std::vector<double> penalties;
-  for (double penalty = kPathBegin; penalty > std::max(options.scale_penalty, kPathEnd); penalty /= kPathStep)
-    penalties.push_back(penalty);
+  for (const double penalty : kPath) {
+    if (penalty > options.scale_penalty) penalties.push_back(penalty);
+  }
   penalties.push_back(options.scale_penalty);
   std::optional<PathEnd> end;
   for (const double penalty : penalties) {

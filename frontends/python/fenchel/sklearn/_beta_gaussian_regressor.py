@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
 
 from .. import _core
 from .._arrays import FloatArray, RandomState
@@ -156,16 +158,19 @@ class BetaGaussianRegressor(RegressorMixin, LinearEstimator):  # type: ignore[mi
         self.scale_coef_, self.scale_intercept_ = fit.scale_coefficients, fit.scale_intercept
         self.standard_errors_, self.scale_standard_errors_ = fit.standard_errors, fit.scale_standard_errors
         self.loss_, self.starts_ = fit.loss, fit.starts
+        if fit.scale_penalty > scale_penalty:
+            self.n_iter_ = fit.iterations
+            warnings.warn(
+                f"BetaGaussianRegressor did not converge for scale_penalty={scale_penalty:g}: the fit is the minimum for "
+                f"scale_penalty={fit.scale_penalty:g}. Give this or more, a smaller alpha or the other link",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+            return self
+        advice = "a smaller alpha, a larger scale_penalty, more starts or the other link may help"
         if too_few:
             self.standard_errors_[:], self.scale_standard_errors_[:] = np.nan, np.nan
             advice = f"least squares with one sigma is kept; {parameters} parameters need as many rows"
-        elif fit.scale_penalty > scale_penalty:
-            advice = (
-                f"no minimum was found for scale_penalty={scale_penalty:g}, the fit is that for "
-                f"scale_penalty={fit.scale_penalty:.3g}. Give this or more, a smaller alpha or the other link"
-            )
-        else:
-            advice = "a smaller alpha, a larger scale_penalty, more starts or the other link may help"
         self._keep_search(fit, advice)
         return self
 
