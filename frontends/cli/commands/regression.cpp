@@ -13,7 +13,8 @@
 namespace fenchel::cli {
 
 void add_noise_options(CLI::App& app, NoiseOptions& options) {
-  add_number(app, "--alpha", options.alpha, "Of the noise, above 1/3: below 1 Student's t, 1 Gaussian, 2 parabola (2 unless given)");
+  add_number(app, "--alpha", options.alpha,
+             "Of the noise, above 1/3: below 1 Student's t, 1 Gaussian, 2 parabola (2 unless given)");
   add_choice(app, "--link", options.link, {"linear", "log"},
              "linear: sigma is linear in x; log: its logarithm is (log unless given)");
   add_number(app, "--penalty", options.penalty,
@@ -21,9 +22,10 @@ void add_noise_options(CLI::App& app, NoiseOptions& options) {
              "the loss (0 unless given)");
   add_number(app, "--scale-penalty", options.scale_penalty,
              "The same for the coefficients of sigma alone, besides (0 unless given)");
-  add_choice(app, "--noise-loss", options.noise_loss, {"auto", "cross_omega", "likelihood"},
-             "What is minimised: the cross-Omega loss, or -log p(y), for --alpha up to 1 (auto, unless given: "
-             "likelihood below 1, cross_omega from 1 on)");
+  add_choice(
+      app, "--noise-loss", options.noise_loss, {"auto", "cross_omega", "likelihood"},
+      "What is minimised: the cross-Omega loss, or -log p(y), for --alpha up to 1 (auto, unless given: "
+      "likelihood below 1, cross_omega from 1 on)");
 }
 
 RegressionOptions regression_options(const NoiseOptions& options) {
@@ -44,11 +46,12 @@ RegressionOptions regression_options(const NoiseOptions& options) {
 void check_converged(const RegressionFit& fit, const NoiseOptions& options) {
   if (fit.status == MinimizeStatus::converged) return;
   if (fit.scale_penalty > options.scale_penalty)
-    throw ConvergenceError(fmt::format(
-        "no start converged for --scale-penalty {0}; what is fitted is the minimum for {1}. Give --scale-penalty "
-        "{1} or more, a smaller --alpha{2}",
-        shortest_text(options.scale_penalty), short_text(fit.scale_penalty),
-        options.link == "linear" ? ", or --link log" : ""));
+    throw ConvergenceError(
+        fmt::format("no start converged for --scale-penalty {0}; what is fitted is the minimum for {1}. Give "
+                    "--scale-penalty "
+                    "{1} or more, a smaller --alpha{2}",
+                    shortest_text(options.scale_penalty), short_text(fit.scale_penalty),
+                    options.link == "linear" ? ", or --link log" : ""));
   throw ConvergenceError(
       fmt::format("no start converged (the first: {}); a larger --scale-penalty, a smaller --alpha, more "
                   "--starts or --link log may help",

@@ -26,8 +26,8 @@ namespace {
 constexpr const char* kWhere = "fit_regression";
 // Of the residuals of least squares over y: below, they are rounding.
 constexpr double kLeastResidual = 64 * std::numeric_limits<double>::epsilon();
-// A penalty that shrinks no coefficient, collinear features or not, and the residuals, over the deviation of y,
-// that are its rounding.
+// A penalty that shrinks no coefficient, collinear features or not, and the residuals, over the deviation of
+// y, that are its rounding.
 constexpr double kNoPenalty = 1e-12, kLeastShare = 1e-9;
 // How far mu, and sigma or its logarithm, of the other starts are from least squares at a typical row, in its
 // sigma: a linear sigma keeps its sign at nearly all rows.
@@ -41,9 +41,10 @@ void check(const RegressionOptions& options) {
                        "must be finite and above 1/3, where the noise has a variance and its loss exists",
                        options.alpha);
   if (options.noise_loss == NoiseLoss::likelihood && options.alpha > 1)
-    throw_domain_error(kWhere, "alpha",
-                       "must be at most 1 for the likelihood, which is 0 where a row is outside of the support",
-                       options.alpha);
+    throw_domain_error(
+        kWhere, "alpha",
+        "must be at most 1 for the likelihood, which is 0 where a row is outside of the support",
+        options.alpha);
   detail::checked_nonnegative(kWhere, "scale_penalty", options.scale_penalty);
   if (options.starts < 1) throw_domain_error(kWhere, "starts", "must number at least 1", options.starts);
 }
@@ -186,7 +187,8 @@ class StandardProblem {
   detail::Standardization features_;
 };
 
-/// Throws where least squares leaves no noise, also without the penalty, which would leave some of the signal.
+/// Throws where least squares leaves no noise, also without the penalty, which would leave some of the
+/// signal.
 void check_noise(const Data& data, const RegressionOptions& options, const LeastSquares& line) {
   // No search, no sigma that depends on the features: least squares is asked for.
   const bool shrunk = options.penalty > kNoPenalty && options.minimize.max_iterations > 0;
@@ -216,8 +218,8 @@ std::optional<PathEnd> follow_path(const Data& data, const RegressionOptions& op
   std::optional<PathEnd> end;
   for (const double penalty : penalties) {
     problem.set_scale_penalty(penalty);
-    Minimum next = detail::minimize_together(data.processes, problem,
-                                             end ? end->minimum.x : problem.start(0), options.minimize);
+    Minimum next = detail::minimize_together(data.processes, problem, end ? end->minimum.x : problem.start(0),
+                                             options.minimize);
     if (next.status != MinimizeStatus::converged) {
       if (end) end->minimum.status = next.status;
       break;

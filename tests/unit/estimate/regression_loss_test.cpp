@@ -99,9 +99,16 @@ TEST(RegressionLoss, SpreadsAreMeansUnderTheMember) {
     double alpha;
     bool likelihood;
   };
-  for (const auto [alpha, likelihood] :
-       {Case{0.9, false}, {1, false}, {1 + 1e-8, false}, {1.5, false}, {2, false}, {5, false}, {0.4, true},
-        {0.6, true}, {0.9, true}, {1, true}}) {
+  for (const auto [alpha, likelihood] : {Case{0.9, false},
+                                         {1, false},
+                                         {1 + 1e-8, false},
+                                         {1.5, false},
+                                         {2, false},
+                                         {5, false},
+                                         {0.4, true},
+                                         {0.6, true},
+                                         {0.9, true},
+                                         {1, true}}) {
     const detail::RegressionLoss loss(alpha, likelihood);
     for (const double log_sigma : {-0.7, 0.0, 0.4}) {
       const BetaGaussian p(alpha, 0, std::exp(2 * log_sigma));

@@ -213,8 +213,8 @@ TEST(Regression, WithoutFeaturesItMatchesMoments) {
   const Table table{1, {1, 2, 4, 4.5, 7}};
   for (const double alpha : {0.5, 0.9, 1.0, 1.5, 2.0, 5.0}) {
     for (const ScaleLink link : kLinks) {
-      const RegressionFit fit = fitted(
-          table, {.alpha = alpha, .link = link, .penalty = 0, .noise_loss = NoiseLoss::cross_omega});
+      const RegressionFit fit =
+          fitted(table, {.alpha = alpha, .link = link, .penalty = 0, .noise_loss = NoiseLoss::cross_omega});
       const BetaGaussian p = predict(fit, {});
       EXPECT_NEAR(mean(p), 3.7, 1e-7);
       EXPECT_NEAR(variance(p), 4.36, 1e-6);
@@ -379,12 +379,14 @@ TEST(Regression, WhatItCannotFitIsNamed) {
     return message_of<std::domain_error>([&] { static_cast<void>(fitted(data, options)); });
   };
   for (const auto& [alpha, text] : {std::pair{0.25, "0.25"}, std::pair{kInf, "inf"}, std::pair{kNaN, "nan"}})
-    EXPECT_EQ(message(table, {.alpha = alpha}),
-              "fenchel::fit_regression: alpha must be finite and above 1/3, where the noise has a variance and "
-              "its loss exists, got " +
-                  std::string(text));
+    EXPECT_EQ(
+        message(table, {.alpha = alpha}),
+        "fenchel::fit_regression: alpha must be finite and above 1/3, where the noise has a variance and "
+        "its loss exists, got " +
+            std::string(text));
   EXPECT_EQ(message(table, {.alpha = 1.5, .noise_loss = NoiseLoss::likelihood}),
-            "fenchel::fit_regression: alpha must be at most 1 for the likelihood, which is 0 where a row is outside "
+            "fenchel::fit_regression: alpha must be at most 1 for the likelihood, which is 0 where a row is "
+            "outside "
             "of the support, got 1.5");
   EXPECT_EQ(message(table, {.scale_penalty = -1}),
             "fenchel::fit_regression: scale_penalty must be finite and not negative, got -1");
@@ -400,10 +402,11 @@ TEST(Regression, WhatItCannotFitIsNamed) {
               "fenchel::fit_regression: the residual of least squares must be more than rounding, got "),
       true);
   for (const double penalty : {1e-6, 1.0}) {
-    EXPECT_EQ(message({3, {0, 1, 2, 1, 3, 6, 2, 5, 10, 3, 7, 14, 4, 9, 18, 5, 11, 22}}, {.penalty = penalty})
-                  .starts_with(
-                      "fenchel::fit_regression: the residual of least squares must be more than rounding, got "),
-              true);
+    EXPECT_EQ(
+        message({3, {0, 1, 2, 1, 3, 6, 2, 5, 10, 3, 7, 14, 4, 9, 18, 5, 11, 22}}, {.penalty = penalty})
+            .starts_with(
+                "fenchel::fit_regression: the residual of least squares must be more than rounding, got "),
+        true);
   }
   EXPECT_EQ(message({2, {3, 1, 3, 3, 3, 5, 3, 7, 3, 9}}, plain),
             "fenchel::fit_regression: the residual of least squares must be more than rounding, got 0");
