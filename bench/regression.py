@@ -101,8 +101,8 @@ def scores(rows: Rows, model: dict[str, object], folds: int) -> dict[str, float]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sets", nargs="*", metavar="SET", help=f"of {', '.join(SETS)}; all that can be read unless given")
-    parser.add_argument("--data", type=pathlib.Path, metavar="FOLDER", help=f"with the tables of {', '.join(NEED_DATA)}")
+    parser.add_argument("sets", nargs="*", metavar="SET", help=f"of {', '.join(SETS)} (all that can be read)")
+    parser.add_argument("--data", type=pathlib.Path, metavar="FOLDER", help=f"of {', '.join(NEED_DATA)}")
     parser.add_argument("--folds", type=int, default=10)
     options = parser.parse_args()
     for name in options.sets:

@@ -161,8 +161,8 @@ class BetaGaussianRegressor(RegressorMixin, LinearEstimator):  # type: ignore[mi
         if fit.scale_penalty > scale_penalty:
             self.n_iter_ = fit.iterations
             warnings.warn(
-                f"BetaGaussianRegressor did not converge for scale_penalty={scale_penalty:g}: the fit is the minimum for "
-                f"scale_penalty={fit.scale_penalty:g}. Give this or more, a smaller alpha or the other link",
+                f"BetaGaussianRegressor did not converge for scale_penalty={scale_penalty:g}: the fit is the minimum "
+                f"for scale_penalty={fit.scale_penalty:g}. Give this or more, a smaller alpha or the other link",
                 ConvergenceWarning,
                 stacklevel=2,
             )
