@@ -192,8 +192,8 @@ class Regress(CommandLine):
         done = self.run_fenchel("regress", CANCER, "--x", "population", "--y", "cancer", "--alpha", 5,
                                 "--link", "linear", "--penalty", 0, "--json")
         self.assertEqual((done.returncode, done.stderr),
-                         (1, "fenchel regress: no start converged for --scale-penalty 0; what is fitted is the minimum "
-                             "for 30. Give --scale-penalty 30 or more, a smaller --alpha, or --link log\n"))
+                         (1, "fenchel regress: no start converged for --scale-penalty 0, the minimum for 30 was found. "
+                             "Give --scale-penalty 30 or more, a smaller --alpha, or --link log\n"))
         reached = json.loads(done.stdout)
         self.assertEqual((reached["status"], reached["scale_penalty"]), ("stalled", 30))
 

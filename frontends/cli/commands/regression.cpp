@@ -47,9 +47,8 @@ void check_converged(const RegressionFit& fit, const NoiseOptions& options) {
   if (fit.status == MinimizeStatus::converged) return;
   if (fit.scale_penalty > options.scale_penalty)
     throw ConvergenceError(
-        fmt::format("no start converged for --scale-penalty {0}; what is fitted is the minimum for {1}. Give "
-                    "--scale-penalty "
-                    "{1} or more, a smaller --alpha{2}",
+        fmt::format("no start converged for --scale-penalty {0}, the minimum for {1} was found. Give "
+                    "--scale-penalty {1} or more, a smaller --alpha{2}",
                     shortest_text(options.scale_penalty), short_text(fit.scale_penalty),
                     options.link == "linear" ? ", or --link log" : ""));
   throw ConvergenceError(
