@@ -16,7 +16,8 @@ struct RegressionTerm {
 
 /// The loss of f = -(t - mu)^2 / (2 sigma^2) at an observation, for alpha > 1/3: cross-Omega, Omega*(f) + (y
 /// - mu)^2 / (2 sigma^2) [SCD22, Section 9.2; docs/math.md 5.2, 5.5, E3], where Omega* is a function of log
-/// sigma alone, or -log p(y) of the prediction p, for alpha <= 1 (docs/math.md 5.9). They agree at alpha = 1.
+/// sigma alone, or -log p(y) of the prediction p, for alpha <= 1 (docs/math.md 5.11). They agree at alpha
+/// = 1.
 class RegressionLoss {
  public:
   explicit RegressionLoss(double alpha, bool likelihood = false)

@@ -17,7 +17,7 @@
 
 /// Heteroscedastic regression y ~ mu(x) + N_beta(0, sigma2(x)) [SCD22, Section 9.2; docs/math.md 9]: mu is
 /// linear in the features x, sigma or its logarithm too, and the mean cross-Omega loss (docs/math.md 5.5, E3)
-/// is minimised over both, or for alpha < 1, Student's noise, the mean of -log p(y) (docs/math.md 5.9).
+/// is minimised over both, or for alpha < 1, Student's noise, the mean of -log p(y) (docs/math.md 5.11).
 namespace fenchel {
 
 enum class NoiseLoss {
