@@ -36,6 +36,28 @@ STABLE_TORCH_LIBRARY(fenchel, m) {
       "Tensor d_scores, Tensor? d_alphas, float alpha, int dim, int ignore_index, bool cross) -> (Tensor, "
       "Tensor)");
 
+  // The same over nodes with a weight each, of the shape of the scores: a base measure. Gradients in the weight
+  // if `in_weight`, of losses in all if `gradient`; a direction that is not given is 0.
+  m.def("weighted_entmax(Tensor scores, Tensor weight, Tensor? alphas, float alpha, int dim) -> Tensor");
+  m.def(
+      "weighted_entmax_vjp(Tensor p, Tensor weight, Tensor? alphas, Tensor grad_p, float alpha, int dim, "
+      "bool in_weight) -> (Tensor, Tensor, Tensor)");
+  m.def(
+      "weighted_entmax_jvp(Tensor p, Tensor weight, Tensor? alphas, Tensor? d_scores, Tensor? d_weight, "
+      "Tensor? d_alphas, float alpha, int dim) -> Tensor");
+  m.def(
+      "weighted_entmax_vjp_vjp(Tensor p, Tensor weight, Tensor? alphas, Tensor grad_p, "
+      "Tensor? weight_scores, Tensor? weight_weight, Tensor? weight_alphas, float alpha, int dim, "
+      "bool in_weight) -> (Tensor, Tensor, Tensor)");
+  m.def(
+      "weighted_entmax_loss(Tensor scores, Tensor weight, Tensor? alphas, Tensor? classes, Tensor? soft, "
+      "float alpha, int dim, int ignore_index, bool cross, bool gradient) -> (Tensor, Tensor, Tensor, "
+      "Tensor)");
+  m.def(
+      "weighted_entmax_loss_curvature(Tensor residual, Tensor weight, Tensor? alphas, Tensor? classes, "
+      "Tensor? soft, Tensor? d_scores, Tensor? d_weight, Tensor? d_alphas, float alpha, int dim, "
+      "int ignore_index, bool cross) -> (Tensor, Tensor, Tensor)");
+
   // mu (..., D), scale (..., D, D), alphas (...), means (N, D), covariances (N, D, D), r (..., N); the last
   // three inputs are float64. `learned` asks for gradients in means and covariances.
   m.def(

@@ -10,6 +10,7 @@ from ._differentiable import Places, Tensors, differentiable, or_zeros
 from ._library import ops, per_row_like, register_rows, rows_like
 from ._row_map import RowMap, register_row_map
 from ._rows import Parameter, parameter_of_rows, scores_and_dim
+from ._weighted_entmax import weighted_entmax
 
 register_row_map("entmax")
 register_rows(
@@ -35,7 +36,9 @@ class _Entmax(RowMap):
 _entmax = differentiable(_Entmax)
 
 
-def entmax(scores: torch.Tensor, alpha: Parameter = 1.5, dim: int = -1) -> torch.Tensor:
+def entmax(
+    scores: torch.Tensor, alpha: Parameter = 1.5, dim: int = -1, *, weight: torch.Tensor | None = None
+) -> torch.Tensor:
     """The distribution p that maximises <p, scores> - Omega_alpha(p), along a dimension.
 
     It is softmax for alpha = 1 and sparsemax for alpha = 2. For alpha > 1 probabilities can be exactly 0.
@@ -49,6 +52,11 @@ def entmax(scores: torch.Tensor, alpha: Parameter = 1.5, dim: int = -1) -> torch
         and gets a gradient: alpha can be learned, one for all rows or one each.
     dim : int
         Along which probabilities add up to one.
+    weight : Tensor, optional
+        A base measure: a weight for each node, not negative, that broadcasts to the shape of the scores and gets a
+        gradient. p = weight * exp_{2 - alpha}(scores - A), so p / weight is a density. For alpha = 1 it is softmax with
+        a prior, weight * exp(scores) / sum; with the weights of a quadrature rule it is a density on a line or a
+        plane. A node of weight 0 is not there.
 
     Returns
     -------
@@ -62,8 +70,12 @@ def entmax(scores: torch.Tensor, alpha: Parameter = 1.5, dim: int = -1) -> torch
     >>> from fenchel.torch import entmax
     >>> entmax(torch.tensor([2.0, 1.0, 0.1, -2.0]))
     tensor([0.8307, 0.1693, 0.0000, 0.0000])
+    >>> entmax(torch.tensor([2.0, 1.0, 0.1, -2.0]), weight=torch.tensor([0.25, 1.0, 1.0, 1.0]))
+    tensor([0.4119, 0.4840, 0.1041, 0.0000])
     """
     scores, dim = scores_and_dim(scores, dim)
+    if weight is not None:
+        return weighted_entmax(scores, weight, *parameter_of_rows(alpha, scores, dim), dim)
     return _entmax(scores, *parameter_of_rows(alpha, scores, dim), dim)
 
 
