@@ -8,6 +8,7 @@ from . import nn
 from ._attention import continuous_attention
 from ._basis import GaussianBasis, MultivariateGaussianBasis
 from ._beta_gaussian import BetaGaussian
+from ._domain import Box, Nodes
 from ._entmax import entmax, entmax15, entmax_bisect, sparsemax, sparsemax_bisect
 from ._entmax_loss import (
     cross_omega,
@@ -19,14 +20,18 @@ from ._entmax_loss import (
 )
 from ._fusedmax import fusedmax
 from ._multivariate_beta_gaussian import MultivariateBetaGaussian
+from ._predict import NumericDensity, predict
 from ._sparse_poisson import SparsePoisson
 from ._values import RidgeValues, match_weights
 
 __all__ = [
     "BetaGaussian",
+    "Box",
     "GaussianBasis",
     "MultivariateBetaGaussian",
     "MultivariateGaussianBasis",
+    "Nodes",
+    "NumericDensity",
     "RidgeValues",
     "SparsePoisson",
     "continuous_attention",
@@ -40,6 +45,7 @@ __all__ = [
     "fusedmax",
     "match_weights",
     "nn",
+    "predict",
     "sparsemax",
     "sparsemax_bisect",
     "sparsemax_bisect_loss",
