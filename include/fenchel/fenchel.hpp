@@ -74,6 +74,7 @@
 #include "fenchel/distribution/euclidean/multivariate_geometry.hpp"
 #include "fenchel/distribution/euclidean/multivariate_mixture.hpp"
 #include "fenchel/distribution/gamma_gradient.hpp"
+#include "fenchel/distribution/hessian.hpp"
 #include "fenchel/distribution/integers/integer_prediction.hpp"
 #include "fenchel/distribution/integers/integer_table.hpp"
 #include "fenchel/distribution/integers/sparse_integer_gaussian.hpp"

@@ -82,14 +82,13 @@ FENCHEL_HD inline double density_above(double am1, double d, double t) noexcept 
 template <class Columns, class Atoms>
 FENCHEL_TEAM double smallest_in_support(double am1, Columns& columns, const Atoms& atoms) noexcept {
   const double peak_weight =
-      columns
-          .template sum<1>([&](index_t j) { return Totals<1>{{atoms.d(j) == 0 ? atoms.w(j) : 0.0}}; })
+      columns.template sum<1>([&](index_t j) { return Totals<1>{{atoms.d(j) == 0 ? atoms.w(j) : 0.0}}; })
           .of[0];
-  const double lowest =
-      columns
-          .template smallest<1>(
-              [&](index_t j) { return Totals<1>{{atoms.d(j) > -kInfinity ? atoms.d(j) : 0.0}}; })
-          .of[0];
+  const double lowest = columns
+                            .template smallest<1>([&](index_t j) {
+                              return Totals<1>{{atoms.d(j) > -kInfinity ? atoms.d(j) : 0.0}};
+                            })
+                            .of[0];
   double inside = 0, outside = std::nextafter(lowest, -kInfinity);
   if (!std::isinf(am1)) {
     const double bound = -std::exp(-am1 * std::log(peak_weight)) / am1;  // as P <= 1 / peak_weight
@@ -104,8 +103,8 @@ FENCHEL_TEAM double smallest_in_support(double am1, Columns& columns, const Atom
     });
     if (near.of[0] == kInfinity && near.of[1] == kInfinity) return inside;
     const double nearest = near.of[0] - middle < middle + near.of[1] ? near.of[0] : -near.of[1];
-    const bool reached = columns.reaches_one(
-        [&](index_t j) { return atoms.w(j) * density_above(am1, atoms.d(j), nearest); });
+    const bool reached =
+        columns.reaches_one([&](index_t j) { return atoms.w(j) * density_above(am1, atoms.d(j), nearest); });
     (reached ? outside : inside) = nearest;
   }
 }
@@ -127,8 +126,7 @@ FENCHEL_TEAM SupportDensities densities_from_smallest(double am1, Columns& colum
   const double smallest = smallest_in_support(am1, columns, atoms);
   const double support_weight =
       columns
-          .template sum<1>(
-              [&](index_t j) { return Totals<1>{{atoms.d(j) >= smallest ? atoms.w(j) : 0.0}}; })
+          .template sum<1>([&](index_t j) { return Totals<1>{{atoms.d(j) >= smallest ? atoms.w(j) : 0.0}}; })
           .of[0];
   SmallestDensity p{am1, 1 / support_weight};
   constexpr int kMostSteps = 200;

@@ -1,12 +1,19 @@
 #include <torch/csrc/stable/library.h>
 
 #include <tuple>
+#include <type_traits>
 
 #include "ops/targets.hpp"
 
 /// The losses of entmax and their second derivatives.
 namespace fenchel::ops {
 namespace {
+
+/// The type that scores are given to the library in. It reads distributions in the same type, and those of 16
+/// bits are too coarse.
+ScalarType type_of_rows(const Tensor& scores, const std::optional<Tensor>& soft) {
+  return soft ? computed_in("scores", scores) : Device::type_of("scores", scores);
+}
 
 std::tuple<Tensor, Tensor, Tensor> entmax_loss(const Tensor& scores, const std::optional<Tensor>& alphas,
                                                const std::optional<Tensor>& classes,

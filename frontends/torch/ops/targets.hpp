@@ -1,11 +1,10 @@
 #pragma once
 
-#include <optional>
 #include <type_traits>
 
 #include "ops/device.hpp"
 
-/// The targets of losses over rows.
+/// What the losses over rows share.
 namespace fenchel::ops {
 
 /// A class a row, or a distribution a row.
@@ -41,12 +40,6 @@ class Targets {
   std::optional<Tensor> classes_;
   std::optional<Device::Input> soft_;
 };
-
-/// The type that scores are given to the library in. It reads distributions in the same type, and those of 16
-/// bits are too coarse.
-[[nodiscard]] inline ScalarType type_of_rows(const Tensor& scores, const std::optional<Tensor>& soft) {
-  return soft ? computed_in("scores", scores) : Device::type_of("scores", scores);
-}
 
 /// What rows of a storage type T are computed in.
 template <class T>

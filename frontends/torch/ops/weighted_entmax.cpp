@@ -115,8 +115,8 @@ Tensor weighted_entmax_jvp(const Tensor& p, const Tensor& weight, const std::opt
   if (p.numel() > 0) {
     Device::visit(type, [&]<class T>(T) {
       const auto run = [](const auto&... a) { backend::weighted_entmax_jvp<T>(a...); };
-      device.call(run, masses.template rows<T>(), w.template rows<T>(), order.per_row(),
-                  direction.views<T>(), d_p.template rows<T>());
+      device.call(run, masses.template rows<T>(), w.template rows<T>(), order.per_row(), direction.views<T>(),
+                  d_p.template rows<T>());
     });
   }
   return d_p.tensor();

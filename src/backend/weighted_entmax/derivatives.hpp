@@ -11,13 +11,13 @@
 /// probability. What is given by a function of j may be NaN where the mass is 0.
 namespace fenchel::detail {
 
-/// A number v_j for each column less its mean under s: the Jacobian's product s (v - mean). Past alpha = 2 the
-/// column with the largest s takes all of the mean: v is centred there, and its own product is what the
+/// A number v_j for each column less its mean under s: the Jacobian's product s (v - mean). Past alpha = 2
+/// the column with the largest s takes all of the mean: v is centred there, and its own product is what the
 /// others leave (src/backend/cpu/entmax/jacobian_row.cpp).
 struct CentredNodes {
-  index_t largest;       ///< that column, -1 for alpha <= 2
-  double centre, mean;   ///< mean of v - centre
-  double left;           ///< product of the column `largest`
+  index_t largest;      ///< that column, -1 for alpha <= 2
+  double centre, mean;  ///< mean of v - centre
+  double left;          ///< product of the column `largest`
 
   [[nodiscard]] FENCHEL_HD double less_mean(double v) const noexcept { return v - centre - mean; }
   [[nodiscard]] FENCHEL_HD double product(const Node& node, double v, index_t j) const noexcept {
@@ -70,13 +70,13 @@ class NodeRow {
     total_ = sums.of[0];
     CentredNodes found{largest_, centre, sums.of[1] / sums.of[0], 0};
     if (largest_ >= 0) {
-      found.left = -columns_
-                        .template sum<1>([&](index_t j) {
-                          const Node node = at(j);
-                          return Totals<1>{
-                              {j == largest_ || node.off() ? 0.0 : found.product(node, v(node, j), j)}};
-                        })
-                        .of[0];
+      found.left =
+          -columns_
+               .template sum<1>([&](index_t j) {
+                 const Node node = at(j);
+                 return Totals<1>{{j == largest_ || node.off() ? 0.0 : found.product(node, v(node, j), j)}};
+               })
+               .of[0];
     }
     return found;
   }

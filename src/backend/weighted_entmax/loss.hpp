@@ -7,8 +7,8 @@
 #include "core/fenchel_young_term.hpp"
 #include "core/tsallis_term.hpp"
 
-/// The losses of one row of entmax over weighted nodes and their second derivatives (docs/math.md 2.9), written
-/// once for the CPU and the GPU, as backend/weighted_entmax/derivatives.hpp.
+/// The losses of one row of entmax over weighted nodes and their second derivatives (docs/math.md 2.9),
+/// written once for the CPU and the GPU, as backend/weighted_entmax/derivatives.hpp.
 namespace fenchel::detail {
 
 /// One node against its target: probability q of the target, `mass` of the prediction, u = z - A.
@@ -46,9 +46,9 @@ struct LossNode {
   }
 };
 
-/// The Hessian of a row's loss times a direction; q(j) is the target, write(j, in_scores, in_weights) for each
-/// column. Returns that in alpha. With X how P moves along the direction, r = q / w, and k(p) the derivative of
-/// p^alpha / alpha in alpha,
+/// The Hessian of a row's loss times a direction; q(j) is the target, write(j, in_scores, in_weights) for
+/// each column. Returns that in alpha. With X how P moves along the direction, r = q / w, and k(p) the
+/// derivative of p^alpha / alpha in alpha,
 ///   in_scores = X,   in_weights = pull X - (p^alpha - r^alpha) dw / w + (k(p) - k(r)) dalpha,
 ///   in_alpha = (Omega''(q) - Omega''(P)) dalpha - <D, X> + sum dw (k(p) - k(r)).
 template <class Columns, class Nodes, class Target, class Direction, class Write>
@@ -76,7 +76,8 @@ FENCHEL_TEAM double weighted_curvature(double am1, bool cross, Columns& columns,
           write(j, 0.0, 0.0);
           return Totals<1>{};
         }
-        const double d_weight = direction.weight(j), target = q(j), r = target == 0 || cross ? 0.0 : target / node.w;
+        const double d_weight = direction.weight(j), target = q(j),
+                     r = target == 0 || cross ? 0.0 : target / node.w;
         const double x = node.off() ? 0.0 : tangent.product(node, shift(node, j), j);
         const double slope = weight_slope(am1, node.p) - weight_slope(am1, r);
         const double mixed =

@@ -33,9 +33,7 @@ struct Node {
     return s > std::numeric_limits<double>::max() ? std::numeric_limits<double>::max() : s;
   }
   /// p / s: a change of the weight acts like a change of the score by pull dw.
-  [[nodiscard]] FENCHEL_HD double pull() const noexcept {
-    return off() ? 0.0 : power(am1) / w;
-  }
+  [[nodiscard]] FENCHEL_HD double pull() const noexcept { return off() ? 0.0 : power(am1) / w; }
   /// D = d/dalpha log_{2-alpha}(p): a change of alpha acts like a change of the scores by -D.
   [[nodiscard]] FENCHEL_HD double alpha_direction() const noexcept {
     return off() || std::isinf(am1) ? 0.0 : deformed_log_alpha_derivative<1>(am1, l());

@@ -71,7 +71,7 @@ def entmax(
     >>> entmax(torch.tensor([2.0, 1.0, 0.1, -2.0]))
     tensor([0.8307, 0.1693, 0.0000, 0.0000])
     >>> entmax(torch.tensor([2.0, 1.0, 0.1, -2.0]), weight=torch.tensor([0.25, 1.0, 1.0, 1.0]))
-    tensor([0.4119, 0.4840, 0.1041, 0.0000])
+    tensor([0.3807, 0.5387, 0.0806, 0.0000])
     """
     scores, dim = scores_and_dim(scores, dim)
     if weight is not None:
@@ -79,10 +79,12 @@ def entmax(
     return _entmax(scores, *parameter_of_rows(alpha, scores, dim), dim)
 
 
-def sparsemax(scores: torch.Tensor, dim: int = -1, k: int | None = None) -> torch.Tensor:
+def sparsemax(
+    scores: torch.Tensor, dim: int = -1, k: int | None = None, *, weight: torch.Tensor | None = None
+) -> torch.Tensor:
     """entmax at alpha = 2: the distribution nearest to the scores.
 
-    scores, dim and the result are those of `entmax`. k, an argument of the entmax package, changes nothing.
+    scores, dim, weight and the result are those of `entmax`. k, an argument of the entmax package, changes nothing.
 
     Examples
     --------
@@ -91,13 +93,15 @@ def sparsemax(scores: torch.Tensor, dim: int = -1, k: int | None = None) -> torc
     >>> sparsemax(torch.tensor([2.0, 1.5, 0.1, -2.0]))
     tensor([0.7500, 0.2500, 0.0000, 0.0000])
     """
-    return entmax(scores, 2.0, dim)
+    return entmax(scores, 2.0, dim, weight=weight)
 
 
-def entmax15(scores: torch.Tensor, dim: int = -1, k: int | None = None) -> torch.Tensor:
+def entmax15(
+    scores: torch.Tensor, dim: int = -1, k: int | None = None, *, weight: torch.Tensor | None = None
+) -> torch.Tensor:
     """entmax at alpha = 3/2, between softmax and sparsemax.
 
-    scores, dim and the result are those of `entmax`. k, an argument of the entmax package, changes nothing.
+    scores, dim, weight and the result are those of `entmax`. k, an argument of the entmax package, changes nothing.
 
     Examples
     --------
@@ -106,7 +110,7 @@ def entmax15(scores: torch.Tensor, dim: int = -1, k: int | None = None) -> torch
     >>> entmax15(torch.tensor([2.0, 1.5, 0.1, -2.0]))
     tensor([0.6740, 0.3260, 0.0000, 0.0000])
     """
-    return entmax(scores, 1.5, dim)
+    return entmax(scores, 1.5, dim, weight=weight)
 
 
 def entmax_bisect(

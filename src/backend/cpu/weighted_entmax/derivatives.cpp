@@ -26,7 +26,7 @@ void for_each_row(index_t rows, index_t cols, const Row& row) {
 
 template <class Real>
 void weighted_entmax_vjp(Input<Real> p, Input<Real> weights, PerRow alpha, Input<Real> cotangent,
-                         const std::type_identity_t<NodeGradient<Real>>& gradient) {
+                         const NodeGradient<Real>& gradient) {
   constexpr auto kWhere = "weighted_entmax_vjp";
   check_rows(kWhere, p, weights, alpha);
   detail::check_same_shape(kWhere, "cotangent", cotangent, "p", p);
@@ -51,16 +51,15 @@ void weighted_entmax_jvp(Input<Real> p, Input<Real> weights, PerRow alpha,
     const detail::RowNodes<Real> nodes{weights.row(i), p.row(i)};
     const detail::RowDirection<Real> along(direction, i, alpha[i]);
     Real* out = tangent.row(i);
-    detail::weighted_jvp(alpha[i] - 1, columns, nodes, along, [out](index_t j, double x) {
-      out[j] = detail::RowGradient<Real>::saturated(x);
-    });
+    detail::weighted_jvp(alpha[i] - 1, columns, nodes, along,
+                         [out](index_t j, double x) { out[j] = detail::RowGradient<Real>::saturated(x); });
   });
 }
 
 template <class Real>
 void weighted_entmax_vjp_vjp(Input<Real> p, Input<Real> weights, PerRow alpha, Input<Real> cotangent,
                              const std::type_identity_t<NodeDirection<Real>>& direction,
-                             const std::type_identity_t<NodeGradient<Real>>& product) {
+                             const NodeGradient<Real>& product) {
   constexpr auto kWhere = "weighted_entmax_vjp_vjp";
   check_rows(kWhere, p, weights, alpha);
   detail::check_same_shape(kWhere, "cotangent", cotangent, "p", p);
@@ -77,12 +76,12 @@ void weighted_entmax_vjp_vjp(Input<Real> p, Input<Real> weights, PerRow alpha, I
   });
 }
 
-#define FENCHEL_INSTANTIATE(Real)                                                                         \
-  template void weighted_entmax_vjp<Real>(Input<Real>, Input<Real>, PerRow, Input<Real>,                  \
-                                          const NodeGradient<Real>&);                                     \
-  template void weighted_entmax_jvp<Real>(Input<Real>, Input<Real>, PerRow, const NodeDirection<Real>&,   \
-                                          Rows<Real>);                                                    \
-  template void weighted_entmax_vjp_vjp<Real>(Input<Real>, Input<Real>, PerRow, Input<Real>,              \
+#define FENCHEL_INSTANTIATE(Real)                                                                       \
+  template void weighted_entmax_vjp<Real>(Input<Real>, Input<Real>, PerRow, Input<Real>,                \
+                                          const NodeGradient<Real>&);                                   \
+  template void weighted_entmax_jvp<Real>(Input<Real>, Input<Real>, PerRow, const NodeDirection<Real>&, \
+                                          Rows<Real>);                                                  \
+  template void weighted_entmax_vjp_vjp<Real>(Input<Real>, Input<Real>, PerRow, Input<Real>,            \
                                               const NodeDirection<Real>&, const NodeGradient<Real>&);
 FENCHEL_INSTANTIATE(float)
 FENCHEL_INSTANTIATE(double)

@@ -20,17 +20,17 @@ void run(std::string_view where, Rows<const Real> scores, Rows<const Real> weigh
   }
   const index_t cols = scores.cols;
   detail::run_loss_rows(
-      where, scores, target,
-      LossOutputs<Real>{outputs.loss, outputs.gradient.scores, outputs.gradient.alpha}, 100 * cols,
-      detail::node_scratch_bytes(cols), [cols](auto& part) { return detail::take_node_scratch(part, cols); },
+      where, scores, target, LossOutputs<Real>{outputs.loss, outputs.gradient.scores, outputs.gradient.alpha},
+      100 * cols, detail::node_scratch_bytes(cols),
+      [cols](auto& part) { return detail::take_node_scratch(part, cols); },
       [&](index_t i, const detail::NodeScratch& scratch, std::span<Real> p) noexcept {
-        const auto map = detail::weighted_entmax_row(scores.row(i), weights.row(i), cols, alpha[i], scratch,
-                                                     p.data());
+        const auto map =
+            detail::weighted_entmax_row(scores.row(i), weights.row(i), cols, alpha[i], scratch, p.data());
         if (std::isnan(map.top)) {
           if (in_weights.data != nullptr) std::ranges::copy(p, in_weights.row(i));
           return detail::RowLoss{map.top, map.top};
         }
-        detail::CompensatedSum loss, slope;
+        detail::RowLoss loss{0, 0};
         for (index_t j = 0; j < cols; ++j) {
           const detail::LossNode node{alpha[i] - 1,
                                       scratch.w[j],
@@ -38,12 +38,12 @@ void run(std::string_view where, Rows<const Real> scores, Rows<const Real> weigh
                                       double{p[static_cast<std::size_t>(j)]},
                                       scratch.d[j] - map.normalization.offset,
                                       cross};
-          if (!outputs.loss.empty()) loss.add(node.loss());
-          if (!outputs.gradient.alpha.empty()) slope.add(node.in_alpha());
+          if (!outputs.loss.empty()) loss.value += node.loss();
+          if (!outputs.gradient.alpha.empty()) loss.slope += node.in_alpha();
           if (in_weights.data != nullptr)
             in_weights.row(i)[j] = detail::RowGradient<Real>::saturated(node.in_weight());
         }
-        return detail::RowLoss{loss.total(), slope.total()};
+        return loss;
       });
 }
 
@@ -87,13 +87,13 @@ void run_curvature(std::string_view where, Rows<const Real> residual, Rows<const
 #define FENCHEL_LOSS(name, cross, TargetRows, ...)                                                           \
   template <class Real>                                                                                      \
   void name(Input<Real> scores, Input<Real> weights, PerRow alpha, const __VA_ARGS__& targets,               \
-            const std::type_identity_t<WeightedLossOutputs<Real>>& outputs) {                                \
+            const WeightedLossOutputs<Real>& outputs) {                                                      \
     run<Real>(#name, scores, weights, alpha, TargetRows<Real>(targets), cross, outputs);                     \
   }                                                                                                          \
   template <class Real>                                                                                      \
   void name##_curvature(Input<Real> residual, Input<Real> weights, PerRow alpha, const __VA_ARGS__& targets, \
                         const std::type_identity_t<NodeDirection<Real>>& direction,                          \
-                        const std::type_identity_t<NodeGradient<Real>>& product) {                           \
+                        const NodeGradient<Real>& product) {                                                 \
     run_curvature<Real>(#name "_curvature", residual, weights, alpha, TargetRows<Real>(targets), cross,      \
                         direction, product);                                                                 \
   }
@@ -103,10 +103,10 @@ FENCHEL_LOSS(weighted_cross_omega, true, detail::ClassRows, ClassTargets)
 FENCHEL_LOSS(weighted_cross_omega, true, detail::SoftRows, std::type_identity_t<SoftTargets<Real>>)
 #undef FENCHEL_LOSS
 
-#define FENCHEL_INSTANTIATE(name, Real, Targets)                                                   \
-  template void name<Real>(Input<Real>, Input<Real>, PerRow, const Targets&,                       \
-                           const WeightedLossOutputs<Real>&);                                      \
-  template void name##_curvature<Real>(Input<Real>, Input<Real>, PerRow, const Targets&,           \
+#define FENCHEL_INSTANTIATE(name, Real, Targets)                                         \
+  template void name<Real>(Input<Real>, Input<Real>, PerRow, const Targets&,             \
+                           const WeightedLossOutputs<Real>&);                            \
+  template void name##_curvature<Real>(Input<Real>, Input<Real>, PerRow, const Targets&, \
                                        const NodeDirection<Real>&, const NodeGradient<Real>&);
 FENCHEL_INSTANTIATE(weighted_entmax_loss, float, ClassTargets)
 FENCHEL_INSTANTIATE(weighted_entmax_loss, float, SoftTargets<float>)

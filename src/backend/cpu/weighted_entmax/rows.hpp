@@ -51,8 +51,7 @@ void check_gradient(std::string_view where, std::string_view name, const cpu::No
   const std::string prefix(name);
   check_if_given(where, prefix + ".scores", gradient.scores, other_name, other);
   check_if_given(where, prefix + ".weights", gradient.weights, other_name, other);
-  if (!gradient.alpha.empty())
-    check_count(where, prefix + ".alpha", std::ssize(gradient.alpha), other.rows);
+  if (!gradient.alpha.empty()) check_count(where, prefix + ".alpha", std::ssize(gradient.alpha), other.rows);
 }
 template <class Real>
 void check_direction(std::string_view where, const cpu::NodeDirection<Real>& direction,
