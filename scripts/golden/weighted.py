@@ -72,8 +72,9 @@ def cases():
 def block(alpha, scores, weights, generator):
     eps, f, w, n = mpf(alpha) - 1, [mpf(x) for x in scores], [mpf(x) for x in weights], len(scores)
     normalizer, p = prediction(eps, f, w)
-    if alpha > 10 and max(x / v for x, v in zip(p, w) if v > 0) > 2:
-        return None  # powers of the density are past the largest double
+    densities = [x / v for x, v in zip(p, w) if x > 0]
+    if alpha > 10 and (max(densities) > 2 or min(densities) ** (1 - eps) > 1e6):
+        return None  # powers of the density are past the largest double, or differences cross the edge of the support
     d_f, g = ([generator.gauss(0, 1) for _ in range(n)] for _ in range(2))
     d_w = [generator.gauss(0, 1) if v > 0 else 0.0 for v in weights]
     d_alpha = generator.gauss(0, 1) if alpha < 10 else 0.0

@@ -66,11 +66,6 @@ class AllColumns {
   void each(const Body& body) const noexcept {
     for (index_t j = 0; j < cols_; ++j) body(j);
   }
-  /// Numbers that a row has one of are written once.
-  template <class Body>
-  void once(const Body& body) const noexcept {
-    body();
-  }
 
  private:
   index_t cols_;

@@ -48,7 +48,7 @@ class Gradient {
  public:
   Gradient(bool in_scores, bool in_weight, const std::optional<Tensor>& alphas, const Tensor& like,
            std::int64_t dim, ScalarType type, ScalarType stored)
-      : none_(empty_rows(like, {0}, -1, stored)), alphas_(alphas, like, dim) {
+      : like_(like), stored_(stored), alphas_(alphas, like, dim) {
     if (in_scores) scores_.emplace(like, dim, type, stored);
     if (in_weight) weight_.emplace(like, dim, type, stored);
   }
@@ -58,11 +58,15 @@ class Gradient {
             weight_ ? weight_->template rows<T>() : Device::View<T>(), alphas_.values()};
   }
   [[nodiscard]] std::tuple<Tensor, Tensor, Tensor> tensors() const {
-    return {scores_ ? scores_->tensor() : none_, weight_ ? weight_->tensor() : none_, alphas_.tensor()};
+    const auto tensor_of = [&](const std::optional<OutputRows>& rows) {
+      return rows ? rows->tensor() : empty_rows(like_, {0}, -1, stored_);
+    };
+    return {tensor_of(scores_), tensor_of(weight_), alphas_.tensor()};
   }
 
  private:
-  Tensor none_;
+  Tensor like_;
+  ScalarType stored_;
   std::optional<OutputRows> scores_, weight_;
   OutputPerRow alphas_;
 };
