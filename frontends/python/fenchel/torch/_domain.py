@@ -102,12 +102,17 @@ def quadrature(domain: Domain, nodes: int | None, dtype: torch.dtype, device: to
         if nodes is not None:
             raise ValueError(f"fenchel.torch: predict: nodes must not be given for Nodes, got {nodes}")
         return Rule(domain.points, domain.weights.double(), ())
-    if not isinstance(domain, (Interval, Box)):
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+    if isinstance(domain, Interval):
+        lower, upper = (domain.lower,), (domain.upper,)
+    elif isinstance(domain, Box):
+        lower, upper = domain.lower, domain.upper
+    else:
         raise TypeError(f"fenchel.torch: predict: domain must be an Interval, a Box or Nodes, got {domain!r}")
-    line = isinstance(domain, Interval)
-    lower, upper = ((domain.lower,), (domain.upper,)) if line else (domain.lower, domain.upper)
     if not all(map(math.isfinite, (*lower, *upper))):
         raise ValueError(f"fenchel.torch: predict: domain must be finite, got {domain!r}")
+    line = isinstance(domain, Interval)
     count = nodes if nodes is not None else 512 if line else 64
     if count < _PER_PANEL or count % _PER_PANEL:
         raise ValueError(f"fenchel.torch: predict: nodes must be a positive multiple of {_PER_PANEL}, got {count}")

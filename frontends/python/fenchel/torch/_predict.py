@@ -35,7 +35,7 @@ class NumericDensity(Distribution):
     p(t) = [1 + (alpha - 1) (f(t) - A)]_+^(1 / (alpha - 1)) for the A that gives it mass 1. Everything has derivatives in
     what f and alpha are made of. Numbers are computed in float64 and rounded to the dtype of f.
 
-    The arguments are those of `predict`.
+    f, alpha, domain, nodes, dtype, device and validate_args are those of `predict`.
 
     Examples
     --------
