@@ -59,9 +59,9 @@ class Nodes:
     --------
     >>> import torch
     >>> from fenchel.torch import Nodes, predict
-    >>> p = predict(lambda t: -t.square(), 2.0, Nodes(torch.tensor([-1.0, 0.0, 1.0]), torch.ones(3)))
+    >>> p = predict(lambda t: -t.square() / 2, 2.0, Nodes(torch.tensor([-1.0, 0.0, 1.0]), torch.ones(3)))
     >>> p.probs
-    tensor([0.0000, 1.0000, 0.0000])
+    tensor([0.1667, 0.6667, 0.1667])
     """
 
     def __init__(self, points: torch.Tensor, weights: torch.Tensor) -> None:
