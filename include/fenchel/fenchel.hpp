@@ -144,6 +144,7 @@
 #include "fenchel/loss/function.hpp"
 #include "fenchel/loss/gamma_loss.hpp"
 #include "fenchel/loss/integers.hpp"
+#include "fenchel/loss/line_batch.hpp"
 #include "fenchel/loss/line_target.hpp"
 #include "fenchel/loss/location_scale.hpp"
 #include "fenchel/loss/loss.hpp"
