@@ -1,11 +1,11 @@
-"""How long does a geyser erupt after a wait of that long? Sometimes briefly, sometimes for long: not one number, and not one
-bell. A network gives a score to every pair of x and y, and the density of y given x is the prediction for that score. For
-alpha > 1 it says what cannot happen.
+"""How long does a geyser erupt after a wait of that long? Sometimes briefly, sometimes for long: not one number, and
+not one bell. A network gives a score to every pair of x and y, and the density of y given x is the prediction for that
+score. For alpha > 1 it says what cannot happen.
 
     python conditional_density.py [--data FOLDER] [--picture FILE]
 
-FOLDER holds geyser.csv (waiting, duration) and mcycle.csv (times, accel), the data sets of R's package MASS. Without it the
-data are two branches that are made up.
+FOLDER holds geyser.csv (waiting, duration) and mcycle.csv (times, accel), the data sets of R's package MASS. Without it
+the data are two branches that are made up.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What is the mean colour of two discs that lie in the noise of an image? Attention with one bell must look at what lies
-between them as well. Here a network gives a score at every point of the map, and the density of that score has as many
-pieces as there are objects.
+"""What is the mean colour of two discs that lie in the noise of an image? Attention with one bell must look at what
+lies between them as well. Here a network gives a score at every point of the map, and the density of that score has as
+many pieces as there are objects.
 
     python two_objects.py [--device cuda] [--picture FILE]
 """
@@ -55,8 +55,8 @@ def make_images(count: int, seed: int) -> Images:
 
 
 def between_pixels(image: torch.Tensor, points: torch.Tensor) -> torch.Tensor:
-    """(count, n, channels): an image (count, channels, SIDE, SIDE) at points (n, 2) or (count, n, 2), linear between the
-    centres of pixels."""
+    """(count, n, channels): an image (count, channels, SIDE, SIDE) at points (n, 2) or (count, n, 2), linear between
+    the centres of pixels."""
     grid = (2 * points - 1).expand(len(image), -1, 2).unsqueeze(1)
     values = nn.functional.grid_sample(image, grid, padding_mode="border", align_corners=False)
     return values.squeeze(2).mT

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from torch import nn
 from torch.autograd import gradcheck, gradgradcheck
 
 import fenchel
@@ -55,7 +56,9 @@ def test_laws(alpha, device):
 
 
 # The support ends within the domain, where a rule of 512 nodes errs by about h^(1 + 1 / (alpha - 1)), h = 6 / 512.
+# Losses err less.
 ERRORS = {0.8: 1e-4, 4 / 3: 2e-7, 1.5: 2e-5, 2.0: 4e-4, 5.0: 5e-3}
+LOSS_ERRORS = {0.8: 3e-5, 4 / 3: 3e-9, 1.5: 5e-8, 2.0: 5e-7, 5.0: 1e-5}
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
@@ -63,16 +66,18 @@ def test_closed_forms(alpha, device):
     error = ERRORS.get(alpha, 1e-12)
     p, exact = predict(bell(0.1, 0.05), alpha, device=device), fenchel.BetaGaussian(alpha, 0.1, 0.05)
     t = np.linspace(-0.6, 0.6, 9)
-    assert_near = lambda ours, theirs: np.testing.assert_allclose(ours.cpu(), theirs, atol=error, rtol=0)  # noqa: E731
     at = tensor(t, device)
+
+    def assert_near(ours, theirs, error=error):
+        np.testing.assert_allclose(ours.cpu(), theirs, atol=error, rtol=0)
+
     assert_near(p.pdf(at), exact.pdf(t))
     assert_near(p.mean, 0.1)
     assert_near(p.variance, exact.var())
     assert_near(p.tsallis_entropy(), exact.tsallis_entropy())
     assert_near(p.entropy() / 4, exact.entropy() / 4)
     assert_near(p.expectation(torch.cos), exact.expect(np.cos))
-    # Of the loss only the square of what the density errs by is felt, or less.
-    assert_near((p.cross_omega(at) * min(30, 1e-12 / error)), (np.array([exact.cross_omega(x) for x in t])) * min(30, 1e-12 / error))
+    assert_near(p.cross_omega(at), [exact.cross_omega(x) for x in t], LOSS_ERRORS.get(alpha, 1e-12))
 
 
 @pytest.mark.parametrize("alpha", [1.0, 1.5, 2.0])
@@ -105,7 +110,7 @@ THETA = (tensor([[0.5, 2.0], [-0.4, 1.0]]), tensor([1.4, 2.6]))
 
 def statistics(theta, alpha, at, domain=LINE, nodes=12):
     a, b = theta.unbind(-1)
-    p = ft.predict(lambda t: a[:, None] * t + b[:, None] * torch.cos(2 * t) - t.square() / 2, alpha, domain, nodes, dtype=F64)
+    p = predict(lambda t: a[:, None] * t + b[:, None] * torch.cos(2 * t) - t.square() / 2, alpha, domain, nodes)
     q = predict(bell(0.2, 1.0), 2.0, domain, nodes)
     return (
         p.normalizer, p.mean, p.variance, p.entropy(), p.tsallis_entropy(), p.expectation(torch.sin), p.pdf(at),
@@ -135,9 +140,8 @@ def test_derivatives_in_alpha_go_through_one(alpha):
 def test_the_loss_has_the_gradient_of_the_paper(device):
     """E_p[df] - E_q[df], for a network; at a stationary point the two agree."""
     torch.manual_seed(0)
-    f = torch.nn.Sequential(
-        torch.nn.Unflatten(0, (-1, 1)), torch.nn.Linear(1, 6), torch.nn.Tanh(), torch.nn.Linear(6, 1), torch.nn.Flatten(0)
-    ).to(device, F64)
+    layers = [nn.Unflatten(0, (-1, 1)), nn.Linear(1, 6), nn.Tanh(), nn.Linear(6, 1), nn.Flatten(0)]
+    f = nn.Sequential(*layers).to(device, F64)
     data = tensor([-1.1, -0.9, -1.3, 1.4, 1.2, 0.2], device)
 
     def slopes_of(weights, points):
@@ -154,7 +158,8 @@ def test_the_loss_has_the_gradient_of_the_paper(device):
 
     def closure():
         optimizer.zero_grad()
-        loss = ft.predict(f, 1.5, LINE, 64).cross_omega(data).mean() + 1e-3 * sum(x.square().sum() for x in f.parameters())
+        loss = ft.predict(f, 1.5, LINE, 64).cross_omega(data).mean()
+        loss = loss + 1e-3 * sum(x.square().sum() for x in f.parameters())
         loss.backward()
         return loss
 
@@ -162,7 +167,8 @@ def test_the_loss_has_the_gradient_of_the_paper(device):
     assert optimizer.step(closure).item() == first
     assert closure().item() < first - 0.3
     p = ft.predict(f, 1.5, LINE, 64)
-    for m, s, x in zip(slopes_of(p.probs.detach(), p.points), slopes_of(torch.full_like(data, 1 / 6), data), f.parameters()):
+    model, sample = slopes_of(p.probs.detach(), p.points), slopes_of(torch.full_like(data, 1 / 6), data)
+    for m, s, x in zip(model, sample, f.parameters()):
         torch.testing.assert_close(m + 2e-3 * x, s, rtol=0, atol=1e-5)
 
 
@@ -200,7 +206,8 @@ def test_nodes_are_a_base_measure(alpha, device):
     f = lambda t: torch.stack([values[tuple(x)] for x in t.tolist()])  # noqa: E731
     even = ft.predict(f, alpha, ft.Nodes(points, torch.ones(3, dtype=F64, device=device)))
     torch.testing.assert_close(even.probs, ft.entmax(scores, alpha))
-    torch.testing.assert_close(even.fenchel_young(torch.tensor(2, device=device)), ft.entmax_loss(scores, torch.tensor(2, device=device), alpha))
+    last = torch.tensor(2, device=device)
+    torch.testing.assert_close(even.fenchel_young(last), ft.entmax_loss(scores, last, alpha))
     torch.testing.assert_close(even.covariance_matrix, torch.cov(points.T, aweights=even.probs, correction=0))
     draws = even.sample((7, 2))
     assert draws.shape == (7, 2, 2) and all(tuple(x) in values for x in draws.flatten(0, 1).tolist())
@@ -218,7 +225,8 @@ def test_in_a_box(alpha, device):
     p = predict(lambda t: -((t - mu) @ inverse * (t - mu)).sum(-1) / 2, alpha, SQUARE, device=device)
     exact = ft.MultivariateBetaGaussian(alpha, mu, Sigma)
     assert p.event_shape == (2,) and p.points.shape == (4096, 2)
-    at, error = tensor([[0.0, 0.0], [0.3, -0.2], [1.9, 1.9]], device), {1.0: 1e-4, 1.5: 2e-4, 2.0: 4e-3}[alpha]  # at 1 beyond the box
+    at = tensor([[0.0, 0.0], [0.3, -0.2], [1.9, 1.9]], device)
+    error = {1.0: 1e-4, 1.5: 2e-4, 2.0: 4e-3}[alpha]  # at alpha = 1 what lies beyond the box
     torch.testing.assert_close(p.pdf(at), exact.log_prob(at).exp(), rtol=0, atol=error)
     torch.testing.assert_close(p.mean, mu, rtol=0, atol=error)
     torch.testing.assert_close(p.covariance_matrix, exact.covariance_matrix, rtol=0, atol=error)
@@ -266,7 +274,7 @@ def test_masks_and_float32(device):
         assert number.isfinite()
     exact = predict(lambda t: torch.where(t > 0.5, -torch.inf, -t.square()), 1.5, Interval(0, 1), device=device)
     torch.testing.assert_close(p.mean.double(), exact.mean, rtol=1e-6, atol=0)
-    module = torch.nn.Linear(2, 1).to(device, F64)
+    module = nn.Linear(2, 1).to(device, F64)
     assert ft.predict(lambda t: module(t).squeeze(-1), 1.5, SQUARE, 8, dtype=F64, device=device).mean.dtype == F64
 
 
@@ -277,11 +285,11 @@ def test_masks_and_float32(device):
         (lambda: predict(hills, tensor([1.0, torch.inf])), "alpha must be positive and finite, got inf"),
         (lambda: predict(torch.log, 1.5, Interval(-1, 1)), "f must be finite or -inf, got nan at -0.99"),
         (lambda: predict(lambda t: t - torch.inf, 1.5), "f must be above -inf somewhere, got -inf at all nodes"),
-        (lambda: predict(lambda t: t[1:], 1.5), r"f must give scores of shape \(..., 512\) for 512 points, got torch.float64"),
+        (lambda: predict(lambda t: t[1:], 1.5), r"f must give scores of shape \(..., 512\) for 512 points, got torch"),
         (lambda: predict(hills, 1.5, LINE, 10), "nodes must be a positive multiple of 4, got 10"),
-        (lambda: predict(hills, 1.5, Interval(0, math.inf)), r"domain must be finite, got Interval\(lower=0.0, upper=inf\)"),
-        (lambda: predict(hills, 1.5, ft.Nodes(torch.ones(3), torch.ones(3)), 8), "nodes must not be given for Nodes, got 8"),
-        (lambda: ft.Nodes(torch.ones(3), torch.ones(2)), r"shapes \(n,\) or \(n, d\) and \(n,\), got \(3,\) and \(2,\)"),
+        (lambda: predict(hills, 1.5, Interval(0, math.inf)), r"domain must be finite, got Interval\(lower=0.0,"),
+        (lambda: predict(hills, 1.5, ft.Nodes(torch.ones(3), torch.ones(3)), 8), "nodes must not be given for Nodes"),
+        (lambda: ft.Nodes(torch.ones(3), torch.ones(2)), r"\(n,\) or \(n, d\) and \(n,\), got \(3,\) and \(2,\)"),
         (lambda: predict(hills, 1.5).expectation(lambda t: t[:3]), r"begins with \(512,\), got \(3,\)"),
     ],
 )  # fmt: skip

@@ -11,7 +11,7 @@ from torch.distributions.utils import lazy_property
 
 from .. import Interval
 from ._domain import Domain, Nodes, quadrature
-from ._elliptical import alpha_tensor, _beta_gaussian
+from ._elliptical import _beta_gaussian, alpha_tensor
 from ._entmax import entmax
 from ._entmax_loss import cross_omega, entmax_loss
 from ._rows import Parameter
@@ -32,8 +32,8 @@ def _kind(f: Function, alpha: Parameter) -> tuple[torch.dtype, torch.device]:
 class NumericDensity(Distribution):
     """The density that is predicted for a score, a function of torch: what `predict` gives.
 
-    p(t) = [1 + (alpha - 1) (f(t) - A)]_+^(1 / (alpha - 1)) for the A that gives it mass 1. Everything has derivatives in
-    what f and alpha are made of. Numbers are computed in float64 and rounded to the dtype of f.
+    p(t) = [1 + (alpha - 1) (f(t) - A)]_+^(1 / (alpha - 1)) for the A that gives it mass 1. Everything has derivatives
+    in what f and alpha are made of. Numbers are computed in float64 and rounded to the dtype of f.
 
     f, alpha, domain, nodes, dtype, device and validate_args are those of `predict`.
 
@@ -67,8 +67,8 @@ class NumericDensity(Distribution):
         scores = f(points)
         if scores.shape[-1:] != points.shape[:1] or not scores.is_floating_point():
             raise ValueError(
-                f"fenchel.torch: predict: f must give scores of shape (..., {len(points)}) for {len(points)} points, got "
-                f"{scores.dtype} of shape {tuple(scores.shape)}"
+                f"fenchel.torch: predict: f must give scores of shape (..., {len(points)}) for {len(points)} points, "
+                f"got {scores.dtype} of shape {tuple(scores.shape)}"
             )
         self._dtype = scores.dtype
         orders = alpha_tensor(alpha, scores)
@@ -228,7 +228,7 @@ class NumericDensity(Distribution):
     def covariance_matrix(self) -> torch.Tensor:
         """In space, (..., d, d)."""
         if not self.event_shape:
-            raise NotImplementedError("fenchel.torch: covariance_matrix is for densities in space: on the line, variance")
+            raise NotImplementedError("fenchel.torch: covariance_matrix is for densities in space, got one on the line")
         centred = self._centred()
         return torch.einsum("...n,...ni,...nj->...ij", self._probs, centred, centred).to(self._dtype)
 
@@ -258,8 +258,8 @@ class NumericDensity(Distribution):
     def fenchel_young(self, target: NumericDensity | torch.Tensor) -> torch.Tensor:
         """The Fenchel-Young loss against a distribution on the same nodes: at least 0, and 0 where it is this one.
 
-        It is `cross_omega` in the mean over the target plus Omega of the target. For data on an interval the latter, which
-        does not depend on f, is infinite for alpha >= 1: minimise `cross_omega`.
+        It is `cross_omega` in the mean over the target plus Omega of the target. For data on an interval the latter,
+        which does not depend on f, is infinite for alpha >= 1: minimise `cross_omega`.
 
         Parameters
         ----------
@@ -294,7 +294,7 @@ class NumericDensity(Distribution):
         return found.movedim(-1, 0).reshape(shape).to(self._dtype)
 
     def _cells(self, u: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """For u (*batch, many) in [0, 1] the node before whose end that much lies, one of positive mass, and which share of
+        """For u (*batch, many) in [0, 1] the node up to which that much lies, one of positive mass, and which share of
         its own lies below."""
         total = self._cumulated()
         mass, ends = u * total[..., -1:], total[..., 1:].detach().contiguous()
@@ -331,9 +331,8 @@ class NumericDensity(Distribution):
             if self._rule.edges:
                 sides = torch.unravel_index(node, [len(e) - 1 for e in self._rule.edges])
                 at = torch.rand((*shape, *self.event_shape), dtype=torch.float64, device=self._scores.device)
-                draws = torch.stack(
-                    [torch.lerp(e[k], e[k + 1], at[..., i]) for i, (e, k) in enumerate(zip(self._rule.edges, sides))], -1
-                )
+                cells = enumerate(zip(self._rule.edges, sides))
+                draws = torch.stack([torch.lerp(e[k], e[k + 1], at[..., i]) for i, (e, k) in cells], -1)
             batch = len(self.batch_shape)
             return draws.movedim(batch, 0).reshape(self._extended_shape(outer)).to(self.points.dtype)
 
@@ -350,8 +349,8 @@ def predict(
 ) -> NumericDensity:
     """The density for a score that is a function of torch: the one of largest E_p[f] - Omega_alpha(p) on the domain.
 
-    It is exp(f) / Z for alpha = 1. For alpha > 1 it is 0 where f is low, so that a score with several hills has a support
-    with several pieces.
+    It is exp(f) / Z for alpha = 1. For alpha > 1 it is 0 where f is low, so that a score with several hills has a
+    support with several pieces.
 
     Parameters
     ----------
@@ -364,9 +363,9 @@ def predict(
     domain : Interval, Box or Nodes
         `fenchel.Interval` or `Box`, finite, or points with weights.
     nodes : int, optional
-        How many values f is known by along each side, a multiple of 4: 512 on an Interval and 64 in a Box unless said. For
-        h the distance of nodes, integrals err by O(h^8), and by O(h^(1 + 1/(alpha - 1))) where the support ends inside
-        of the domain: h^2 at alpha = 2, h^3 at alpha = 3/2.
+        How many values f is known by along each side, a multiple of 4: 512 on an Interval and 64 in a Box unless said.
+        For h the distance of nodes, integrals err by O(h^8), and by O(h^(1 + 1/(alpha - 1))) where the support ends
+        inside of the domain: h^2 at alpha = 2, h^3 at alpha = 3/2.
     dtype, device : optional
         Of the nodes: those of f's parameters where it is a module, else torch's.
     validate_args : bool, optional
