@@ -26,12 +26,14 @@ NB_MODULE(_core, m) {
   bind_regularizers(m);
   bind_numeric_density(m);
   bind_line_families(m);
+  bind_location_scale(m);
   bind_beta_gaussian();
   bind_integers(m);
   bind_multivariate_beta_gaussian(m);
   bind_mixture(m);
   bind_any_density(m);
   bind_line_losses();
+  bind_line_derivatives();
   bind_geometry(m);
 
   bind_basis(m);

@@ -20,11 +20,12 @@ from ._basis import (
 from ._composition import compose, compose_vjp
 from ._core import ConvergenceError
 from ._core import version as __version__
+from ._covariance import beta_covariance
 from ._data import batches
 from ._densities import Densities
 from ._distribution import Distribution, EscortDensity, LineDistribution, NumericDistribution
 from ._domain import Domain, Interval, Line
-from ._fit import Fit, fit
+from ._fit import Fit, fit, fit_linear_score
 from ._fusedmax import (
     fusedmax,
     fusedmax_grid,
@@ -51,6 +52,7 @@ from ._geometry import (
 )
 from ._integers import IntegerDistribution, IntegerPrediction, IntegerTable, SparseIntegerGaussian, SparsePoisson
 from ._line import BetaGaussian, BetaLaplace, Triangular, TruncatedGaussian, Uniform
+from ._location_scale import LocationScale
 from ._map_losses import cross_omega, entmax_conjugate, entmax_hessian_product, entmax_loss, escort, negentropy
 from ._maps import (
     entmax,
@@ -66,6 +68,7 @@ from ._mixture import Mixture, MixtureFit, MultivariateMixture, fit_mixture
 from ._predict import NumericDensity, predict
 from ._regularizer import Regularizer, Sobolev, TotalVariation, Tsallis
 from ._ridge import RidgeRegression, ValueFunction, ridge_values
+from ._score import LinearScore
 from ._space import Ellipsoid, MultivariateBetaGaussian
 from ._statistics import AbsoluteMoments, CountHistogram, LineMoments, Moments, RadialMoments, Statistics
 from ._threads import num_threads, set_num_threads
@@ -98,6 +101,8 @@ __all__ = [
     "Line",
     "LineDistribution",
     "LineMoments",
+    "LinearScore",
+    "LocationScale",
     "Mixture",
     "MixtureFit",
     "Moments",
@@ -131,6 +136,7 @@ __all__ = [
     "attend_jvp",
     "attend_vjp",
     "batches",
+    "beta_covariance",
     "compose",
     "compose_vjp",
     "cross_omega",
@@ -144,6 +150,7 @@ __all__ = [
     "entmax_vjp_vjp",
     "escort",
     "fit",
+    "fit_linear_score",
     "fit_mixture",
     "fusedmax",
     "fusedmax_grid",

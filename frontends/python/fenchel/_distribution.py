@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
 from ._arrays import RandomState, Size, doubles, elementwise, integer, reals, seed_from, shape_from, shown
+from ._score import Function, Prediction
 from ._value import Value
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Distribution(Value):
     """The order of the Tsallis entropy in the regularizer, where it is no parameter."""
 
     @classmethod
-    def fit(cls, data: Any, *, weights: npt.ArrayLike | None = None, **fixed: float | str | None) -> Self:
+    def fit(cls, data: Any, *, weights: npt.ArrayLike | None = None, **fixed: float | str | Function | None) -> Self:
         """The member of this family that matches the moments of data: `fenchel.fit`, which says more, without errors.
 
         >>> import fenchel
@@ -151,7 +152,7 @@ class NumericDistribution(Distribution):
         return float(self._core.expectation(func))
 
 
-class LineDistribution(NumericDistribution):
+class LineDistribution(NumericDistribution, Prediction):
     """A distribution of real numbers with a density.
 
     Methods over arrays take anything that NumPy makes an array of and return an array of that shape, or a number
@@ -183,6 +184,20 @@ class LineDistribution(NumericDistribution):
     def escort(self, order: float) -> LineDistribution:
         """The density proportional to pdf(x)^order on the support."""
         return EscortDensity(self, order)
+
+    def expectation_gradient(self, func: Function) -> dict[str, float]:
+        """The derivative of `expect`(func) in each parameter, by its name; func need not be differentiable.
+
+        >>> from fenchel import BetaGaussian
+        >>> round(BetaGaussian(2, mu=3).expectation_gradient(lambda t: t**2)["mu"], 8)
+        6.0
+        """
+        if not callable(func):
+            raise TypeError(f"func must be callable, got {shown(func)}")
+        if not hasattr(self._core, "expectation_gradient"):
+            raise TypeError(f"expectation_gradient: there is none for {type(self).__name__}")
+        gradient: dict[str, float] = self._core.expectation_gradient(func)
+        return gradient
 
     @overload
     def fenchel_young(self, target: LineTarget, return_gradient: Literal[False] = False) -> float: ...
@@ -255,6 +270,9 @@ class Target(LineDistribution):
 
     def _core_loss(self, name: str, target: Any) -> tuple[float, dict[str, float]]:
         raise TypeError(f"{name}: {type(self).__name__} is no prediction of a score, only a target of losses")
+
+    def _of_score(self, name: str) -> NoReturn:
+        raise TypeError(f"{name}: {type(self).__name__} is no prediction of a score")
 
 
 class EscortDensity(Target):

@@ -15,7 +15,9 @@
 #include "fenchel/attention/multivariate_attend.hpp"
 #include "fenchel/attention/multivariate_gaussian_basis.hpp"
 #include "fenchel/attention/polynomial_basis.hpp"
+#include "fenchel/distribution/line/location_scale.hpp"
 #include "fenchel/distribution/line/numeric_density.hpp"
+#include "fenchel/score/linear_score.hpp"
 
 namespace fenchel::python {
 namespace {
@@ -40,6 +42,13 @@ void bind_family(nb::module_& m) {
   bind_pair<P, PolynomialBasis>(m);
   bind_pair<P, FourierBasis>(m);
   bind_pair<P, FunctionBasis>(m);
+}
+
+/// The prediction of a linear score by its parameters.
+template <class Psi>
+void bind_linear_score(nb::module_& m) {
+  m.def("attend_jacobian", [](const Tsallis& omega, const LinearScore& f, const NumericDensity& p,
+                              const Psi& psi) { return attend_jacobian(omega, f, p, psi); });
 }
 
 /// On R^D there are Gaussian functions only, and derivatives by products.
@@ -71,7 +80,12 @@ void bind_attend(nb::module_& m) {
   FENCHEL_LINE_FAMILIES(FENCHEL_BIND)
   FENCHEL_INTEGER_FAMILIES(FENCHEL_BIND)
 #undef FENCHEL_BIND
+  bind_family<LocationScale>(m);
   bind_family<NumericDensity>(m);
+  bind_linear_score<GaussianBasis>(m);
+  bind_linear_score<PolynomialBasis>(m);
+  bind_linear_score<FourierBasis>(m);
+  bind_linear_score<FunctionBasis>(m);
   bind_family<Mixture<BetaGaussian>>(m);
   bind_family<IntegerTable>(m);
   bind_space(m);

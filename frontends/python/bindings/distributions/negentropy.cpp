@@ -1,3 +1,6 @@
+#include <nanobind/eigen/dense.h>
+
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -69,6 +72,12 @@ void bind(nb::module_& m) {
 }  // namespace
 
 void bind_negentropy(nb::module_& m) {
+  m.def("beta_covariance", [](const Input<>& p, double beta, const InputRows& phi, const InputRows& psi) {
+    Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> result(phi.shape(1), psi.shape(1));
+    beta_covariance({p.data(), p.size()}, beta, rows_of(phi), rows_of(psi),
+                    Rows<double>(result.data(), result.rows(), result.cols()));
+    return result;
+  });
   bind<double>(m);
   bind<float>(m);
 }
