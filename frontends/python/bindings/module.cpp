@@ -42,6 +42,7 @@ NB_MODULE(_core, m) {
   bind_ridge(m);
   bind_mixture_em(m);
   bind_composition(m);
+  bind_finite_attention(m);
 
   bind_statistics(m);
   bind_fit(m);

@@ -25,6 +25,7 @@ from ._data import batches
 from ._densities import Densities
 from ._distribution import Distribution, EscortDensity, LineDistribution, NumericDistribution
 from ._domain import Domain, Interval, Line
+from ._finite_attention import key_value_attention, key_value_attention_vjp
 from ._fit import Fit, fit, fit_linear_score
 from ._fusedmax import (
     fusedmax,
@@ -43,6 +44,7 @@ from ._fusedmax import (
 from ._gamma import CappedParabola, CappedTriangular, SmoothParabola, SmoothTriangular
 from ._geometry import (
     AffineMap,
+    FenchelYoungMetric,
     MultivariateAffineMap,
     geodesic,
     geodesic_distance,
@@ -53,7 +55,15 @@ from ._geometry import (
 from ._integers import IntegerDistribution, IntegerPrediction, IntegerTable, SparseIntegerGaussian, SparsePoisson
 from ._line import BetaGaussian, BetaLaplace, Triangular, TruncatedGaussian, Uniform
 from ._location_scale import LocationScale
-from ._map_losses import cross_omega, entmax_conjugate, entmax_hessian_product, entmax_loss, escort, negentropy
+from ._map_losses import (
+    cross_omega,
+    entmax_conjugate,
+    entmax_hessian_product,
+    entmax_loss,
+    entmax_normalizer,
+    escort,
+    negentropy,
+)
 from ._maps import (
     entmax,
     entmax_jvp,
@@ -90,6 +100,7 @@ __all__ = [
     "Domain",
     "Ellipsoid",
     "EscortDensity",
+    "FenchelYoungMetric",
     "Fit",
     "FourierBasis",
     "FunctionBasis",
@@ -145,6 +156,7 @@ __all__ = [
     "entmax_hessian_product",
     "entmax_jvp",
     "entmax_loss",
+    "entmax_normalizer",
     "entmax_threshold",
     "entmax_vjp",
     "entmax_vjp_vjp",
@@ -163,6 +175,8 @@ __all__ = [
     "geodesic",
     "geodesic_distance",
     "grid_positions",
+    "key_value_attention",
+    "key_value_attention_vjp",
     "match_weights",
     "match_weights_vjp",
     "negentropy",

@@ -13,6 +13,7 @@ from ._arrays import FloatArray, doubles, shown
 from ._basis import Basis
 from ._densities import Densities, DensityRows, delivered, kernels
 from ._distribution import Distribution
+from ._mixture import Mixture, MultivariateMixture
 from ._predict import NumericDensity
 from ._regularizer import Tsallis
 from ._rows import Array
@@ -92,7 +93,7 @@ def attend_vjp(p: Distribution | Densities, basis: Basis, cotangent: npt.ArrayLi
     Parameters
     ----------
     p : BetaGaussian, BetaLaplace, CappedTriangular, CappedParabola, SmoothTriangular, SmoothParabola, \
-MultivariateBetaGaussian or Densities
+MultivariateBetaGaussian, Mixture, MultivariateMixture or Densities
     basis : Basis
         For a `MultivariateBetaGaussian` a `MultivariateGaussianBasis`.
     cotangent : array_like, shape (N,), (..., N) for Densities
@@ -102,7 +103,8 @@ MultivariateBetaGaussian or Densities
     dict
         By name: "mu", "sigma2" or "b", and "alpha" or "gamma"; "mu", "Sigma" and "alpha" on R^D and for Densities,
         there one for each density, also where densities share a parameter. That of a matrix Sigma is the symmetric G of
-        dL = Tr(G dSigma).
+        dL = Tr(G dSigma). Those of a mixture have a row for each component, and there is one in its "weights", which is
+        right along directions that keep their sum.
 
     Examples
     --------
@@ -119,6 +121,10 @@ MultivariateBetaGaussian or Densities
     weights = doubles("cotangent", cotangent)
     if weights.shape != (len(basis),):
         raise ValueError(f"attend_vjp: cotangent must have shape ({len(basis)},), got {weights.shape}")
+    if isinstance(p, (Mixture, MultivariateMixture)):
+        parts = [attend_vjp(each, basis, share * weights) for share, each in zip(p.weights, p.components)]
+        by_weight = np.array([attend(each, basis) @ weights for each in p.components])
+        return {"weights": by_weight} | {name: np.stack([part[name] for part in parts]) for name in parts[0]}
     if basis.dimension is None:
         return dict(zip(_names(p), (weights @ _gradient(p, basis)).tolist()))
     return dict(zip(_names(p), _core.attend_vjp(p._core, basis._core, weights)))
@@ -160,12 +166,15 @@ def attend_jvp(
 
 def _moved(p: Distribution, basis: Basis, direction: Mapping[str, npt.ArrayLike]) -> FloatArray:
     _check_differentiable("attend_jvp", p, basis)
-    names = _names(p)
+    mixture = isinstance(p, (Mixture, MultivariateMixture))
+    names = ("weights", *_names(p.components[0])) if mixture else _names(p)
     if not isinstance(direction, Mapping):
         raise TypeError(f"attend_jvp: direction must be a mapping of names to numbers, got {shown(direction)}")
     for name in direction:
         if name not in names:
             raise ValueError(f"attend_jvp: direction must be in {', '.join(names)}, got {name!r}")
+    if isinstance(p, (Mixture, MultivariateMixture)):
+        return _moved_mixture(p, basis, direction)
     dimension = basis.dimension
     shapes = [(), (), ()] if dimension is None else [(dimension,), (dimension, dimension), ()]
     along = [doubles(name, direction.get(name, np.zeros(shape))) for name, shape in zip(names, shapes)]
@@ -177,6 +186,21 @@ def _moved(p: Distribution, basis: Basis, direction: Mapping[str, npt.ArrayLike]
     return np.asarray(_core.attend_jvp(p._core, basis._core, along[0], along[1], float(along[2])))
 
 
+def _moved_mixture(
+    p: Mixture | MultivariateMixture, basis: Basis, direction: Mapping[str, npt.ArrayLike]
+) -> FloatArray:
+    rows = {name: doubles(name, x) for name, x in direction.items()}
+    count = len(p.components)
+    for name, x in rows.items():
+        if x.shape[:1] != (count,):
+            raise ValueError(f"attend_jvp: the direction of {name} must have {count} rows, got shape {x.shape}")
+    shares = rows.pop("weights", np.zeros(count))
+    result = np.zeros(len(basis))
+    for k, (share, each) in enumerate(zip(p.weights, p.components)):
+        result += shares[k] * attend(each, basis) + share * _moved(each, basis, {name: x[k] for name, x in rows.items()})
+    return result
+
+
 def attend_jacobian(p: Distribution, basis: Basis) -> FloatArray:
     """The derivative of attend(p, basis) in the canonical parameters theta of the score of p, alpha or gamma fixed.
 
@@ -186,7 +210,7 @@ def attend_jacobian(p: Distribution, basis: Basis) -> FloatArray:
     Parameters
     ----------
     p, basis
-        As in `attend_vjp`.
+        As in `attend_vjp`, but no mixture.
 
     Returns
     -------
@@ -206,6 +230,8 @@ def attend_jacobian(p: Distribution, basis: Basis) -> FloatArray:
         check_basis("attend_jacobian", basis)
         omega, f, _ = p._triple()
         return np.asarray(basis._stacked(lambda core: _core.attend_jacobian(omega, f, p._core, core)))
+    if isinstance(p, (Mixture, MultivariateMixture)):
+        raise TypeError("attend_jacobian: a mixture is no prediction of a score: see attend_vjp")
     _check_differentiable("attend_jacobian", p, basis)
     return np.asarray(basis._stacked(lambda core: _core.attend_jacobian(p._core, core)))
 
@@ -272,6 +298,8 @@ _DIFFERENTIABLE = (
     _core.SmoothTriangular,
     _core.SmoothParabola,
     _core.MultivariateBetaGaussian,
+    _core.Mixture,
+    _core.MultivariateMixture,
 )
 
 

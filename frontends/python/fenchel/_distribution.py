@@ -124,6 +124,10 @@ class NumericDistribution(Distribution):
         """E[X^order]; NaN or inf where there is none."""
         return float(self._core.moment(integer("order", order, limit=2**12)))
 
+    def central_moment(self, order: int) -> float:
+        """E[(X - mean)^order]; NaN or inf where there is none."""
+        return float(self._core.central_moment(integer("order", order, limit=2**12)))
+
     def entropy(self) -> float:
         """The Shannon entropy, in nats."""
         return float(self._core.entropy())

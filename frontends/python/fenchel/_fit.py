@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -16,7 +17,7 @@ from ._distribution import Distribution
 from ._domain import Domain, Line
 from ._gamma import CappedParabola, CappedTriangular, SmoothParabola, SmoothTriangular
 from ._integers import SparseIntegerGaussian, SparsePoisson
-from ._line import BetaGaussian, BetaLaplace, Triangular, TruncatedGaussian
+from ._line import BetaGaussian, BetaLaplace, Triangular, TruncatedGaussian, Uniform
 from ._location_scale import LocationScale
 from ._predict import NumericDensity
 from ._regularizer import Tsallis
@@ -101,6 +102,7 @@ _FAMILIES: dict[type[Distribution], _Family] = {
     SmoothTriangular: _Family(_core.fit_smooth_triangular, AbsoluteMoments, False, "gamma", 1.0),
     SparseIntegerGaussian: _Family(_core.fit_sparse_integer_gaussian, CountHistogram, True, "alpha", 2.0),
     SparsePoisson: _Family(_core.fit_sparse_poisson, CountHistogram, True, "alpha", 2.0),
+    Uniform: _Family(_core.fit_beta_gaussian, LineMoments, True, None, math.inf),
     Triangular: _Family(_core.fit_beta_laplace, AbsoluteMoments, False, None, 2.0),
     TruncatedGaussian: _Family(_core.fit_truncated_gaussian, None, False, "kappa", None, True),
 }
@@ -144,8 +146,8 @@ def fit(
     """Fit a family of distributions to data, with standard errors.
 
     The result minimises the mean cross-Omega loss over the family, which matches the moments of the data: the mean and
-    the variance for `BetaGaussian`, `CappedParabola`, `SmoothParabola` and `SparseIntegerGaussian`, the mean and the
-    covariance for `MultivariateBetaGaussian`, the mean for `SparsePoisson`, the median and the mean deviation from it
+    the variance for `BetaGaussian`, `Uniform`, `CappedParabola`, `SmoothParabola` and `SparseIntegerGaussian`, the mean
+    and the covariance for `MultivariateBetaGaussian`, the mean for `SparsePoisson`, the median and the mean deviation from it
     for `BetaLaplace`, `Triangular`, `CappedTriangular` and `SmoothTriangular`.
 
     Parameters
@@ -160,8 +162,8 @@ def fit(
     weights : array_like, optional
         One for each row, not negative: a row of weight w counts as w rows.
     **fixed : float, or None or "auto"
-        The parameter that says which members are fitted: ``alpha`` (2 unless given), ``gamma`` (1 unless given) or
-        ``kappa`` (estimated unless given). None and "auto" estimate it: the alpha of `BetaGaussian` and of
+        The parameter that says which members are fitted: ``alpha`` (2 unless given; inf of `BetaGaussian` is
+        `Uniform`), ``gamma`` (1 unless given) or ``kappa`` (estimated unless given). None and "auto" estimate it: the alpha of `BetaGaussian` and of
         `MultivariateBetaGaussian` by the kurtosis, and kappa. `LocationScale` needs its functions ``g`` and ``slope``.
 
     Returns

@@ -161,6 +161,10 @@ class Uniform(BetaGaussian):
         self._ends = reals(lower=lower, upper=upper)
         self._core = _core.BetaGaussian.uniform(*self._ends)
 
+    @classmethod
+    def _of(cls, core: Any) -> Self:
+        return cls(*core.support())
+
     @property
     def lower(self) -> float:
         """Where it begins."""

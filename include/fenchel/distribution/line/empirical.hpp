@@ -35,8 +35,9 @@ class Empirical {
     detail::checked_positive("empirical", "the sum of the weights", total_);
   }
   [[nodiscard]] std::span<const double> values() const noexcept { return values_; }
+  /// Empty where all are 1.
+  [[nodiscard]] std::span<const double> weights() const noexcept { return weights_; }
   [[nodiscard]] double total() const noexcept { return total_; }
-  [[nodiscard]] double weight(std::size_t i) const noexcept { return weights_.empty() ? 1 : weights_[i]; }
 
  private:
   std::span<const double> values_, weights_;
@@ -48,7 +49,8 @@ template <std::invocable<double> F>
 [[nodiscard]] double expectation(const Empirical& q, F&& f) {
   double sum = 0;
   for (std::size_t i = 0; i < q.values().size(); ++i) {
-    if (q.weight(i) != 0) sum += q.weight(i) * f(q.values()[i]);
+    const double weight = q.weights().empty() ? 1 : q.weights()[i];
+    if (weight != 0) sum += weight * f(q.values()[i]);
   }
   return sum / q.total();
 }
