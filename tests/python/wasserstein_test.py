@@ -1,6 +1,7 @@
 """Wasserstein distances, optimal maps, and the two kinds of geodesics."""
 
 import math
+import pickle
 
 import numpy as np
 import pytest

@@ -258,6 +258,27 @@ class LineDistribution(NumericDistribution, Prediction):
         """
         return self._loss("cross_omega", target, return_gradient)
 
+    def fenchel_young_hessian(self, target: LineTarget | None = None) -> Any:
+        """The second derivative of both losses: in the canonical parameters of the score, or, for a target, in all.
+
+        Without a target it is the generalized covariance of order 2 - alpha of the functions that the canonical
+        parameters multiply: see `beta_covariance`. It is the same for every target, a number where there is one such
+        parameter, else a matrix. `TruncatedGaussian`, `LocationScale` and the families of gamma have it for a target: a
+        matrix in the parameters, in the order of the gradient.
+
+        >>> from fenchel import BetaGaussian, CappedParabola
+        >>> BetaGaussian(1, mu=0, sigma2=2).fenchel_young_hessian()
+        array([[2., 0.],
+               [0., 8.]])
+        >>> CappedParabola(1, mu=0, sigma2=2).fenchel_young_hessian([0.5, 1.5]).shape
+        (3, 3)
+        """
+        if target is None:
+            return super().fenchel_young_hessian()
+        if not hasattr(self._core, "fenchel_young_hessian_at"):
+            raise TypeError(f"fenchel_young_hessian: that of {type(self).__name__} is without a target")
+        return np.array(self._core.fenchel_young_hessian_at(line_target(target)))
+
     def _loss(self, name: str, target: LineTarget, return_gradient: bool) -> float | tuple[float, dict[str, float]]:
         value, gradient = self._core_loss(name, line_target(target))
         return (float(value), gradient) if return_gradient else float(value)

@@ -78,7 +78,9 @@ class Prediction:
 
     Derivatives are in the canonical parameters theta of the score, at a fixed regularizer: (mu / sigma2,
     -1 / (2 sigma2)) of a quadratic score, and on R^N (Sigma^-1 mu, -Sigma^-1 / 2); -1 / b at fixed mu of an absolute
-    one; log(mu) of `SparsePoisson`; theta of a `LinearScore`. A family that has no such function raises a TypeError.
+    one; log(mu) of `SparsePoisson`; theta of a `LinearScore`. Those of A are in the parameters themselves where the
+    family is not of Tsallis with such a score: the gradient is then a dict, and the Hessian has its order. A family that
+    has no such function raises a TypeError.
     """
 
     __slots__ = ()

@@ -42,8 +42,8 @@ void bind_geometry(nb::module_& m) {
       .def_prop_ro("constant", &FenchelYoungMetric::constant)
       .def("tensor", &FenchelYoungMetric::tensor)
       .def("curvature", &FenchelYoungMetric::curvature)
-      .def("vertical_distance",
-           [](const FenchelYoungMetric& metric, double a, double b) { return vertical_distance(metric, a, b); })
+      .def("vertical_distance", [](const FenchelYoungMetric& metric, double a,
+                                   double b) { return vertical_distance(metric, a, b); })
       .def("geodesic_of_diracs", [](const FenchelYoungMetric& metric, double a, double b, double s) {
         const HalfPlanePoint at = geodesic_of_diracs(metric, a, b).at(s);
         return Line(metric.alpha(), at.mu, at.sigma * at.sigma);

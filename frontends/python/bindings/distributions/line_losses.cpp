@@ -1,4 +1,5 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
 
 #include <concepts>
 
@@ -43,6 +44,14 @@ void bind_losses_of(nb::class_<P>& family, const Omega& omega) {
     return to_python(
         without_gil<P, From>([&] { return cross_omega(omega(p), score(p), Line(), as_target(q)); }));
   });
+  if constexpr (requires(const P& p, const From& q) {
+                  fenchel_young_hessian(omega(p), score(p), Line(), as_target(q));
+                }) {
+    family.def("fenchel_young_hessian_at", [omega](const P& p, const From& q) {
+      return without_gil<P, From>(
+          [&] { return fenchel_young_hessian(omega(p), score(p), Line(), as_target(q)); });
+    });
+  }
 }
 
 template <class P, class Omega>

@@ -8,14 +8,19 @@
 
 #include <utility>
 
+#include "bindings/distributions/loss.hpp"
 #include "bindings/gil.hpp"
 #include "fenchel/distribution/euclidean/multivariate_beta_gaussian.hpp"
 
 namespace fenchel::python {
 
+/// Derivatives in parameters with names have them.
 template <class T>
-[[nodiscard]] T to_result(T value) {
-  return value;
+[[nodiscard]] auto to_result(T value) {
+  if constexpr (requires { value.mu; })
+    return named_gradient(value);
+  else
+    return value;
 }
 [[nodiscard]] inline auto to_result(CanonicalParameters theta) {
   return std::pair(std::move(theta.linear), std::move(theta.quadratic));

@@ -62,7 +62,7 @@ template <class Omega, class Score, class Domain>
                                                 std::copy(numbers.begin(), numbers.end(), gradient.begin());
                                                 return loss.value;
                                               });
-  Numbers numbers;
+  Numbers numbers{};
   std::copy(found.gradient.begin(), found.gradient.end(), numbers.begin());
   return MeanLoss<Gradient>{found.value, std::bit_cast<Gradient>(numbers), found.weight};
 }
