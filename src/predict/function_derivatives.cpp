@@ -4,7 +4,7 @@
 #include "distribution/line/power_integral.hpp"
 #include "fenchel/predict/function.hpp"
 
-/// Derivatives of the normalizer A for linear families [SCD22, Section 4.2; docs/math.md 2, E15].
+/// Derivatives of the normalizer A, the second for linear families [SCD22, Section 4.2; docs/math.md 2, E15].
 namespace fenchel::detail {
 
 namespace {
@@ -14,11 +14,12 @@ double edge_exponent(const Tsallis& omega) { return omega.alpha() > 1 ? 1 / (ome
 
 }  // namespace
 
-std::vector<double> normalizer_gradient(const Tsallis& omega, const LinearScore& f, const Interval& domain) {
+std::vector<double> normalizer_gradient(const Tsallis& omega, const std::function<double(double)>& f,
+                                        Callables slopes, const Interval& domain) {
   const NumericDensity p = predict_numeric(omega, f, domain, kNumericAccuracy).density;
   const auto logarithm = [&p](double t) { return log_pdf(p, t); };
   return PowerIntegral(logarithm, p.support(), p.modes(), 2 - omega.alpha(), edge_exponent(omega))
-      .means(f.phi());
+      .means(slopes);
 }
 
 Eigen::MatrixXd normalizer_hessian(const Tsallis& omega, const LinearScore& f, const Interval& domain) {

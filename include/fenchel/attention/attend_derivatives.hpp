@@ -18,7 +18,7 @@
 #include "fenchel/distribution/line/smooth_parabola.hpp"
 #include "fenchel/distribution/line/smooth_triangular.hpp"
 #include "fenchel/regularizer/tsallis.hpp"
-#include "fenchel/score/linear_score.hpp"
+#include "fenchel/score/parametric_score.hpp"
 
 /// Derivatives of attention on the line, for the families with an expectation_gradient: BetaGaussian,
 /// BetaLaplace, CappedParabola, CappedTriangular, SmoothParabola, SmoothTriangular. All depend on their
@@ -97,14 +97,14 @@ requires requires(const P& p) { p.b(); }
 [[nodiscard]] Eigen::MatrixXd attend_jacobian(const P& p, const Psi& psi) {
   return p.b() * p.b() * detail::attend_gradient(p, psi).col(1);
 }
-/// dr / dtheta, N x M, of p = predict(omega, f, Line{}) for any linear score: the transpose of
-/// cov_{p,2-alpha}(phi, psi), over the temperature.
-template <LineDistribution P, LineBasis Psi>
-[[nodiscard]] Eigen::MatrixXd attend_jacobian(const Tsallis& omega, const LinearScore& f, const P& p,
+/// dr / dtheta, N x M, of p = predict(omega, f, Line{}) for any linear or parametric score: the
+/// transpose of cov_{p,2-alpha}(df / dtheta, psi), over the temperature.
+template <DifferentiableScore Score, LineDistribution P, LineBasis Psi>
+[[nodiscard]] Eigen::MatrixXd attend_jacobian(const Tsallis& omega, const Score& f, const P& p,
                                               const Psi& psi) {
   std::vector<std::function<double(double)>> functions;
   for (index_t j = 0; j < psi.size(); ++j) functions.push_back(line_function(psi, j).value);
-  return beta_covariance(p, 2 - omega.alpha(), f.phi(), functions).transpose() / omega.temperature();
+  return beta_covariance(p, 2 - omega.alpha(), f.gradient(), functions).transpose() / omega.temperature();
 }
 
 }  // namespace fenchel
