@@ -14,6 +14,7 @@ from fenchel import (
     Interval,
     LinearScore,
     MultivariateBetaGaussian,
+    ParametricScore,
     SparseIntegerGaussian,
     SparsePoisson,
     Tsallis,
@@ -237,9 +238,54 @@ def test_loss_of_a_linear_score(omega):
     np.testing.assert_allclose(gradient, expected, atol=2e-5)
 
 
-def test_attention_of_a_linear_score():
+def shifted(t, theta):
+    return -math.cosh(theta[1] * (t - theta[0]))
+
+
+def by_shift(t, theta):
+    return theta[1] * math.sinh(theta[1] * (t - theta[0]))
+
+
+def by_factor(t, theta):
+    return -(t - theta[0]) * math.sinh(theta[1] * (t - theta[0]))
+
+
+def parametric(theta):
+    return ParametricScore(theta, shifted, [by_shift, by_factor])
+
+
+@pytest.mark.parametrize("omega", [Tsallis(1.5, 0.7), fenchel.TotalVariation(0.2), fenchel.Sobolev(0.2)],
+                         ids=lambda o: type(o).__name__)
+def test_loss_of_a_parametric_score(omega):
+    theta, target = np.array([0.3, 0.8]), fenchel.Triangular(0.2, 1.1)
+
+    def loss(theta):
+        return predict(omega, parametric(theta), Interval(-4, 4)).cross_omega(target)
+
+    gradient = predict(omega, parametric(theta), Interval(-4, 4)).cross_omega(target, return_gradient=True)[1]["theta"]
+    np.testing.assert_allclose(gradient, [difference(loss, theta, e, 1e-3) for e in np.eye(2)], atol=2e-5)
+
+
+def test_parametric_score():
+    f = parametric([0.3, 0.8])
+    assert f(1.0) == shifted(1.0, [0.3, 0.8]) and pickle.loads(pickle.dumps(f)) == f
+    p = predict(Tsallis(1.5), f)
+    close(p.pdf([0.0, 0.5]), predict(Tsallis(1.5), lambda t: f(t)).pdf([0.0, 0.5]))
+    escort = p.escort(0.5)
+    slopes = [lambda t: by_shift(t, f.theta), lambda t: by_factor(t, f.theta)]
+    np.testing.assert_allclose(p.normalizer_gradient(), [escort.expect(slope) for slope in slopes], atol=1e-8)
+    with pytest.raises(TypeError, match="fenchel_young_hessian: f must be a LinearScore"):
+        p.fenchel_young_hessian()
+    with pytest.raises(ValueError, match="theta must have one entry for each entry of gradient, got 1"):
+        ParametricScore([1.0], shifted, [by_shift, by_factor])
+    with pytest.raises(TypeError, match="gradient must be callable, got 2"):
+        ParametricScore([1.0], shifted, [2])
+
+
+@pytest.mark.parametrize("score", [lambda x: LinearScore(x, [bump, quartic]), parametric], ids=["linear", "parametric"])
+def test_attention_of_a_score_with_parameters(score):
     def density(theta):
-        return predict(Tsallis(1.5, 0.7), LinearScore(theta, [bump, quartic]))
+        return predict(Tsallis(1.5, 0.7), score(theta))
 
     theta = np.array([1.0, 0.8])
     for basis in (fenchel.PolynomialBasis(2), fenchel.GaussianBasis([0.0, 0.5], 0.3)):
@@ -287,3 +333,53 @@ def test_errors_of_the_fit():
         fenchel.fit_linear_score(2, [lambda t: 1 / 0], [0.5, 0.6], Interval(0, 1))
     with pytest.raises(TypeError, match="phi must return a real number, got None"):
         fenchel.fit_linear_score(2, [lambda t: None], [0.5, 0.6], Interval(0, 1))
+
+
+SAMPLE = np.random.default_rng(5).normal(0.3, 0.8, 40)
+MEMBERS = [
+    fenchel.TruncatedGaussian(3, 0.2, 0.7),
+    fenchel.LocationScale(lambda t: t**4 / 4, lambda t: t**3, 0.2, 1.3),
+    fenchel.CappedParabola(0.4, 0.2, 1.3),
+    fenchel.CappedTriangular(0.4, 0.2, 1.3),
+    fenchel.SmoothParabola(0.4, 0.2, 1.3),
+    fenchel.SmoothTriangular(0.4, 0.2, 1.3),
+]
+every_member = pytest.mark.parametrize("p", MEMBERS, ids=lambda p: type(p).__name__)
+
+
+def moved(p, name, h):
+    parameters = dict(zip(p._parameters, p._values()))
+    return type(p)(**(parameters | {name: parameters[name] + h}))
+
+
+@every_member
+def test_derivatives_of_the_normalizer_in_parameters(p):
+    gradient, h = p.normalizer_gradient(), 1e-5
+    assert list(gradient) == [name for name in ("kappa", "mu", "sigma2", "b", "sigma", "gamma") if hasattr(p, name)]
+    hessian = p.normalizer_hessian()
+    for k, name in enumerate(gradient):
+        above, below = moved(p, name, h), moved(p, name, -h)
+        assert abs(gradient[name] - (above.normalizer() - below.normalizer()) / (2 * h)) < 1e-7
+        slopes = [(above.normalizer_gradient()[other] - below.normalizer_gradient()[other]) / (2 * h) for other in gradient]
+        np.testing.assert_allclose(hessian[k], slopes, atol=2e-6)
+
+
+@every_member
+@pytest.mark.parametrize("target", [fenchel.BetaGaussian(1.5, 0.6, 0.4), SAMPLE], ids=["density", "sample"])
+def test_hessian_of_the_losses_for_a_target(p, target):
+    hessian, h = p.fenchel_young_hessian(target), 1e-5
+    _, gradient = p.cross_omega(target, return_gradient=True)
+    for k, name in enumerate(gradient):
+        if name == "mu" and hasattr(p, "b") and target is SAMPLE:
+            continue  # a kink at every value
+        above, below = (moved(p, name, step).cross_omega(target, return_gradient=True)[1] for step in (h, -h))
+        np.testing.assert_allclose(hessian[k], [(above[n] - below[n]) / (2 * h) for n in gradient], atol=2e-6)
+
+
+def test_hessians_without_a_target():
+    for p in MEMBERS[2:]:
+        assert np.shape(p.fenchel_young_hessian()) == ((2, 2) if hasattr(p, "sigma2") else ())
+    with pytest.raises(TypeError, match="fenchel_young_hessian: there is none for TruncatedGaussian"):
+        MEMBERS[0].fenchel_young_hessian()
+    with pytest.raises(TypeError, match="that of BetaGaussian is without a target"):
+        BetaGaussian().fenchel_young_hessian(SAMPLE)

@@ -78,7 +78,7 @@ from ._mixture import Mixture, MixtureFit, MultivariateMixture, fit_mixture
 from ._predict import NumericDensity, predict
 from ._regularizer import Regularizer, Sobolev, TotalVariation, Tsallis
 from ._ridge import RidgeRegression, ValueFunction, ridge_values
-from ._score import LinearScore
+from ._score import LinearScore, ParametricScore
 from ._space import Ellipsoid, MultivariateBetaGaussian
 from ._statistics import AbsoluteMoments, CountHistogram, LineMoments, Moments, RadialMoments, Statistics
 from ._threads import num_threads, set_num_threads
@@ -123,6 +123,7 @@ __all__ = [
     "MultivariateMixture",
     "NumericDensity",
     "NumericDistribution",
+    "ParametricScore",
     "PolynomialBasis",
     "RadialMoments",
     "Regularizer",

@@ -17,7 +17,7 @@ from ._mixture import Mixture, MultivariateMixture
 from ._predict import NumericDensity
 from ._regularizer import Tsallis
 from ._rows import Array
-from ._score import LinearScore
+from ._score import DifferentiableScore
 
 
 def attend(
@@ -217,7 +217,7 @@ def attend_jacobian(p: Distribution, basis: Basis) -> FloatArray:
     ndarray, shape (N, M)
         A row for each function. The columns are those of theta = (mu / sigma2, -1 / (2 sigma2)) for quadratic scores,
         theta = -1 / b at fixed mu for absolute ones, and (Sigma^-1 mu, vec(-Sigma^-1 / 2)), D + D^2 numbers, on R^D. A
-        `NumericDensity` of Tsallis has them for a `LinearScore`.
+        `NumericDensity` of Tsallis has them for a `LinearScore` or a `ParametricScore`.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def attend_jacobian(p: Distribution, basis: Basis) -> FloatArray:
     array([[0., 0.],
            [1., 6.]])
     """
-    if isinstance(p, NumericDensity) and isinstance(p.f, LinearScore) and isinstance(p.regularizer, Tsallis):
+    if isinstance(p, NumericDensity) and isinstance(p.f, DifferentiableScore) and isinstance(p.regularizer, Tsallis):
         check_basis("attend_jacobian", basis)
         omega, f, _ = p._triple()
         return np.asarray(basis._stacked(lambda core: _core.attend_jacobian(omega, f, p._core, core)))

@@ -12,7 +12,7 @@ from ._arrays import shown
 from ._distribution import LineDistribution
 from ._domain import Domain, Line
 from ._regularizer import Regularizer, Tsallis
-from ._score import LinearScore
+from ._score import DifferentiableScore, LinearScore
 
 _LINE = Line()
 
@@ -78,13 +78,14 @@ class NumericDensity(LineDistribution):
         function = getattr(self._core, name, None)
         if function is None or not (name == "conjugate" or isinstance(self._regularizer, Tsallis)):
             raise TypeError(f"{name}: there is none for the prediction of {self._regularizer!r}")
-        if name not in ("conjugate", "normalizer") and not isinstance(self._f, LinearScore):
+        wanted = DifferentiableScore if name == "normalizer_gradient" else LinearScore
+        if name not in ("conjugate", "normalizer") and not isinstance(self._f, wanted):
             raise TypeError(f"{name}: f must be a LinearScore, which has parameters, got {shown(self._f)}")
         return function(*self._triple())
 
     def _triple(self) -> tuple[Any, Any, Any]:
         """Regularizer, score and domain as C++ takes them."""
-        score = self._f._core if isinstance(self._f, LinearScore) else self._f
+        score = self._f._core if isinstance(self._f, DifferentiableScore) else self._f
         return self._regularizer._core, score, self._domain._core
 
 
@@ -96,7 +97,7 @@ def predict(regularizer: Regularizer, f: Callable[[float], float], domain: Domai
     regularizer : Tsallis, TotalVariation or Sobolev
         Omega. ``Tsallis(1)`` gives exp(f) / Z, a larger alpha a density that is 0 where f is low, to a relative 1e-10;
         ``TotalVariation(gamma)`` one with plateaus, and ``Sobolev(gamma)`` one without corners, to 1e-8 of the peak.
-    f : callable or LinearScore
+    f : callable, LinearScore or ParametricScore
         The score, float -> float; -inf where the density must be 0. It is looked at on a grid that grows from 0 on the
         line and is even on an interval: a bump that is narrower may be missed.
     domain : Line or Interval

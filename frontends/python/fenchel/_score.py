@@ -13,9 +13,10 @@ from ._arrays import FloatArray, reals, shown, vector
 from ._value import Value
 
 Function = Callable[[float], float]
+ThetaFunction = Callable[[float, FloatArray], float]
 
 
-def function_list(name: str, functions: Function | Sequence[Function]) -> list[Function]:
+def function_list(name: str, functions: Any) -> list[Any]:
     """One function or several, as a list."""
     several = [functions] if callable(functions) else functions
     try:
@@ -28,7 +29,16 @@ def function_list(name: str, functions: Function | Sequence[Function]) -> list[F
     return found
 
 
-class LinearScore(Value):
+class DifferentiableScore(Value):
+    """A score with parameters theta."""
+
+    __slots__ = ()
+
+    def __call__(self, t: float) -> float:
+        raise NotImplementedError
+
+
+class LinearScore(DifferentiableScore):
     """The score sum_i theta[i] phi[i](t): a linear family with any functions phi, for `predict`.
 
     Losses of such a prediction have a derivative in theta, and a Hessian: see `NumericDensity.fenchel_young_hessian`.
@@ -71,6 +81,64 @@ class LinearScore(Value):
 
     def __call__(self, t: float) -> float:
         return float(self._core.value(*reals(t=t)))
+
+
+class ParametricScore(DifferentiableScore):
+    """The score f(t, theta) of parameters that need not enter linearly, with its gradient, for `predict`.
+
+    Losses of such a prediction, and `attend_jacobian`, have a derivative in theta. The gradient is taken on trust.
+
+    Parameters
+    ----------
+    theta : array_like, shape (M,)
+        Finite.
+    f : callable
+        float and array -> float.
+    gradient : sequence of M callables
+        The derivatives of f in each theta: each float and array -> float.
+
+    Examples
+    --------
+    >>> import math
+    >>> from fenchel import ParametricScore, Tsallis, predict
+    >>> f = ParametricScore(
+    ...     [0.5], lambda t, theta: -math.cosh(t - theta[0]), [lambda t, theta: math.sinh(t - theta[0])]
+    ... )
+    >>> p = predict(Tsallis(2), f)
+    >>> loss, gradient = p.cross_omega([0.7], return_gradient=True)
+    >>> gradient["theta"].round(4)
+    array([-0.2013])
+    """
+
+    __slots__ = ("_f", "_gradient", "_theta")
+    _parameters = ("theta", "f", "gradient")
+
+    def __init__(self, theta: npt.ArrayLike, f: ThetaFunction, gradient: Sequence[ThetaFunction]) -> None:
+        if not callable(f):
+            raise TypeError(f"f must be callable, got {shown(f)}")
+        at = vector("theta", theta).copy()
+        at.flags.writeable = False
+        self._theta, self._f, self._gradient = at, f, tuple(function_list("gradient", gradient))
+        slopes = [lambda t, slope=slope: slope(t, at) for slope in self._gradient]
+        self._core = _core.ParametricScore(at.tolist(), lambda t: f(t, at), slopes)
+
+    @property
+    def theta(self) -> FloatArray:
+        """The parameters."""
+        return self._theta
+
+    @property
+    def f(self) -> ThetaFunction:
+        """The score as a function of t and theta."""
+        return self._f
+
+    @property
+    def gradient(self) -> tuple[ThetaFunction, ...]:
+        """Its derivatives."""
+        return self._gradient
+
+    def __call__(self, t: float) -> float:
+        return float(self._f(*reals(t=t), self._theta))
 
 
 class Prediction:

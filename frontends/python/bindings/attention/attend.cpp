@@ -2,7 +2,9 @@
 #include <nanobind/stl/tuple.h>
 
 #include <Eigen/Core>
+#include <concepts>
 #include <tuple>
+#include <type_traits>
 
 #include "bindings/bindings.hpp"
 #include "bindings/distributions/families.hpp"
@@ -18,6 +20,7 @@
 #include "fenchel/distribution/line/location_scale.hpp"
 #include "fenchel/distribution/line/numeric_density.hpp"
 #include "fenchel/score/linear_score.hpp"
+#include "fenchel/score/parametric_score.hpp"
 
 namespace fenchel::python {
 namespace {
@@ -26,7 +29,7 @@ template <class P, class Psi>
 void bind_pair(nb::module_& m) {
   m.def("attend",
         [](const P& p, const Psi& psi) { return without_gil<P, Psi>([&] { return attend(p, psi); }); });
-  if constexpr (detail::DifferentiableExpectation<P>) {
+  if constexpr (detail::DifferentiableExpectation<P> && !std::same_as<P, LocationScale>) {
     m.def("attend_jacobian", [](const P& p, const Psi& psi) {
       return without_gil<P, Psi>([&] { return attend_jacobian(p, psi); });
     });
@@ -44,11 +47,17 @@ void bind_family(nb::module_& m) {
   bind_pair<P, FunctionBasis>(m);
 }
 
-/// The prediction of a linear score by its parameters.
-template <class Psi>
-void bind_linear_score(nb::module_& m) {
-  m.def("attend_jacobian", [](const Tsallis& omega, const LinearScore& f, const NumericDensity& p,
-                              const Psi& psi) { return attend_jacobian(omega, f, p, psi); });
+/// The prediction of a score by its parameters.
+template <class Score>
+void bind_score(nb::module_& m) {
+  const auto bind = [&m]<class Psi>(std::type_identity<Psi>) {
+    m.def("attend_jacobian", [](const Tsallis& omega, const Score& f, const NumericDensity& p,
+                                const Psi& psi) { return attend_jacobian(omega, f, p, psi); });
+  };
+  bind(std::type_identity<GaussianBasis>());
+  bind(std::type_identity<PolynomialBasis>());
+  bind(std::type_identity<FourierBasis>());
+  bind(std::type_identity<FunctionBasis>());
 }
 
 /// On R^D there are Gaussian functions only, and derivatives by products.
@@ -82,10 +91,8 @@ void bind_attend(nb::module_& m) {
 #undef FENCHEL_BIND
   bind_family<LocationScale>(m);
   bind_family<NumericDensity>(m);
-  bind_linear_score<GaussianBasis>(m);
-  bind_linear_score<PolynomialBasis>(m);
-  bind_linear_score<FourierBasis>(m);
-  bind_linear_score<FunctionBasis>(m);
+  bind_score<LinearScore>(m);
+  bind_score<ParametricScore>(m);
   bind_family<Mixture<BetaGaussian>>(m);
   bind_family<IntegerTable>(m);
   bind_space(m);

@@ -64,6 +64,9 @@ void bind_line_derivatives() {
   bind_function_scores<Tsallis, LinearScore>();
   bind_function_scores<TotalVariation, LinearScore>();
   bind_function_scores<Sobolev, LinearScore>();
+  bind_function_scores<Tsallis, ParametricScore>();
+  bind_function_scores<TotalVariation, ParametricScore>();
+  bind_function_scores<Sobolev, ParametricScore>();
   bind_function_scores<Tsallis, Function>();
   bind_function_scores<TotalVariation, Function>();
   bind_function_scores<Sobolev, Function>();

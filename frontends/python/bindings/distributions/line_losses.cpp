@@ -24,6 +24,7 @@
 #include "fenchel/loss/total_variation.hpp"
 #include "fenchel/loss/total_variation_function.hpp"
 #include "fenchel/score/linear_score.hpp"
+#include "fenchel/score/parametric_score.hpp"
 
 namespace fenchel::python {
 namespace {
@@ -97,6 +98,9 @@ void bind_line_losses() {
   bind_function_losses<Tsallis, LinearScore>();
   bind_function_losses<TotalVariation, LinearScore>();
   bind_function_losses<Sobolev, LinearScore>();
+  bind_function_losses<Tsallis, ParametricScore>();
+  bind_function_losses<TotalVariation, ParametricScore>();
+  bind_function_losses<Sobolev, ParametricScore>();
 }
 
 }  // namespace fenchel::python

@@ -3,6 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <new>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "fenchel/predict/sobolev_function.hpp"
 #include "fenchel/predict/total_variation_function.hpp"
 #include "fenchel/score/linear_score.hpp"
+#include "fenchel/score/parametric_score.hpp"
 
 namespace fenchel::python {
 namespace {
@@ -43,12 +45,27 @@ void bind_numeric_density(nb::module_& m) {
            })
       .def("theta", [](const LinearScore& f) { return copy_to_array(f.theta()); })
       .def("value", [](const LinearScore& f, double t) { return f(t); });
+  // Of functions of t alone: Python has put theta into them.
+  nb::class_<ParametricScore>(m, "ParametricScore", nb::dynamic_attr())
+      .def("__init__", [](nb::pointer_and_handle<ParametricScore> self, std::vector<double> theta,
+                          const Function& f, const FunctionList& gradient) {
+        std::vector<ParametricScore::Function> slopes;
+        for (const auto& slope : python_functions("gradient", gradient))
+          slopes.emplace_back([slope](double t, std::span<const double>) { return slope(t); });
+        const PythonFunction value("f", f);
+        new (self.p) ParametricScore(
+            std::move(theta), [value](double t, std::span<const double>) { return value(t); },
+            std::move(slopes));
+        self.h.attr("f") = f;
+        self.h.attr("gradient") = gradient;
+      });
   const auto bind = [&family]<class Score>(std::type_identity<Score>) {
     bind_prediction<Tsallis, Score>(family);
     bind_prediction<TotalVariation, Score>(family);
     bind_prediction<Sobolev, Score>(family);
   };
   bind(std::type_identity<LinearScore>());
+  bind(std::type_identity<ParametricScore>());
   bind(std::type_identity<Function>());
 }
 
