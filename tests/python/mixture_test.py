@@ -78,7 +78,7 @@ def test_errors_of_derivatives():
         fenchel.attend_jvp(P, LINE, {"mu": [1.0, 2.0]})
     with pytest.raises(ValueError, match="direction must be in weights, mu, sigma2, alpha, got 'Sigma'"):
         fenchel.attend_jvp(P, LINE, {"Sigma": [1.0, 2.0, 3.0]})
-    with pytest.raises(TypeError, match="attend_jacobian: a mixture is no prediction of a score"):
+    with pytest.raises(TypeError, match="attend_jacobian: Mixture has no canonical parameters"):
         fenchel.attend_jacobian(P, LINE)
 
 

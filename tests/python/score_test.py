@@ -290,7 +290,13 @@ def test_attention_of_a_score_with_parameters(score):
     theta = np.array([1.0, 0.8])
     for basis in (fenchel.PolynomialBasis(2), fenchel.GaussianBasis([0.0, 0.5], 0.3)):
         expected = [difference(lambda x: fenchel.attend(density(x), basis), theta, e) for e in np.eye(2)]
-        np.testing.assert_allclose(fenchel.attend_jacobian(density(theta), basis).T, expected, atol=1e-7)
+        jacobian = fenchel.attend_jacobian(density(theta), basis)
+        np.testing.assert_allclose(jacobian.T, expected, atol=1e-7)
+        cotangent = np.arange(len(basis)) + 1.0
+        close(fenchel.attend_vjp(density(theta), basis, cotangent)["theta"], cotangent @ jacobian)
+        close(fenchel.attend_jvp(density(theta), basis, {"theta": [2.0, -1.0]}), jacobian @ [2.0, -1.0])
+    with pytest.raises(ValueError, match=r"the direction of theta must have shape \(2,\), got \(1,\)"):
+        fenchel.attend_jvp(density(theta), basis, {"theta": [2.0]})
 
 
 def test_fit_of_a_linear_score():
@@ -383,3 +389,18 @@ def test_hessians_without_a_target():
         MEMBERS[0].fenchel_young_hessian()
     with pytest.raises(TypeError, match="that of BetaGaussian is without a target"):
         BetaGaussian().fenchel_young_hessian(SAMPLE)
+
+
+@every_member
+def test_derivatives_of_attention(p):
+    basis, h = fenchel.GaussianBasis([0.0, 0.5], 0.3), 1e-5
+    cotangent = np.array([1.0, -0.7])
+    gradient = fenchel.attend_vjp(p, basis, cotangent)
+    assert set(gradient) == {name for name in p._parameters if name not in ("g", "slope")}
+    for name, slope in gradient.items():
+        by_difference = (fenchel.attend(moved(p, name, h), basis) - fenchel.attend(moved(p, name, -h), basis)) / (2 * h)
+        np.testing.assert_allclose(fenchel.attend_jvp(p, basis, {name: 1.0}), by_difference, atol=1e-7)
+        assert abs(slope - cotangent @ by_difference) < 1e-7
+    if isinstance(p, (fenchel.TruncatedGaussian, fenchel.LocationScale)):
+        with pytest.raises(TypeError, match="attend_jacobian: .* has no canonical parameters"):
+            fenchel.attend_jacobian(p, basis)

@@ -13,6 +13,8 @@ from ._arrays import FloatArray, doubles, shown
 from ._basis import Basis
 from ._densities import Densities, DensityRows, delivered, kernels
 from ._distribution import Distribution
+from ._line import TruncatedGaussian
+from ._location_scale import LocationScale
 from ._mixture import Mixture, MultivariateMixture
 from ._predict import NumericDensity
 from ._regularizer import Tsallis
@@ -92,8 +94,9 @@ def attend_vjp(p: Distribution | Densities, basis: Basis, cotangent: npt.ArrayLi
 
     Parameters
     ----------
-    p : BetaGaussian, BetaLaplace, CappedTriangular, CappedParabola, SmoothTriangular, SmoothParabola, \
-MultivariateBetaGaussian, Mixture, MultivariateMixture or Densities
+    p : Distribution or Densities
+        On the line a family, a `Mixture` of beta-Gaussians, or the prediction of Tsallis for a `LinearScore` or a
+        `ParametricScore`; a `MultivariateBetaGaussian` or a `MultivariateMixture`.
     basis : Basis
         For a `MultivariateBetaGaussian` a `MultivariateGaussianBasis`.
     cotangent : array_like, shape (N,), (..., N) for Densities
@@ -101,7 +104,8 @@ MultivariateBetaGaussian, Mixture, MultivariateMixture or Densities
     Returns
     -------
     dict
-        By name: "mu", "sigma2" or "b", and "alpha" or "gamma"; "mu", "Sigma" and "alpha" on R^D and for Densities,
+        By name: "mu", "sigma2", "b" or "sigma", "alpha", "gamma" or "kappa", and "theta" of a score; "mu", "Sigma" and
+        "alpha" on R^D and for Densities,
         there one for each density, also where densities share a parameter. That of a matrix Sigma is the symmetric G of
         dL = Tr(G dSigma). Those of a mixture have a row for each component, and there is one in its "weights", which is
         right along directions that keep their sum.
@@ -125,6 +129,8 @@ MultivariateBetaGaussian, Mixture, MultivariateMixture or Densities
         parts = [attend_vjp(each, basis, share * weights) for share, each in zip(p.weights, p.components)]
         by_weight = np.array([attend(each, basis) @ weights for each in p.components])
         return {"weights": by_weight} | {name: np.stack([part[name] for part in parts]) for name in parts[0]}
+    if isinstance(p, NumericDensity):
+        return {"theta": weights @ attend_jacobian(p, basis)}
     if basis.dimension is None:
         return dict(zip(_names(p), (weights @ _gradient(p, basis)).tolist()))
     return dict(zip(_names(p), _core.attend_vjp(p._core, basis._core, weights)))
@@ -175,6 +181,12 @@ def _moved(p: Distribution, basis: Basis, direction: Mapping[str, npt.ArrayLike]
             raise ValueError(f"attend_jvp: direction must be in {', '.join(names)}, got {name!r}")
     if isinstance(p, (Mixture, MultivariateMixture)):
         return _moved_mixture(p, basis, direction)
+    if isinstance(p, NumericDensity):
+        jacobian = attend_jacobian(p, basis)
+        theta = doubles("theta", direction.get("theta", np.zeros(jacobian.shape[1])))
+        if theta.shape != jacobian.shape[1:]:
+            raise ValueError(f"attend_jvp: the direction of theta must have shape {jacobian.shape[1:]}, got {theta.shape}")
+        return np.asarray(jacobian @ theta)
     dimension = basis.dimension
     shapes = [(), (), ()] if dimension is None else [(dimension,), (dimension, dimension), ()]
     along = [doubles(name, direction.get(name, np.zeros(shape))) for name, shape in zip(names, shapes)]
@@ -210,14 +222,13 @@ def attend_jacobian(p: Distribution, basis: Basis) -> FloatArray:
     Parameters
     ----------
     p, basis
-        As in `attend_vjp`, but no mixture.
+        As in `attend_vjp`; no mixture, `TruncatedGaussian` or `LocationScale`, which have no canonical parameters.
 
     Returns
     -------
     ndarray, shape (N, M)
         A row for each function. The columns are those of theta = (mu / sigma2, -1 / (2 sigma2)) for quadratic scores,
-        theta = -1 / b at fixed mu for absolute ones, and (Sigma^-1 mu, vec(-Sigma^-1 / 2)), D + D^2 numbers, on R^D. A
-        `NumericDensity` of Tsallis has them for a `LinearScore` or a `ParametricScore`.
+        theta = -1 / b at fixed mu for absolute ones, and (Sigma^-1 mu, vec(-Sigma^-1 / 2)), D + D^2 numbers, on R^D.
 
     Examples
     --------
@@ -226,13 +237,12 @@ def attend_jacobian(p: Distribution, basis: Basis) -> FloatArray:
     array([[0., 0.],
            [1., 6.]])
     """
-    if isinstance(p, NumericDensity) and isinstance(p.f, DifferentiableScore) and isinstance(p.regularizer, Tsallis):
-        check_basis("attend_jacobian", basis)
+    _check_differentiable("attend_jacobian", p, basis)
+    if isinstance(p, NumericDensity):
         omega, f, _ = p._triple()
         return np.asarray(basis._stacked(lambda core: _core.attend_jacobian(omega, f, p._core, core)))
-    if isinstance(p, (Mixture, MultivariateMixture)):
-        raise TypeError("attend_jacobian: a mixture is no prediction of a score: see attend_vjp")
-    _check_differentiable("attend_jacobian", p, basis)
+    if isinstance(p, (Mixture, MultivariateMixture, TruncatedGaussian, LocationScale)):
+        raise TypeError(f"attend_jacobian: {type(p).__name__} has no canonical parameters: see attend_vjp")
     return np.asarray(basis._stacked(lambda core: _core.attend_jacobian(p._core, core)))
 
 
@@ -293,6 +303,8 @@ def attend_context_vjp(
 _DIFFERENTIABLE = (
     _core.BetaGaussian,
     _core.BetaLaplace,
+    _core.TruncatedGaussian,
+    _core.LocationScale,
     _core.CappedTriangular,
     _core.CappedParabola,
     _core.SmoothTriangular,
@@ -303,7 +315,14 @@ _DIFFERENTIABLE = (
 )
 
 
-def _names(p: Distribution) -> tuple[str, str, str]:
+def _names(p: Distribution) -> tuple[str, ...]:
+    """Of the parameters, in the order of C++."""
+    if isinstance(p, NumericDensity):
+        return ("theta",)
+    if isinstance(p, TruncatedGaussian):
+        return "kappa", "mu", "sigma2"
+    if isinstance(p, LocationScale):
+        return "mu", "sigma"
     scale = next(name for name in ("Sigma", "sigma2", "b") if hasattr(p, name))
     return "mu", scale, "alpha" if hasattr(p, "alpha") else "gamma"
 
@@ -326,8 +345,9 @@ def _check_domain(where: str, p: Distribution, basis: Basis) -> None:
 
 
 def _check_differentiable(where: str, p: Distribution, basis: Basis) -> None:
-    if not isinstance(p, Distribution) or not isinstance(p._core, _DIFFERENTIABLE):
+    score = isinstance(p, NumericDensity) and isinstance(p.f, DifferentiableScore) and isinstance(p.regularizer, Tsallis)
+    if not score and (not isinstance(p, Distribution) or not isinstance(p._core, _DIFFERENTIABLE)):
         families = ", ".join(family.__name__ for family in _DIFFERENTIABLE)
-        raise TypeError(f"{where}: p must be one of {families}, got {shown(p)}")
+        raise TypeError(f"{where}: p must be one of {families}, or of a LinearScore and Tsallis, got {shown(p)}")
     check_basis(where, basis)
     _check_domain(where, p, basis)

@@ -2,7 +2,6 @@
 #include <nanobind/stl/tuple.h>
 
 #include <Eigen/Core>
-#include <concepts>
 #include <tuple>
 #include <type_traits>
 
@@ -29,10 +28,12 @@ template <class P, class Psi>
 void bind_pair(nb::module_& m) {
   m.def("attend",
         [](const P& p, const Psi& psi) { return without_gil<P, Psi>([&] { return attend(p, psi); }); });
-  if constexpr (detail::DifferentiableExpectation<P> && !std::same_as<P, LocationScale>) {
+  if constexpr (requires(const P& p, const Psi& psi) { attend_jacobian(p, psi); }) {
     m.def("attend_jacobian", [](const P& p, const Psi& psi) {
       return without_gil<P, Psi>([&] { return attend_jacobian(p, psi); });
     });
+  }
+  if constexpr (detail::DifferentiableExpectation<P>) {
     m.def("attend_gradient", [](const P& p, const Psi& psi) {
       return without_gil<P, Psi>([&] { return detail::attend_gradient(p, psi); });
     });
