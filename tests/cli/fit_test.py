@@ -312,7 +312,7 @@ class Fit(CommandLine):
             (["--json", "-o", "x.csv"], "--json and --output x.csv ask for two forms; leave one out"),
             (["--family", "normal"],
              "--family: none is called 'normal'; choose one of beta-gaussian, gaussian, triweight, biweight, "
-             "parabola, multivariate-beta-gaussian, beta-laplace, laplace, triangular, truncated-gaussian, "
+             "parabola, uniform, multivariate-beta-gaussian, beta-laplace, laplace, triangular, truncated-gaussian, "
              "capped-triangular, capped-parabola, smooth-triangular, smooth-parabola, sparse-poisson, "
              "sparse-integer-gaussian"),
         ]:

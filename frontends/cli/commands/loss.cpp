@@ -134,11 +134,9 @@ Command add_loss(CLI::App& program, Session& session) {
       ->option_text("COL");
   add_common_options(*app, session);
   app->footer(
-      "The loss is that which fenchel fit minimises: the mean over the rows of Omega*(f) - f(t), without "
-      "the\n"
-      "entropy of the data, which does not depend on the parameters; for alpha = 1 it is the mean of the\n"
-      "negative logarithm of the density. A gradient of 0 means that the moments of the density are those "
-      "of\n"
+      "The loss is that which fenchel fit minimises: the mean over the rows of Omega*(f) - f(t), without the "
+      "entropy of the data, which does not depend on the parameters. For alpha = 1 it is the mean of the "
+      "negative logarithm of the density. A gradient of 0 means that the moments of the density are those of "
       "the data. That of sparse-poisson is in log_mu, the logarithm of --mu.\n"
       "\n"
       "Examples:\n"
