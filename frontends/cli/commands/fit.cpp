@@ -156,9 +156,9 @@ Command add_fit(CLI::App& program, Session& session) {
   app->footer(family_table() +
               "\n"
               "uniform has the mean and the variance of the data, as the other families have, so that values "
-              "may lie\n"
+              "may lie "
               "outside of it. A row of weight w counts as w rows. Parameters have the names of the options "
-              "of fenchel density and\n"
+              "of fenchel density and "
               "fenchel plot density, which show what was fitted.\n"
               "\n"
               "Examples:\n"

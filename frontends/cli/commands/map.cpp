@@ -205,7 +205,7 @@ Command add_map(CLI::App& program, Session& session) {
                 "Add columns d_NAME: the gradient of the loss in each score (needs --target)");
   add_common_options(*app, session);
   app->footer(
-      "A probability of 0 is exactly 0. An empty field or -inf is a mask: its probability is 0 (with\n"
+      "A probability of 0 is exactly 0. An empty field or -inf is a mask: its probability is 0 (with "
       "--skip-missing rows with an empty field are left out). The table is read and written a piece at a "
       "time, so that it may be "
       "larger than memory.\n\n"
