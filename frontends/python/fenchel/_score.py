@@ -215,6 +215,8 @@ class Prediction:
 
 
 def _arrays(value: Any) -> Any:
+    if isinstance(value, dict):
+        return value
     if isinstance(value, tuple):
         return tuple(map(np.array, value))
     return float(value) if np.ndim(value) == 0 else np.array(value)
