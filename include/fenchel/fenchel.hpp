@@ -77,6 +77,7 @@
 #include "fenchel/distribution/hessian.hpp"
 #include "fenchel/distribution/integers/integer_prediction.hpp"
 #include "fenchel/distribution/integers/integer_table.hpp"
+#include "fenchel/distribution/integers/integer_tail.hpp"
 #include "fenchel/distribution/integers/sparse_integer_gaussian.hpp"
 #include "fenchel/distribution/integers/sparse_poisson.hpp"
 #include "fenchel/distribution/line/beta_gaussian.hpp"
