@@ -1,5 +1,6 @@
 """Fits: moments are matched, parameters found again, errors as large as they say."""
 
+import math
 import pickle
 import signal
 import subprocess

@@ -113,7 +113,7 @@ TEST(MeanLoss, RefusesWhatIsNoData) {
   const QuadraticScore f(0, 1);
   EXPECT_EQ(message_of<DataError>(
                 [&] { (void)mean_cross_omega(Tsallis(2), f, Line(), {RowsSource(column(values))}); }),
-            "row 1, column 0: the value must be finite, got nan");
+            "row 1, column 0: value must be finite, got nan");
   EXPECT_EQ(message_of<std::domain_error>(
                 [&] { (void)mean_cross_omega(Tsallis(2), f, Line(), {RowsSource(column(one), zero)}); }),
             "fenchel::mean_cross_omega: the weight of all rows must be positive and finite, got 0");
