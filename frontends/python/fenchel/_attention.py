@@ -172,8 +172,7 @@ def attend_jvp(
 
 def _moved(p: Distribution, basis: Basis, direction: Mapping[str, npt.ArrayLike]) -> FloatArray:
     _check_differentiable("attend_jvp", p, basis)
-    mixture = isinstance(p, (Mixture, MultivariateMixture))
-    names = ("weights", *_names(p.components[0])) if mixture else _names(p)
+    names = _names(p)
     if not isinstance(direction, Mapping):
         raise TypeError(f"attend_jvp: direction must be a mapping of names to numbers, got {shown(direction)}")
     for name in direction:
@@ -185,7 +184,8 @@ def _moved(p: Distribution, basis: Basis, direction: Mapping[str, npt.ArrayLike]
         jacobian = attend_jacobian(p, basis)
         theta = doubles("theta", direction.get("theta", np.zeros(jacobian.shape[1])))
         if theta.shape != jacobian.shape[1:]:
-            raise ValueError(f"attend_jvp: the direction of theta must have shape {jacobian.shape[1:]}, got {theta.shape}")
+            wanted = jacobian.shape[1:]
+            raise ValueError(f"attend_jvp: the direction of theta must have shape {wanted}, got {theta.shape}")
         return np.asarray(jacobian @ theta)
     dimension = basis.dimension
     shapes = [(), (), ()] if dimension is None else [(dimension,), (dimension, dimension), ()]
@@ -209,7 +209,8 @@ def _moved_mixture(
     shares = rows.pop("weights", np.zeros(count))
     result = np.zeros(len(basis))
     for k, (share, each) in enumerate(zip(p.weights, p.components)):
-        result += shares[k] * attend(each, basis) + share * _moved(each, basis, {name: x[k] for name, x in rows.items()})
+        along = {name: x[k] for name, x in rows.items()}
+        result += shares[k] * attend(each, basis) + share * _moved(each, basis, along)
     return result
 
 
@@ -317,6 +318,8 @@ _DIFFERENTIABLE = (
 
 def _names(p: Distribution) -> tuple[str, ...]:
     """Of the parameters, in the order of C++."""
+    if isinstance(p, (Mixture, MultivariateMixture)):
+        return ("weights", *_names(p.components[0]))
     if isinstance(p, NumericDensity):
         return ("theta",)
     if isinstance(p, TruncatedGaussian):
@@ -345,8 +348,11 @@ def _check_domain(where: str, p: Distribution, basis: Basis) -> None:
 
 
 def _check_differentiable(where: str, p: Distribution, basis: Basis) -> None:
-    score = isinstance(p, NumericDensity) and isinstance(p.f, DifferentiableScore) and isinstance(p.regularizer, Tsallis)
-    if not score and (not isinstance(p, Distribution) or not isinstance(p._core, _DIFFERENTIABLE)):
+    if isinstance(p, NumericDensity):
+        known = isinstance(p.f, DifferentiableScore) and isinstance(p.regularizer, Tsallis)
+    else:
+        known = isinstance(p, Distribution) and isinstance(p._core, _DIFFERENTIABLE)
+    if not known:
         families = ", ".join(family.__name__ for family in _DIFFERENTIABLE)
         raise TypeError(f"{where}: p must be one of {families}, or of a LinearScore and Tsallis, got {shown(p)}")
     check_basis(where, basis)

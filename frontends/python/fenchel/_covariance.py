@@ -63,7 +63,7 @@ def beta_covariance(
         if not isinstance(p, (LineDistribution, IntegerDistribution)):
             raise TypeError(f"beta_covariance: p must be on the line or the integers, got {shown(p)}")
         core = p._core.table if isinstance(p, IntegerDistribution) else p._core
-        rows, columns = function_list("phi", phi), function_list("psi", other)  # type: ignore[arg-type]
+        rows, columns = function_list("phi", phi), function_list("psi", other)
         return _shaped(_core.beta_covariance(core, order, rows, columns), callable(phi), callable(other))
     probabilities = vector("p", p)
     first, second = _values("phi", phi, len(probabilities)), _values("psi", other, len(probabilities))
@@ -80,4 +80,5 @@ def _values(name: str, x: Any, atoms: int) -> npt.NDArray[np.float64]:
 
 def _shaped(result: Any, one_row: bool, one_column: bool) -> Any:
     shaped = result[:, 0] if one_column else result
-    return (shaped[0] if one_row else shaped)[()]
+    found = shaped[0] if one_row else shaped
+    return float(found) if np.ndim(found) == 0 else found

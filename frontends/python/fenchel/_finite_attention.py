@@ -64,11 +64,12 @@ def key_value_attention_vjp(
     Examples
     --------
     >>> from fenchel import key_value_attention_vjp
-    >>> key_value_attention_vjp([[1.0]], [[2.0], [1.0]], [[0.0], [1.0]], [[1.0]], alpha=2)["queries"]
-    array([[-0.5]])
+    >>> key_value_attention_vjp([[1.0]], [[2.0], [1.5]], [[0.0], [1.0]], [[1.0]], alpha=2)["queries"]
+    array([[-0.25]])
     """
     arguments = _arguments(queries, keys, values, alpha, mask, temperature)
-    gradients = _core.key_value_attention_vjp(*arguments, matrix("cotangent", cotangent))
+    run: Any = _core.key_value_attention_vjp
+    gradients = run(*arguments, matrix("cotangent", cotangent))
     return dict(zip(("queries", "keys", "values", "alpha"), gradients))
 
 

@@ -147,8 +147,8 @@ def fit(
 
     The result minimises the mean cross-Omega loss over the family, which matches the moments of the data: the mean and
     the variance for `BetaGaussian`, `Uniform`, `CappedParabola`, `SmoothParabola` and `SparseIntegerGaussian`, the mean
-    and the covariance for `MultivariateBetaGaussian`, the mean for `SparsePoisson`, the median and the mean deviation from it
-    for `BetaLaplace`, `Triangular`, `CappedTriangular` and `SmoothTriangular`.
+    and the covariance for `MultivariateBetaGaussian`, the mean for `SparsePoisson`, the median and the mean deviation
+    from it for `BetaLaplace`, `Triangular`, `CappedTriangular` and `SmoothTriangular`.
 
     Parameters
     ----------
@@ -163,8 +163,8 @@ def fit(
         One for each row, not negative: a row of weight w counts as w rows.
     **fixed : float, or None or "auto"
         The parameter that says which members are fitted: ``alpha`` (2 unless given; inf of `BetaGaussian` is
-        `Uniform`), ``gamma`` (1 unless given) or ``kappa`` (estimated unless given). None and "auto" estimate it: the alpha of `BetaGaussian` and of
-        `MultivariateBetaGaussian` by the kurtosis, and kappa. `LocationScale` needs its functions ``g`` and ``slope``.
+        `Uniform`), ``gamma`` (1 unless given) or ``kappa`` (estimated unless given). None and "auto" estimate it: the
+        alpha of `BetaGaussian` and of `MultivariateBetaGaussian` by the kurtosis, and kappa. `LocationScale` needs its functions ``g`` and ``slope``.
 
     Returns
     -------
@@ -215,7 +215,8 @@ def fit(
                 f"pass a table, an array{hint}"
             )
         rows = _rows(data, weights, columns=None if family is MultivariateBetaGaussian else 1)
-        result = entry.fit(*rows, *(functions or [shape]))
+        last: list[Any] = functions or [shape]
+        result = entry.fit(*rows, *last)
     core, names, *rest = result
     for function, f in zip(entry.functions, functions):
         setattr(core, function, f)  # it keeps what it calls alive
@@ -236,7 +237,7 @@ def fit_linear_score(
     alpha: float, phi: Function | Sequence[Function], data: Any, domain: Domain = _LINE, *,
     weights: npt.ArrayLike | None = None, start: npt.ArrayLike | None = None,
 ) -> Fit[NumericDensity]:
-    """Fit the density of a `LinearScore` with any functions phi: under it phi have the means that they have in the data.
+    """Fit the density of a `LinearScore` with any functions phi: under it phi have the means of the data.
 
     It minimises the mean cross-Omega loss, which is convex in theta, by Newton's method. Means agree to 1e-8 standard
     deviations of phi.
@@ -272,7 +273,8 @@ def fit_linear_score(
     Examples
     --------
     >>> import fenchel
-    >>> found = fenchel.fit_linear_score(2, [lambda t: t, lambda t: t * t], [0.1, 0.4, 0.6, 0.7], fenchel.Interval(0, 1))
+    >>> data, unit = [0.1, 0.4, 0.6, 0.7], fenchel.Interval(0, 1)
+    >>> found = fenchel.fit_linear_score(2, [lambda t: t, lambda t: t * t], data, unit)
     >>> round(found.distribution.mean(), 6), round(found.distribution.expect(lambda t: t * t), 6)
     (0.45, 0.255)
     """
@@ -283,7 +285,8 @@ def fit_linear_score(
         raise TypeError(f"fit_linear_score: data must be a table or an array, got {shown(data)} that is read once")
     begin = [] if start is None else vector("start", start).tolist()
     (order,) = reals(alpha=alpha)
-    core, names, theta, *rest = _core.fit_linear_score(
+    run: Any = _core.fit_linear_score
+    core, names, theta, *rest = run(
         order, functions, domain._core, *_rows(data, weights, columns=1), begin
     )
     core.f = functions  # it keeps what it calls alive

@@ -155,8 +155,8 @@ def geodesic_distance(p: BetaGaussian, q: BetaGaussian) -> float:
 class FenchelYoungMetric(Value):
     """The metric of the Fenchel-Young loss on the beta-Gaussians of one alpha: Fisher's for alpha = 1.
 
-    It is dmu^2 / sigma^2 + constant * sigma^(2 e - 4) dsigma^2 with e = 2 / (alpha + 1) and sigma^2 = sigma2. `geodesic` and
-    `geodesic_distance` are its shortest paths.
+    It is dmu^2 / sigma^2 + constant * sigma^(2 e - 4) dsigma^2 with e = 2 / (alpha + 1) and sigma^2 = sigma2. `geodesic`
+    and `geodesic_distance` are its shortest paths.
 
     Parameters
     ----------
@@ -195,6 +195,6 @@ class FenchelYoungMetric(Value):
     def geodesic_of_diracs(self, a: float, b: float, t: float) -> BetaGaussian:
         """The member at t in (0, 1) on the limit of shortest paths between two observations a and b.
 
-        t is the fraction of the angle from 0 to pi where the length is infinite, for alpha >= 1, else that of the length.
+        t is the fraction of the length, or, where that is infinite, for alpha >= 1, of the angle from 0 to pi.
         """
         return BetaGaussian._of(self._core.geodesic_of_diracs(*reals(a=a, b=b), _fraction(t)))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from . import _core
 from ._arrays import reals, shown
 from ._distribution import LineDistribution
@@ -16,7 +14,7 @@ class LocationScale(LineDistribution):
 
     p(t) = (g'(a) - g'(|t - mu| / sigma)) / sigma on mu +- a sigma, and a is where a g'(a) - g(a) + g(0) = 1/2.
     g = t^3 / 6 gives the truncated parabola of sigma2 = sigma^3, g = t^2 / 2 the triangular density of b = sigma^2. The
-    methods call g and its derivative, so they hold the GIL and run on one thread; what these raise comes back unchanged.
+    methods call g and its derivative, so they hold the GIL and run on one thread; what these raise comes back.
 
     Parameters
     ----------
@@ -35,9 +33,9 @@ class LocationScale(LineDistribution):
     >>> from fenchel import LocationScale
     >>> p = LocationScale(math.cosh, math.sinh, mu=1.0, sigma=2.0)
     >>> [round(end, 4) for end in p.support()]
-    [-0.9175, 2.9175]
-    >>> round(p.cdf(1.5), 4), p.fenchel_young(p)
-    (0.6832, 0.0)
+    [-0.8142, 2.8142]
+    >>> p.cdf([1.0, 1.5]).round(4), p.fenchel_young(p)
+    (array([0.5   , 0.7278]), 0.0)
     """
 
     __slots__ = ()
@@ -56,11 +54,11 @@ class LocationScale(LineDistribution):
     @property
     def g(self) -> Function:
         """The convex function."""
-        g: Any = self._core.g
+        g: Function = self._core.g
         return g
 
     @property
     def slope(self) -> Function:
         """Its derivative."""
-        slope: Any = self._core.slope
+        slope: Function = self._core.slope
         return slope

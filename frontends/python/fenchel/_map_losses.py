@@ -136,7 +136,7 @@ def entmax_conjugate(scores: npt.ArrayLike, alpha: Parameter = 1.5, axis: int = 
 def entmax_normalizer(scores: npt.ArrayLike, alpha: Parameter = 1.5, axis: int = -1) -> Any:
     """A of entmax = exp_{2-alpha}(scores - A); log(sum(exp(scores))) for alpha = 1.
 
-    Its gradient is escort(entmax(scores, alpha), 2 - alpha). The threshold of `entmax_threshold` is A - 1 / (alpha - 1).
+    Its gradient is escort(entmax(scores, alpha), 2 - alpha). `entmax_threshold` is A - 1 / (alpha - 1).
 
     Examples
     --------

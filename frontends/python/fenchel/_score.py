@@ -60,7 +60,7 @@ class LinearScore(DifferentiableScore):
     >>> p = predict(Tsallis(2), f)
     >>> loss, gradient = p.cross_omega([-1.2, 1.2], return_gradient=True)
     >>> gradient["theta"].round(4)
-    array([ 0.0227, -0.0562])
+    array([-0.0075,  0.1665])
     """
 
     __slots__ = ()
@@ -72,7 +72,8 @@ class LinearScore(DifferentiableScore):
     @property
     def theta(self) -> FloatArray:
         """The factors."""
-        return self._core.theta()
+        theta: FloatArray = self._core.theta()
+        return theta
 
     @property
     def phi(self) -> tuple[Function, ...]:
@@ -119,8 +120,7 @@ class ParametricScore(DifferentiableScore):
         at = vector("theta", theta).copy()
         at.flags.writeable = False
         self._theta, self._f, self._gradient = at, f, tuple(function_list("gradient", gradient))
-        slopes = [lambda t, slope=slope: slope(t, at) for slope in self._gradient]
-        self._core = _core.ParametricScore(at.tolist(), lambda t: f(t, at), slopes)
+        self._core = _core.ParametricScore(at.tolist(), _at(f, at), [_at(slope, at) for slope in self._gradient])
 
     @property
     def theta(self) -> FloatArray:
@@ -138,7 +138,11 @@ class ParametricScore(DifferentiableScore):
         return self._gradient
 
     def __call__(self, t: float) -> float:
-        return float(self._f(*reals(t=t), self._theta))
+        return float(self._f(reals(t=t)[0], self._theta))
+
+
+def _at(f: ThetaFunction, theta: FloatArray) -> Function:
+    return lambda t: f(t, theta)
 
 
 class Prediction:
@@ -147,8 +151,8 @@ class Prediction:
     Derivatives are in the canonical parameters theta of the score, at a fixed regularizer: (mu / sigma2,
     -1 / (2 sigma2)) of a quadratic score, and on R^N (Sigma^-1 mu, -Sigma^-1 / 2); -1 / b at fixed mu of an absolute
     one; log(mu) of `SparsePoisson`; theta of a `LinearScore`. Those of A are in the parameters themselves where the
-    family is not of Tsallis with such a score: the gradient is then a dict, and the Hessian has its order. A family that
-    has no such function raises a TypeError.
+    family is not of Tsallis with such a score: the gradient is then a dict, and the Hessian has its order. A family
+    that has no such function raises a TypeError.
     """
 
     __slots__ = ()
@@ -181,7 +185,7 @@ class Prediction:
         return float(self._of_score("normalizer"))
 
     def normalizer_gradient(self) -> Any:
-        """The derivative of A in theta: the mean of the functions that theta multiplies under the escort of order 2 - alpha.
+        """The derivative of A in theta: the mean of what theta multiplies under the escort of order 2 - alpha.
 
         For quadratic scores A is that of theta . phi(t) alone, without the constant -mu^2 / (2 sigma2).
 
