@@ -43,7 +43,7 @@ Fit<BetaGaussian> fit_uniform(const LineMoments& moments) {
           {"lower", "upper"},
           Eigen::Vector2d(support(p).lower(), support(p).upper()),
           covariance,
-          tsallis_entropy(p, kInfinity),
+          0.0 + tsallis_entropy(p, kInfinity),  // not -0
           weight};
 }
 
