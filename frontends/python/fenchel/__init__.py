@@ -25,6 +25,7 @@ from ._data import batches
 from ._densities import Densities
 from ._distribution import Distribution, EscortDensity, LineDistribution, NumericDistribution
 from ._domain import Domain, Interval, Line
+from ._elliptical import Elliptical
 from ._finite_attention import key_value_attention, key_value_attention_vjp
 from ._fit import Fit, fit, fit_linear_score
 from ._fusedmax import (
@@ -99,6 +100,7 @@ __all__ = [
     "Distribution",
     "Domain",
     "Ellipsoid",
+    "Elliptical",
     "EscortDensity",
     "FenchelYoungMetric",
     "Fit",
