@@ -69,6 +69,7 @@
 #include "fenchel/distribution/canonical_gradient.hpp"
 #include "fenchel/distribution/concept.hpp"
 #include "fenchel/distribution/escort.hpp"
+#include "fenchel/distribution/euclidean/elliptical.hpp"
 #include "fenchel/distribution/euclidean/multivariate_beta_gaussian.hpp"
 #include "fenchel/distribution/euclidean/multivariate_dirac.hpp"
 #include "fenchel/distribution/euclidean/multivariate_empirical.hpp"
