@@ -32,6 +32,8 @@ enum class BetaGaussianFunction {
   log_draw,         ///< log sqrt(q) of a draw, whose argument is a seed: an integer below 2^53
   cdf,              ///< for n = 1: P(X <= mu + sigma x) at the argument x
   quantile,         ///< for n = 1: the x with P(X <= mu + sigma x) = u at the argument u, NaN off [0, 1]
+  below_peak,       ///< of any prediction: log p where f is its largest value plus the argument, log p there
+                    ///< standing in the place of log det Sigma
 };
 
 /// The function of that name. Throws std::invalid_argument where there is none.

@@ -10,6 +10,7 @@
 #include "core/random/portable_variates.hpp"
 #include "fenchel/core/beta_gaussian.hpp"
 #include "fenchel/core/beta_gaussian_jet.hpp"
+#include "fenchel/core/deformed.hpp"
 #include "fenchel/core/deformed_derivatives.hpp"
 #include "fenchel/core/infinity.hpp"
 #include "fenchel/core/philox.hpp"
@@ -130,6 +131,21 @@ FENCHEL_HD_LONG inline Jet log_density_jet(index_t n, const Jet& q, double log_d
   if (std::isinf(value) || std::isinf(alpha)) return constant(value);
   const ConstantJets jets(n, log_det, alpha);
   Jet jet = jets.log_peak + log_deformed_exp_jet(jets.am1, -0.5 * q * exp(-1 * jets.z));
+  jet.value = value;
+  return jet;
+}
+
+/// log p = l + log exp_{2-alpha}(c d), c = e^{-am1 l} (docs/math.md 2.2); at infinite alpha its limit.
+FENCHEL_HD_LONG inline double below_peak(double d, double log_peak, double alpha) {
+  if (d == 0) return log_peak;
+  if (std::isinf(alpha)) return log_peak > 0 ? log_peak : std::copysign(kInf, d);
+  return log_peak + log_deformed_exp(alpha - 1, std::exp((1 - alpha) * log_peak) * d);
+}
+FENCHEL_HD_LONG inline Jet below_peak_jet(double d, double log_peak, double alpha) {
+  const double value = below_peak(d, log_peak, alpha);
+  if (std::isinf(value)) return constant(value);
+  const Jet l = variable(1, log_peak), am1 = variable(2, alpha - 1);
+  Jet jet = std::isinf(alpha) ? l : l + log_deformed_exp_jet(am1, variable(0, d) * exp(-1 * am1 * l));
   jet.value = value;
   return jet;
 }

@@ -140,6 +140,8 @@ FENCHEL_HD_LONG inline double value_of(Function function, index_t n, double argu
       return cdf_value(c, argument);
     case Function::quantile:
       return quantile_value(c, argument);
+    case Function::below_peak:
+      return below_peak(argument, log_det, alpha);
   }
   return kNaN;
 }
@@ -162,6 +164,8 @@ FENCHEL_HD inline Jet jet_of(Function function, index_t n, double argument, doub
     jet = cdf_jet(argument, log_det, alpha, in_alpha);
   } else if (function == Function::quantile) {
     jet = quantile_jet(argument, value, log_det, alpha, in_alpha);
+  } else if (function == Function::below_peak) {
+    jet = below_peak_jet(argument, log_det, alpha);
   } else if (std::isinf(alpha)) {
     jet = uniform_jet(function, c, value);
   } else if (function == Function::log_draw) {
