@@ -44,8 +44,7 @@ enum class BetaGaussianFunction {
                                                         double argument, double log_det, double alpha);
 
 /// With derivatives. They are 0 where the function is infinite, off the support, and in alpha at infinite
-/// alpha. The second one in alpha alone of cdf and of quantile, which has no closed form, is NaN. Without
-/// `in_alpha` so are those of cdf and quantile that take an integral.
+/// alpha. Without `in_alpha` those of cdf and quantile that take an integral are NaN.
 [[nodiscard]] FENCHEL_EXPORT Jet beta_gaussian_jet(BetaGaussianFunction function, index_t n, double argument,
                                                    double log_det, double alpha, bool in_alpha = true);
 

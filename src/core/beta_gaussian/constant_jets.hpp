@@ -44,20 +44,21 @@ FENCHEL_HD_LONG inline Jet log_exp_mean(const Jet& x) {
   return compose(x.value + std::log(m), 1 - first, second, x);
 }
 
-/// log exp_{2-alpha}(u) = u g(y) with g(y) = log1p(y) / y and y = am1 u > -1. The second derivative in alpha
-/// is u^3 g''(y), by the series of g where its closed form cancels.
-FENCHEL_HD_LONG inline Jet log_deformed_exp_jet(const Jet& am1, const Jet& u) {
+/// The second derivative in alpha of log exp_{2-alpha}(u) = u g(y), g(y) = log1p(y) / y and y = am1 u > -1:
+/// u^3 g''(y), by the series of g where its closed form cancels.
+FENCHEL_HD_LONG inline double log_deformed_exp_alpha_curvature(double am1, double u) {
   constexpr double kSeries = 0.25;
   constexpr int kTerms = 32;
+  const double y = am1 * u, room = 1 + y;
+  if (std::abs(y) > kSeries) return (2 * std::log1p(y) - y * (2 + 3 * y) / (room * room)) / (am1 * am1 * am1);
+  double second = 0, power = 1;
+  for (int k = 2; k < kTerms; ++k, power *= -y) second += power * k * (k - 1) / (k + 1);
+  return second * u * u * u;
+}
+
+FENCHEL_HD_LONG inline Jet log_deformed_exp_jet(const Jet& am1, const Jet& u) {
   const double a = am1.value, v = u.value, y = a * v, room = 1 + y;
-  double second = 0;
-  if (std::abs(y) <= kSeries) {
-    double power = 1;
-    for (int k = 2; k < kTerms; ++k, power *= -y) second += power * k * (k - 1) / (k + 1);
-    second *= v * v * v;
-  } else {
-    second = (2 * std::log1p(y) - y * (2 + 3 * y) / (room * room)) / (a * a * a);
-  }
+  const double second = log_deformed_exp_alpha_curvature(a, v);
   const double value = a == 0 ? v : std::log1p(y) / a;
   return compose({value, log_deformed_exp_alpha_derivative(a, v), 1 / room, second, -v / (room * room),
                   -a / (room * room)},
