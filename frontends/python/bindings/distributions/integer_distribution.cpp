@@ -13,6 +13,7 @@
 #include "bindings/arrays/arrays.hpp"
 #include "bindings/bindings.hpp"
 #include "bindings/distributions/loss.hpp"
+#include "bindings/distributions/score_functions.hpp"
 #include "bindings/gil.hpp"
 #include "bindings/python_function.hpp"
 #include "fenchel/core/index.hpp"
@@ -187,15 +188,26 @@ auto cross_omega_of(const P& p, const IntegerTarget& q) {
   return std::span(sample.data(), sample.size());
 }
 
-/// A prediction of a score: its losses, for a distribution and for a sample.
+/// The losses of a prediction, for a distribution and for a sample.
 template <class P>
-[[nodiscard]] nb::class_<P> bind_integer_prediction(nb::module_& m, const char* name) {
-  return bind_integer_distribution<P>(m, name)
-      .def("fenchel_young", [](const P& p, const IntegerTable& q) { return fenchel_young_of(p, q); })
+void bind_integer_losses(nb::class_<P>& family) {
+  family.def("fenchel_young", [](const P& p, const IntegerTable& q) { return fenchel_young_of(p, q); })
       .def("fenchel_young",
            [](const P& p, const Input<index_t>& q) { return fenchel_young_of(p, target(q)); })
       .def("cross_omega", [](const P& p, const IntegerTable& q) { return cross_omega_of(p, q); })
       .def("cross_omega", [](const P& p, const Input<index_t>& q) { return cross_omega_of(p, target(q)); });
+}
+
+/// A family: the prediction of a score that it gives back.
+template <class P>
+[[nodiscard]] nb::class_<P> bind_integer_prediction(nb::module_& m, const char* name) {
+  auto family = bind_integer_distribution<P>(m, name);
+  bind_score_functions(family, [](const P& p) { return Tsallis(p.alpha()); });
+  bind_integer_losses(family);
+  return family.def_prop_ro("alpha", &P::alpha)
+      .def_prop_ro("mu", &P::mu)
+      .def("normalizer", [](const P& p) { return normalizer(p); })
+      .def("threshold", [](const P& p) { return threshold(p); });
 }
 
 }  // namespace
@@ -213,7 +225,9 @@ void bind_integers(nb::module_& m) {
       .def(nb::init<index_t, index_t>())
       .def_ro("first", &IntegerRange::first)
       .def_ro("last", &IntegerRange::last);
-  bind_integer_prediction<NumericIntegers>(m, "NumericIntegers")
+  auto numeric = bind_integer_distribution<NumericIntegers>(m, "NumericIntegers");
+  bind_integer_losses(numeric);
+  numeric
       .def("__init__",
            [](NumericIntegers* self, const Tsallis& omega, const Function& f, const IntegerRange& domain) {
              new (self)
@@ -223,20 +237,12 @@ void bind_integers(nb::module_& m) {
       .def("normalizer", [](const NumericIntegers& p) { return p.prediction.normalizer(); })
       .def("threshold", [](const NumericIntegers& p) { return p.prediction.threshold(); });
   bind_integer_prediction<SparsePoisson>(m, "SparsePoisson")
-      .def_prop_ro("alpha", &SparsePoisson::alpha)
-      .def_prop_ro("mu", &SparsePoisson::mu)
-      .def("normalizer", [](const SparsePoisson& p) { return normalizer(p); })
-      .def("threshold", [](const SparsePoisson& p) { return threshold(p); })
       .def(nb::init<double, double>(), nb::arg("alpha"), nb::arg("mu"),
            nb::call_guard<nb::gil_scoped_release>());
   bind_integer_prediction<SparseIntegerGaussian>(m, "SparseIntegerGaussian")
       .def(nb::init<double, double, double>(), nb::arg("alpha"), nb::arg("mu"), nb::arg("sigma2"),
            nb::call_guard<nb::gil_scoped_release>())
-      .def_prop_ro("alpha", &SparseIntegerGaussian::alpha)
-      .def_prop_ro("mu", &SparseIntegerGaussian::mu)
-      .def_prop_ro("sigma2", &SparseIntegerGaussian::sigma2)
-      .def("normalizer", [](const SparseIntegerGaussian& p) { return normalizer(p); })
-      .def("threshold", [](const SparseIntegerGaussian& p) { return threshold(p); });
+      .def_prop_ro("sigma2", &SparseIntegerGaussian::sigma2);
 }
 
 }  // namespace fenchel::python
