@@ -104,7 +104,9 @@ TYPED_TEST(WeightedEntmax, IsThatOfTheCpu) {
       const auto got = all_widened(device.in_scores.values());
       for (std::size_t k = 0; k < p.size(); ++k) {
         ASSERT_NEAR(got[k], p[k], (kRounding<T> + 2e-14) * p[k] + 1e-15 + kSubnormal<T>) << what << ' ' << k;
-        if (batch.w[k] == 0 || std::isinf(batch.z[k])) ASSERT_EQ(got[k], 0) << what;
+        if (batch.w[k] == 0 || std::isinf(batch.z[k])) {
+          ASSERT_EQ(got[k], 0) << what;
+        }
       }
     }
   }
@@ -270,7 +272,9 @@ TEST_F(WeightedRows, StridesAndBadNumbers) {
     double sum = 0;
     for (std::size_t j = 0; j < 4; ++j) sum += again[4 * i + j];
     EXPECT_EQ(std::isnan(sum), i == 1 || i == 3) << i;
-    if (!std::isnan(sum)) EXPECT_NEAR(sum, 1, 1e-14);
+    if (!std::isnan(sum)) {
+      EXPECT_NEAR(sum, 1, 1e-14);
+    }
   }
 
   // Across memory: the transposed batch.
