@@ -24,6 +24,7 @@ from ._data import batches
 from ._densities import Densities
 from ._distribution import Distribution, EscortDensity, LineDistribution, NumericDistribution
 from ._domain import Domain, Interval, Line
+from ._elliptical import Elliptical
 from ._fit import Fit, fit
 from ._fusedmax import (
     fusedmax,
@@ -86,6 +87,7 @@ __all__ = [
     "Distribution",
     "Domain",
     "Ellipsoid",
+    "Elliptical",
     "EscortDensity",
     "Fit",
     "FourierBasis",

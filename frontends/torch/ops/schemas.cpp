@@ -115,6 +115,15 @@ STABLE_TORCH_LIBRARY(fenchel, m) {
       "Tensor grad_r, Tensor weight_mu, Tensor weight_scale, Tensor? weight_alphas, Tensor? weight_means, "
       "Tensor? weight_covariances, float alpha, bool learned) -> (Tensor, Tensor, Tensor, Tensor, Tensor)");
 
+  // mu, sigma2 and alphas (...), float64, r (..., N): for polynomials up to the degree `count` about
+  // `offset`, and for so many waves of a period `unit`. The gradient in the three is a matrix (..., 3, N).
+  m.def(
+      "attend_line(Tensor mu, Tensor sigma2, Tensor alphas, str basis, int count, float offset, float unit) "
+      "-> Tensor");
+  m.def(
+      "attend_line_gradient(Tensor mu, Tensor sigma2, Tensor alphas, str basis, int count, float offset, "
+      "float unit) -> Tensor");
+
   // weights (..., L), alphas (...) and points (L, D), float64, lengths (...), int64. A density is mu and then
   // Sigma: (..., D + D^2).
   m.def(
@@ -144,6 +153,16 @@ STABLE_TORCH_LIBRARY(fenchel, m) {
       "beta_gaussian_hessian(Tensor? argument, Tensor log_det, Tensor alphas, str function, int dimension, "
       "bool in_alpha) -> Tensor");
   m.def("beta_gaussian_directions(Tensor seeds, int dimension) -> Tensor");
+
+  // One of the functions of loss/line_batch.hpp for members of a family about 0, and its derivatives in x,
+  // shape and scale as a last dimension. Tensors are float64 and of the same shape.
+  m.def("line(Tensor? x, Tensor shape, Tensor scale, str family, str function) -> Tensor");
+  m.def("line_gradient(Tensor? x, Tensor shape, Tensor scale, str family, str function) -> Tensor");
+
+  // The loss of each against a target of the family, and its derivatives in mu, shape and scale.
+  m.def(
+      "line_fenchel_young(Tensor mu, Tensor shape, Tensor scale, Tensor target_mu, Tensor target_shape, "
+      "Tensor target_scale, str family) -> (Tensor, Tensor)");
 
   // A statistic (by its place in fenchel::PoissonStatistic) of the distribution of each row at each number of
   // the row, with its derivatives in mu and alpha and the second one in mu. All are float64; mu and alphas

@@ -19,17 +19,42 @@ from ._entmax_loss import (
 )
 from ._fusedmax import fusedmax, fusedmax_grid, smooth_sparsemax
 from ._fusedmax_loss import fusedmax_grid_loss, fusedmax_loss, smooth_sparsemax_loss
+from ._line import (
+    BetaLaplace,
+    CappedParabola,
+    CappedTriangular,
+    SmoothParabola,
+    SmoothTriangular,
+    Triangular,
+    TruncatedGaussian,
+)
+from ._line_bases import ConcatenatedBasis, FourierBasis, FunctionBasis, PolynomialBasis
+from ._mixture import Mixture, fit_mixture
 from ._multivariate_beta_gaussian import MultivariateBetaGaussian
+from ._sparse_integer_gaussian import SparseIntegerGaussian
 from ._sparse_poisson import SparsePoisson
 from ._values import RidgeValues, match_weights
 
 __all__ = [
     "BetaGaussian",
+    "BetaLaplace",
+    "CappedParabola",
+    "CappedTriangular",
+    "ConcatenatedBasis",
+    "FourierBasis",
+    "FunctionBasis",
     "GaussianBasis",
+    "Mixture",
     "MultivariateBetaGaussian",
     "MultivariateGaussianBasis",
+    "PolynomialBasis",
     "RidgeValues",
+    "SmoothParabola",
+    "SmoothTriangular",
+    "SparseIntegerGaussian",
     "SparsePoisson",
+    "Triangular",
+    "TruncatedGaussian",
     "continuous_attention",
     "cross_omega",
     "entmax",
@@ -38,6 +63,7 @@ __all__ = [
     "entmax_bisect",
     "entmax_bisect_loss",
     "entmax_loss",
+    "fit_mixture",
     "fusedmax",
     "fusedmax_grid",
     "fusedmax_grid_loss",
