@@ -88,8 +88,8 @@ def attend_vjp(p: Distribution | Densities, basis: Basis, cotangent: npt.ArrayLi
 
     Parameters
     ----------
-    p : BetaGaussian, BetaLaplace, CappedTriangular, CappedParabola, SmoothTriangular, SmoothParabola, \
-MultivariateBetaGaussian or Densities
+    p : BetaGaussian, BetaLaplace, TruncatedGaussian, CappedTriangular, CappedParabola, SmoothTriangular, \
+SmoothParabola, MultivariateBetaGaussian or Densities
     basis : Basis
         For a `MultivariateBetaGaussian` a `MultivariateGaussianBasis`.
     cotangent : array_like, shape (N,), (..., N) for Densities
@@ -97,8 +97,8 @@ MultivariateBetaGaussian or Densities
     Returns
     -------
     dict
-        By name: "mu", "sigma2" or "b", and "alpha" or "gamma"; "mu", "Sigma" and "alpha" on R^D and for Densities,
-        there one for each density, also where densities share a parameter. That of a matrix Sigma is the symmetric G of
+        By name: "mu", "sigma2" or "b", and "alpha" or "gamma"; "kappa", "mu" and "sigma2" of a `TruncatedGaussian`;
+        "mu", "Sigma" and "alpha" on R^D and for Densities, there one for each density, also where densities share a parameter. That of a matrix Sigma is the symmetric G of
         dL = Tr(G dSigma).
 
     Examples
@@ -267,7 +267,13 @@ _DIFFERENTIABLE = (
 )
 
 
-def _names(p: Distribution) -> tuple[str, str, str]:
+_WITHOUT_THETA = {_core.TruncatedGaussian: ("kappa", "mu", "sigma2")}
+"""Families whose score is not linear in any parameters: they have no Jacobian in canonical ones."""
+
+
+def _names(p: Distribution) -> tuple[str, ...]:
+    if type(p._core) in _WITHOUT_THETA:
+        return _WITHOUT_THETA[type(p._core)]
     scale = next(name for name in ("Sigma", "sigma2", "b") if hasattr(p, name))
     return "mu", scale, "alpha" if hasattr(p, "alpha") else "gamma"
 
@@ -290,8 +296,9 @@ def _check_domain(where: str, p: Distribution, basis: Basis) -> None:
 
 
 def _check_differentiable(where: str, p: Distribution, basis: Basis) -> None:
-    if not isinstance(p, Distribution) or not isinstance(p._core, _DIFFERENTIABLE):
-        families = ", ".join(family.__name__ for family in _DIFFERENTIABLE)
+    able = _DIFFERENTIABLE if where == "attend_jacobian" else (*_DIFFERENTIABLE, *_WITHOUT_THETA)
+    if not isinstance(p, Distribution) or not isinstance(p._core, able):
+        families = ", ".join(family.__name__ for family in able)
         raise TypeError(f"{where}: p must be one of {families}, got {shown(p)}")
     check_basis(where, basis)
     _check_domain(where, p, basis)
