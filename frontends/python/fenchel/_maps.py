@@ -31,9 +31,9 @@ def entmax(
     out : ndarray, optional
         Where to write, of the shape of the scores and the dtype of the result. It may be the scores.
     weight : array_like, optional
-        A base measure: a weight for each score, not negative, that broadcasts to the shape of the scores. Then p = weight *
-        exp_{2-alpha}(scores - A), and p / weight is a density. With alpha = 1 it is softmax with a prior, with the weights
-        of a quadrature rule a density on a line or a plane. A node of weight 0 is not there.
+        A base measure: a weight for each score, not negative, that broadcasts to the shape of the scores. Then p =
+        weight * exp_{2-alpha}(scores - A), and p / weight is a density. With alpha = 1 it is softmax with a prior, with
+        the weights of a quadrature rule a density on a line or a plane. A node of weight 0 is not there.
 
     Returns
     -------
