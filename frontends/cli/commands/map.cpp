@@ -21,6 +21,7 @@
 #include "fenchel/backend/cpu/fusedmax.hpp"
 #include "fenchel/backend/cpu/smooth_sparsemax.hpp"
 #include "fenchel/backend/cpu/weighted_entmax.hpp"
+#include "fenchel/core/infinity.hpp"
 #include "fenchel/data/data_error.hpp"
 
 namespace fenchel::cli {
@@ -185,6 +186,13 @@ void check(const MapOptions& options) {
     throw UsageError(fmt::format("--target {} is among --columns; it cannot be a score as well", target));
 }
 
+/// Throws DataError for a row of masks alone, which has no distribution.
+void check_masks(const BatchSource& source, index_t number, Rows<const double> scores) {
+  for (index_t i = 0; i < scores.rows; ++i)
+    if (std::ranges::all_of(scores[i], [](double z) { return z == -kInfinity; }))
+      throw DataError(fmt::format("{}: all scores of the row are masked", source.place(number, i, 0)));
+}
+
 void map_rows(const Session& session, const MapOptions& options) {
   check(options);
   const RowMap map(options);
@@ -200,6 +208,7 @@ void map_rows(const Session& session, const MapOptions& options) {
     source.read(number, batch);
     const index_t count = batch.rows.rows;
     if (count == 0) continue;
+    check_masks(source, number, batch.rows);
     p.resize(static_cast<std::size_t>(count * classes));
     const Rows<double> probabilities(p.data(), count, classes);
     const Rows<const double> weights = measure.next(count);
@@ -240,6 +249,7 @@ Command add_map(CLI::App& program, Session& session) {
                              "with the class of each row also the Fenchel-Young loss and its gradient.");
   const auto options = std::make_shared<MapOptions>();
   add_input_options(*app, options->input);
+  options->input.masks = true;
   add_columns(*app, "--columns", options->input.columns,
               "The scores (all columns but the target unless given)");
   add_choice(*app, "--map", options->map, {"softmax", "sparsemax", "entmax", "fusedmax", "smooth-sparsemax"},
@@ -261,7 +271,9 @@ Command add_map(CLI::App& program, Session& session) {
                 "Add columns d_NAME: the gradient of the loss in each score (needs --target)");
   add_common_options(*app, session);
   app->footer(
-      "A probability of 0 is exactly 0. The table is read and written a piece at a time, so that it may be "
+      "A probability of 0 is exactly 0. An empty field or -inf is a mask: its probability is 0 (with "
+      "--skip-missing rows with an empty field are left out). The table is read and written a piece at a "
+      "time, so that it may be "
       "larger than memory.\n\n"
       "Examples:\n"
       "  printf 'a,b,c\\n1,2,0\\n' | fenchel map -\n"

@@ -146,6 +146,20 @@ def entmax_conjugate(scores: npt.ArrayLike, alpha: Parameter = 1.5, axis: int = 
     return number_rows("entmax_conjugate", ("scores", scores), alpha, axis)
 
 
+def entmax_normalizer(scores: npt.ArrayLike, alpha: Parameter = 1.5, axis: int = -1) -> Any:
+    """A of entmax = exp_{2-alpha}(scores - A); log(sum(exp(scores))) for alpha = 1.
+
+    Its gradient is escort(entmax(scores, alpha), 2 - alpha). `entmax_threshold` is A - 1 / (alpha - 1).
+
+    Examples
+    --------
+    >>> import fenchel
+    >>> round(float(fenchel.entmax_normalizer([0.0, 0.0], alpha=2)), 4)
+    0.5
+    """
+    return number_rows("entmax_normalizer", ("scores", scores), alpha, axis)
+
+
 def escort(p: npt.ArrayLike, beta: Parameter, axis: int = -1, out: Array | None = None) -> Array:
     """The escort distribution of order beta: p^beta, made to add up to one, on the support of p; 0 off it.
 
