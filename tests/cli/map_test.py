@@ -336,8 +336,38 @@ class Refusals(Map):
         self.fail_with(1, "fenchel map: bad.npy: row 1, column 2: the target must be a class from 0 to 1, got 2",
                        "map", "bad.npy", "--target", 2)
 
+    def test_a_measure(self):
+        """Softmax with a prior; weights of each row; a weight of two is a score that is there twice."""
+        weights = [0.5, 2, 1, 0]
+        self.file("prior.csv", csv_text(NAMES, [weights]))
+        for p, scores in zip(self.rows("scores.csv", "--map", "softmax", "--measure", "prior.csv"), SCORES):
+            masses = [w * math.exp(z) for w, z in zip(weights, scores)]
+            self.assert_close(p, [m / sum(masses) for m in masses])
+        self.file("each.csv", csv_text(NAMES, [[1, 1, 1, 1]] * 3 + [[2, 2, 2, 2]]))
+        rows = self.rows("scores.csv", "--alpha", 1.3, "--measure", "each.csv")
+        for p, scores in zip(rows[:3], SCORES[:3]):
+            self.assert_close(p, entmax(1.3, scores))
+        self.assert_close(rows[3], [2 * x for x in entmax(1.3, SCORES[3] * 2)[:4]])
+        labelled = self.rows("labelled.csv", "--map", "softmax", "--target", "label", "--measure", "prior.csv")
+        for row, label in zip(labelled[:3], LABELS[:3]):
+            self.assert_close(row[4:], [-math.log(row[label])])
+
+    def test_a_measure_that_does_not_fit(self):
+        self.file("short.csv", csv_text(["a"], [[1]]))
+        self.file("rows.csv", csv_text(NAMES, [[1, 1, 1, 1]] * 3))
+        self.file("empty.csv", "a,b,c,d\n")
+        self.file("negative.csv", csv_text(NAMES, [[1, 1, -1, 1]]))
+        count = "expected one row of weights, or one for each row of scores, got "
+        for name, status, message in [
+                ("short.csv", 1, "short.csv: expected 4 columns, as many as there are scores, got 1"),
+                ("rows.csv", 1, "rows.csv: " + count + "3"), ("empty.csv", 1, "empty.csv: " + count + "0"),
+                ("negative.csv", 2, "weights[0][2] must be finite and not negative, got -1")]:
+            self.fail_with(status, "fenchel map: " + message, "map", "scores.csv", "--measure", name)
+
     def test_options_that_contradict_each_other(self):
         for arguments, message in [
+                (["--map", "fusedmax", "--measure", "scores.csv"],
+                 "--measure does not go with --map fusedmax; softmax, sparsemax and entmax have it"),
                 (["--map", "softmax", "--alpha", 2], "--map softmax is --alpha 1, got --alpha 2; leave one out"),
                 (["--map", "sparsemax", "--alpha", 1.5], "--map sparsemax is --alpha 2, got --alpha 1.5; leave one out"),
                 (["--gamma", 1], "--gamma does not go with --map entmax; fusedmax and smooth-sparsemax have it"),

@@ -19,6 +19,7 @@ void bind_composition(nb::module_& m);
 void bind_elliptical(nb::module_& m);
 void bind_entmax(nb::module_& m);
 void bind_entmax_loss(nb::module_& m);
+void bind_weighted_entmax(nb::module_& m);
 void bind_errors(nb::module_& m);
 void bind_finite_attention(nb::module_& m);
 void bind_fit(nb::module_& m);

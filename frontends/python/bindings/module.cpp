@@ -19,6 +19,7 @@ NB_MODULE(_core, m) {
 
   bind_entmax(m);
   bind_entmax_loss(m);
+  bind_weighted_entmax(m);
   bind_fusedmax(m);
   bind_negentropy(m);
 
