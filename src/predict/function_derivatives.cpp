@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "distribution/line/power_integral.hpp"
+#include "fenchel/core/check.hpp"
 #include "fenchel/predict/function.hpp"
 
 /// Derivatives of the normalizer A for linear families [SCD22, Section 4.2; docs/math.md 2, E15].
@@ -15,6 +16,7 @@ double edge_exponent(const Tsallis& omega) { return omega.alpha() > 1 ? 1 / (ome
 }  // namespace
 
 std::vector<double> normalizer_gradient(const Tsallis& omega, const LinearScore& f, const Interval& domain) {
+  checked_finite("normalizer_gradient", "alpha", omega.alpha());
   const NumericDensity p = predict_numeric(omega, f, domain, kNumericAccuracy).density;
   const auto logarithm = [&p](double t) { return log_pdf(p, t); };
   return PowerIntegral(logarithm, p.support(), p.modes(), 2 - omega.alpha(), edge_exponent(omega))
@@ -22,7 +24,7 @@ std::vector<double> normalizer_gradient(const Tsallis& omega, const LinearScore&
 }
 
 Eigen::MatrixXd normalizer_hessian(const Tsallis& omega, const LinearScore& f, const Interval& domain) {
-  const double alpha = omega.alpha(), am1 = alpha - 1;
+  const double alpha = checked_finite("normalizer_hessian", "alpha", omega.alpha()), am1 = alpha - 1;
   const NumericDensity p = predict_numeric(omega, f, domain, kNumericAccuracy).density;
   const auto logarithm = [&p](double t) { return log_pdf(p, t); };
   const PowerIntegral escort(logarithm, p.support(), p.modes(), 2 - alpha, edge_exponent(omega));

@@ -42,7 +42,7 @@ TEST(LossFunction, GoldenValuesOfQuadraticScores) {  // docs/math.md, golden val
 }
 
 TEST(LossFunction, IsZeroAtThePredictionAndPositiveElsewhere) {
-  for (const double alpha : {0.8, 1.0, 1 + 1e-8, 1.5, 2.0, 5.0, 1e6}) {
+  for (const double alpha : {0.8, 1.0, 1 + 1e-8, 1.5, 2.0, 5.0, 1e6, kInf}) {
     const Tsallis omega(alpha, 0.6);
     const FunctionScore f([](double t) { return -(t * t - 1) * (t * t - 1) + 0.2 * t; });
     const NumericDensity p = predict(omega, f, Line{});
