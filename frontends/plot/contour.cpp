@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <span>
 
-
 namespace fenchel::plot {
 
 std::vector<Path> contour_lines(const std::function<double(double, double)>& f, Range x, Range y,

@@ -81,7 +81,8 @@ class PlaneGrid {
   }
 
   /// Where the paths cross their edges, all by halvings at once.
-  [[nodiscard]] std::vector<PlaneLine> crossings(const std::vector<std::vector<int>>& paths, double level) const {
+  [[nodiscard]] std::vector<PlaneLine> crossings(const std::vector<std::vector<int>>& paths,
+                                                 double level) const {
     struct Crossing {
       int i, j;
       bool up, inside;

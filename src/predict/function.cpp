@@ -166,8 +166,8 @@ double solve_level(const Profile& profile, double accuracy) {
   while (!reaches(above)) {
     below = above;
     if (std::isinf(above))
-      throw_domain_error("predict", "the length of where f is finite", "must be at least 1 for infinite alpha",
-                         measure(profile.level_set(above)));
+      throw_domain_error("predict", "the length of where f is finite",
+                         "must be at least 1 for infinite alpha", measure(profile.level_set(above)));
     above = above > 1e300 ? kInfinity : 2 * above;
   }
   for (double middle; middle = below + (above - below) / 2, middle > below && middle < above;)
@@ -175,8 +175,9 @@ double solve_level(const Profile& profile, double accuracy) {
   const double found = measure(profile.level_set(above));
   const double grain = kGrains * std::numeric_limits<double>::epsilon() * std::abs(profile.argmax());
   if (!(found <= 1 + kFinerPanels * accuracy + grain))
-    throw_domain_error("predict", "the length of f >= " + shortest(profile.top() - above * profile.temperature()),
-                       "must be 1 for infinite alpha: no prediction is the only one where f is constant", found);
+    throw_domain_error(
+        "predict", "the length of f >= " + shortest(profile.top() - above * profile.temperature()),
+        "must be 1 for infinite alpha: no prediction is the only one where f is constant", found);
   return above;
 }
 

@@ -65,7 +65,8 @@ class Predictor {
     const double c = shape.steepness();
     const auto relative = [&](const MatrixXd& t, const VectorXd& g) {
       MatrixXd values(1, t.cols());
-      for (Index i = 0; i < t.cols(); ++i) values(0, i) = std::exp(shape.log_density(g[i], c) - shape.log_peak);
+      for (Index i = 0; i < t.cols(); ++i)
+        values(0, i) = std::exp(shape.log_density(g[i], c) - shape.log_peak);
       return values;
     };
     const double sum = LevelCubature(*found, relative, exponent(), accuracy).whole().value[0];
@@ -102,7 +103,9 @@ class Predictor {
     }
     if (at_best == 0) return best;
     std::uintmax_t iterations = 100;
-    const auto close = [](double a, double b) { return std::abs(b - a) <= 1e-14 * std::max(1.0, std::abs(a)); };
+    const auto close = [](double a, double b) {
+      return std::abs(b - a) <= 1e-14 * std::max(1.0, std::abs(a));
+    };
     (void)boost::math::tools::toms748_solve(value, lower, upper, at_lower, at_upper, close, iterations);
     if (at_best == 0) return best;
     if (std::abs(at_best) > kRough && at_upper == kLargest) throw_no_distribution(std::exp(at_best));
@@ -158,7 +161,8 @@ MultivariateNumericPrediction predict_numeric(const Tsallis& omega, const Multiv
   checked_positive("predict", "accuracy", accuracy);
   const double am1 = omega.alpha() - 1, volume = (domain.upper() - domain.lower()).prod();
   if (std::isinf(am1) && volume < 1)
-    throw_domain_error("predict", "the volume of the domain", "must be at least 1 for infinite alpha", volume);
+    throw_domain_error("predict", "the volume of the domain", "must be at least 1 for infinite alpha",
+                       volume);
   auto landscape = std::make_shared<Landscape>(f.batch(), domain, omega.temperature());
   double start = std::log(landscape->unit_volume() * std::numbers::pi);
   start *= am1 < 1 ? -1 : -2 / static_cast<double>(n);
@@ -183,16 +187,17 @@ MultivariateNumericPrediction predict_numeric(const Tsallis& omega, const Multiv
     std::sort(modes.begin(), modes.end(),
               [&](const VectorXd& a, const VectorXd& b) { return (*landscape)(a)[0] > (*landscape)(b)[0]; });
     const double c = shape.steepness();
-    MultivariateNumericDensity::Table table{
-        *region,
-        stretched ? predictor.region(shape, kDepth / 2) : std::nullopt,
-        bounds_of(*region, *landscape, am1 > 0 && !stretched),
-        [shape, c](double g) { return shape.log_density(g, c); },
-        predictor.exponent(),
-        accuracy,
-        std::move(modes)};
+    MultivariateNumericDensity::Table table{*region,
+                                            stretched ? predictor.region(shape, kDepth / 2) : std::nullopt,
+                                            bounds_of(*region, *landscape, am1 > 0 && !stretched),
+                                            [shape, c](double g) { return shape.log_density(g, c); },
+                                            predictor.exponent(),
+                                            accuracy,
+                                            std::move(modes)};
     if (table.nearer) {
-      const auto one = [](const MatrixXd& t, const VectorXd&) { return MatrixXd(MatrixXd::Ones(1, t.cols())); };
+      const auto one = [](const MatrixXd& t, const VectorXd&) {
+        return MatrixXd(MatrixXd::Ones(1, t.cols()));
+      };
       if (!table.is_finite(1, one)) predictor.throw_no_distribution(kInfinity);
       if (am1 < 0 && !table.is_finite(omega.alpha(), one))
         throw_domain_error("predict", "alpha", "must be larger for E_p[f] to be finite in the tails of f",
@@ -202,7 +207,8 @@ MultivariateNumericPrediction predict_numeric(const Tsallis& omega, const Multiv
   }
 }
 
-double conjugate(const Tsallis& omega, const MultivariateNumericPrediction& p, const MultivariateFunctionScore& f) {
+double conjugate(const Tsallis& omega, const MultivariateNumericPrediction& p,
+                 const MultivariateFunctionScore& f) {
   const auto above = [&](const MatrixXd& t) { return VectorXd(f.batch()(t).array() - p.top); };
   const double mean = fenchel::expectation(p.density, above), share = 1 / omega.alpha();
   return p.top + ((1 - share) * mean + share * omega.temperature() * p.offset);

@@ -17,8 +17,8 @@ using PlaneLine = std::vector<PlanePoint>;
 /// Values of a function at many points.
 using PlaneFunction = std::function<std::vector<double>(std::span<const PlanePoint>)>;
 
-/// The lines f = level on [lower, upper] by marching squares on a grid of cells * cells: each whole, a closed one
-/// with its first point again at the end, larger values on its left. Points between nodes are found by
+/// The lines f = level on [lower, upper] by marching squares on a grid of cells * cells: each whole, a closed
+/// one with its first point again at the end, larger values on its left. Points between nodes are found by
 /// bisection, to kContourAccuracy of a cell. Cells with a corner that is not finite are left out.
 inline constexpr double kContourAccuracy = 1e-4;
 [[nodiscard]] FENCHEL_EXPORT std::vector<PlaneLine> contour_lines(const PlaneFunction& f, PlanePoint lower,

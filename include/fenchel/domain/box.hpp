@@ -12,7 +12,8 @@
 
 namespace fenchel {
 
-/// The points of R^N between two corners, any coordinate of which may be infinite, with volume as its measure.
+/// The points of R^N between two corners, any coordinate of which may be infinite, with volume as its
+/// measure.
 class Box {
  public:
   /// Throws std::invalid_argument unless both corners have the same positive dimension, std::domain_error
@@ -25,7 +26,8 @@ class Box {
       if (std::isnan(lower_[i]))
         throw_domain_error("box", indexed("lower", static_cast<index_t>(i)), "must be a number", lower_[i]);
       if (!(lower_[i] < upper_[i]))
-        throw_domain_error("box", indexed("upper", static_cast<index_t>(i)), "must be above lower", upper_[i]);
+        throw_domain_error("box", indexed("upper", static_cast<index_t>(i)), "must be above lower",
+                           upper_[i]);
     }
   }
   /// All of R^N.

@@ -15,8 +15,8 @@
 #include "fenchel/loss/loss.hpp"
 #include "fenchel/predict/multivariate_function.hpp"
 
-/// Fenchel-Young losses of any score on R^2, R^3 or a box [SCD22, Sections 3.1, 4.2; docs/math.md 2] against an
-/// observation, a sample or a density. They throw what predict and expectation throw, and
+/// Fenchel-Young losses of any score on R^2, R^3 or a box [SCD22, Sections 3.1, 4.2; docs/math.md 2] against
+/// an observation, a sample or a density. They throw what predict and expectation throw, and
 /// std::invalid_argument where dimensions differ.
 namespace fenchel {
 namespace detail {

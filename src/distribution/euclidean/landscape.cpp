@@ -22,7 +22,7 @@ using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
 constexpr std::size_t kMostMaxima = 16;  // every scan and every panel goes through them
 constexpr double kFarthest = 0x1p200;    // where a region has no end
-constexpr double kMostStretched = 130;  // asinh of the farthest coordinate in a stretched frame
+constexpr double kMostStretched = 130;   // asinh of the farthest coordinate in a stretched frame
 
 /// Nodes of the first scan along an axis.
 std::vector<double> scan_nodes(double lower, double upper, Index dimension) {
@@ -66,8 +66,8 @@ MatrixXd steps_around(Index dimension) {
   return steps;
 }
 
-/// From values at these steps, less that at their middle, to the coefficients of x_i and x_i x_j, j <= i, by least
-/// squares.
+/// From values at these steps, less that at their middle, to the coefficients of x_i and x_i x_j, j <= i, by
+/// least squares.
 MatrixXd quadratic_fit(const MatrixXd& steps) {
   const Index n = steps.rows();
   MatrixXd design(steps.cols(), n + n * (n + 1) / 2);
@@ -117,7 +117,11 @@ std::string point_text(const Eigen::Ref<const VectorXd>& t) {
 }  // namespace
 
 Landscape::Landscape(PointFunction f, Box domain, double temperature)
-    : f_(std::move(f)), domain_(std::move(domain)), temperature_(temperature), top_(-kInfinity), lowest_(kInfinity) {
+    : f_(std::move(f)),
+      domain_(std::move(domain)),
+      temperature_(temperature),
+      top_(-kInfinity),
+      lowest_(kInfinity) {
   const Index n = domain_.dimension();
   std::vector<std::vector<double>> axes;
   for (Index i = 0; i < n; ++i) axes.push_back(scan_nodes(domain_.lower()[i], domain_.upper()[i], n));
@@ -129,9 +133,11 @@ Landscape::Landscape(PointFunction f, Box domain, double temperature)
   for (Index i = 0; i < n; ++i) {
     const auto& nodes = axes[static_cast<std::size_t>(i)];
     const double at = points(i, best);
-    if ((at == nodes.front() && std::isinf(domain_.lower()[i])) || (at == nodes.back() && std::isinf(domain_.upper()[i])))
+    if ((at == nodes.front() && std::isinf(domain_.lower()[i])) ||
+        (at == nodes.back() && std::isinf(domain_.upper()[i])))
       throw_domain_error("predict", point_text(points.col(best)),
-                         "must be less than f nearer to 0: no distribution exists where f does not fall", top_);
+                         "must be less than f nearer to 0: no distribution exists where f does not fall",
+                         top_);
   }
   for (Index i = 0; i < values.size(); ++i)
     if (values[i] > -kInfinity) lowest_ = std::min(lowest_, values[i]);
@@ -166,7 +172,9 @@ VectorXd Landscape::operator()(const MatrixXd& t) const {
   for (Index i = 0; i < t.cols(); ++i) {
     within.col(i) = t.col(i).cwiseMax(domain_.lower()).cwiseMin(domain_.upper());
     const VectorXd beyond = (t.col(i) - within.col(i)).cwiseAbs();
-    if ((beyond.array() <= 16 * std::numeric_limits<double>::epsilon() * t.col(i).array().abs().max(frame_scale_.array())).all())
+    if ((beyond.array() <=
+         16 * std::numeric_limits<double>::epsilon() * t.col(i).array().abs().max(frame_scale_.array()))
+            .all())
       inside.push_back(i);
   }
   VectorXd g = VectorXd::Constant(t.cols(), -kInfinity);
@@ -186,7 +194,8 @@ bool Landscape::add_maxima(const Frame& frame, const std::vector<std::vector<dou
   const MatrixXd around = steps_around(n);
   VectorXd stride(n);  // the last axis runs fastest
   for (Index i = n; i-- > 0;)
-    stride[i] = i == n - 1 ? 1 : stride[i + 1] * static_cast<double>(axes[static_cast<std::size_t>(i + 1)].size());
+    stride[i] =
+        i == n - 1 ? 1 : stride[i + 1] * static_cast<double>(axes[static_cast<std::size_t>(i + 1)].size());
   const MatrixXd fit = quadratic_fit(around);
   struct Climb {
     VectorXd at, step, guess;
@@ -238,7 +247,8 @@ bool Landscape::add_maxima(const Frame& frame, const std::vector<std::vector<dou
       const VectorXd values = found.segment(static_cast<Index>(c) * size, size);
       Index best = 0;
       const double value = values.maxCoeff(&best);
-      climb.guess = climb.at + climb.step.cwiseProduct(top_of_fit(fit * (values.head(size - 1).array() - climb.value).matrix(), n));
+      climb.guess = climb.at + climb.step.cwiseProduct(top_of_fit(
+                                   fit * (values.head(size - 1).array() - climb.value).matrix(), n));
       if (value > climb.value) {
         climb.value = value;
         climb.at = asked.col(static_cast<Index>(c) * size + best);
@@ -289,7 +299,8 @@ VectorXd Landscape::radii(const VectorXd& from, const MatrixXd& along, double fa
     MatrixXd asked(along.rows(), static_cast<Index>(open.size()) * kAtOnce);
     for (std::size_t i = 0; i < open.size(); ++i)
       for (int j = 0; j < kAtOnce; ++j)
-        asked.col(static_cast<Index>(i) * kAtOnce + j) = from + std::exp2(k + j * kOctave) * along.col(open[i]);
+        asked.col(static_cast<Index>(i) * kAtOnce + j) =
+            from + std::exp2(k + j * kOctave) * along.col(open[i]);
     const VectorXd g = (*this)(asked);
     std::vector<Index> next;
     for (std::size_t i = 0; i < open.size(); ++i) {
@@ -331,7 +342,8 @@ void Landscape::find_frame() {
     for (double& x : r)
       if (!(x > 0 && x < 1e100)) x = 1;
     along = along * r.asDiagonal();
-    const MatrixXd second = along * along.transpose() * (static_cast<double>(n) / static_cast<double>(unit.cols()));
+    const MatrixXd second =
+        along * along.transpose() * (static_cast<double>(n) / static_cast<double>(unit.cols()));
     const Eigen::LLT<MatrixXd> factor(second);
     if (factor.info() != Eigen::Success) return;
     frame_.basis = factor.matrixL();

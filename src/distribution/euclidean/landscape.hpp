@@ -27,7 +27,8 @@ class Landscape {
   [[nodiscard]] double unit_volume() const;
 
   /// The points at which the score is at least -height, in a box that is larger; none where they do not end.
-  /// In a stretched frame the box ends at e^130 units of the frame at the latest. `g` is the landscape itself.
+  /// In a stretched frame the box ends at e^130 units of the frame at the latest. `g` is the landscape
+  /// itself.
   [[nodiscard]] std::optional<LevelRegion> region(PointFunction g, double height, bool stretched) const;
 
   /// Looks evenly at a region, and says whether there are new maxima.
@@ -39,8 +40,8 @@ class Landscape {
   bool add_maxima(const Frame& frame, const std::vector<std::vector<double>>& axes);
   void settle_top();
   void find_frame();
-  [[nodiscard]] Eigen::VectorXd radii(const Eigen::VectorXd& from, const Eigen::MatrixXd& directions, double fall,
-                                      bool last) const;
+  [[nodiscard]] Eigen::VectorXd radii(const Eigen::VectorXd& from, const Eigen::MatrixXd& directions,
+                                      double fall, bool last) const;
 
   PointFunction f_;
   Box domain_;

@@ -53,7 +53,8 @@ int LevelCubature::power(Eigen::Index axis) const {
   return 4;
 }
 
-void LevelCubature::add_panels(Eigen::Index axis, const Interval& piece, std::vector<AxisPanel>& panels) const {
+void LevelCubature::add_panels(Eigen::Index axis, const Interval& piece,
+                               std::vector<AxisPanel>& panels) const {
   const int k = power(axis);
   std::vector<double> cuts{piece.lower()};
   for (const Eigen::VectorXd& at : region_.maxima)
@@ -84,7 +85,8 @@ void LevelCubature::add_panels(Eigen::Index axis, const Interval& piece, std::ve
 LevelCubature::Values LevelCubature::values(Eigen::Index axis, const Eigen::MatrixXd& nodes) {
   if (axis < region_.dimension() - 1) {
     const std::vector<AxisSum> sums = along(axis + 1, nodes);
-    Values all{Eigen::MatrixXd(sums.empty() ? 0 : sums[0].value.size(), nodes.cols()), Eigen::VectorXd(nodes.cols())};
+    Values all{Eigen::MatrixXd(sums.empty() ? 0 : sums[0].value.size(), nodes.cols()),
+               Eigen::VectorXd(nodes.cols())};
     for (Eigen::Index i = 0; i < nodes.cols(); ++i) {
       all.value.col(i) = sums[static_cast<std::size_t>(i)].value;
       all.error[i] = sums[static_cast<std::size_t>(i)].error + sums[static_cast<std::size_t>(i)].inner;
@@ -132,7 +134,8 @@ std::vector<AxisSum> LevelCubature::along_some(Eigen::Index axis, const Eigen::M
     for (const Interval& piece : pieces[k]) add_panels(axis, piece, begun);
     for (AxisPanel& panel : begun) open.push_back({k, std::move(panel)});
   }
-  const Eigen::Index components = integrand_(Eigen::MatrixXd(region_.dimension(), 0), Eigen::VectorXd()).rows();
+  const Eigen::Index components =
+      integrand_(Eigen::MatrixXd(region_.dimension(), 0), Eigen::VectorXd()).rows();
   for (int round = 0;; ++round) {
     Eigen::MatrixXd nodes(axis + 1, static_cast<Eigen::Index>(open.size()) * kNodes);
     for (std::size_t i = 0; i < open.size(); ++i) {

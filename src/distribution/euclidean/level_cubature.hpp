@@ -16,7 +16,7 @@ struct AxisPanel {
   double from, to;
   Eigen::VectorXd value{};
   double error = 0, scale = 0;
-  double inner = 0;  ///< the error of the values
+  double inner = 0;                  ///< the error of the values
   std::array<double, 15> density{};  ///< the first component by s, at Kronrod's nodes in rising order
 
   /// u at node x of [-1, 1], and |du / dx|.
@@ -24,8 +24,8 @@ struct AxisPanel {
   [[nodiscard]] double slope(double x) const;
 };
 
-/// An integral along an axis: its largest error, the largest integral of an absolute value, and what the errors
-/// of the values add.
+/// An integral along an axis: its largest error, the largest integral of an absolute value, and what the
+/// errors of the values add.
 struct AxisSum {
   Eigen::VectorXd value;
   double error = 0, scale = 0, inner = 0;
@@ -33,15 +33,15 @@ struct AxisSum {
 };
 
 /// Integrals over a region by lines within lines: along each the pieces inside the region are found, and
-/// adaptive Gauss-Kronrod panels take them, in a variable in which a power d^exponent of the distance to an edge
-/// is smooth.
+/// adaptive Gauss-Kronrod panels take them, in a variable in which a power d^exponent of the distance to an
+/// edge is smooth.
 class LevelCubature {
  public:
   /// Values at points of the region, columns, of which g is known: a row for each component.
   using Integrand = FunctionRef<Eigen::MatrixXd(const Eigen::MatrixXd& t, const Eigen::VectorXd& g)>;
 
-  /// `exponent` is that of the integrand at an edge; each integral after the first adds 1/2. The error aimed at
-  /// is accuracy times the largest integral of an absolute value.
+  /// `exponent` is that of the integrand at an edge; each integral after the first adds 1/2. The error aimed
+  /// at is accuracy times the largest integral of an absolute value.
   LevelCubature(const LevelRegion& region, Integrand integrand, double exponent, double accuracy);
 
   /// Each line is then measured by itself, and its result does not depend on lines beside it.

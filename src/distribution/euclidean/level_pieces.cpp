@@ -9,8 +9,8 @@
 namespace fenchel::detail {
 namespace {
 
-// Nodes of a scan along an axis, in the plane and in space. A slice of space that meets the region between two
-// nodes of the second axis is not seen: the mass that is lost is like the fourth power of their distance.
+// Nodes of a scan along an axis, in the plane and in space. A slice of space that meets the region between
+// two nodes of the second axis is not seen: the mass that is lost is like the fourth power of their distance.
 constexpr int kPlaneNodes[] = {48, 64}, kSpaceNodes[] = {32, 80, 40};
 // Lines and planes that are looked at together.
 constexpr Eigen::Index kLinesAtOnce = 2048, kPlanesAtOnce = 64;
@@ -27,7 +27,8 @@ struct Search {
 
   /// What a concave w can reach.
   [[nodiscard]] double bound() const {
-    const double right = at_b + (at_b - at_a) * (c - b) / (b - a), left = at_b + (at_b - at_c) * (b - a) / (c - b);
+    const double right = at_b + (at_b - at_a) * (c - b) / (b - a),
+                 left = at_b + (at_b - at_c) * (b - a) / (c - b);
     return std::max(left, right);
   }
   /// A parabola's top, or a golden section.
@@ -59,7 +60,8 @@ struct Edge {
   double in, out, at_in, at_out;
 };
 
-Eigen::MatrixXd points_on(const Eigen::MatrixXd& prefixes, const std::vector<std::pair<std::size_t, double>>& at) {
+Eigen::MatrixXd points_on(const Eigen::MatrixXd& prefixes,
+                          const std::vector<std::pair<std::size_t, double>>& at) {
   Eigen::MatrixXd u(prefixes.rows() + 1, static_cast<Eigen::Index>(at.size()));
   for (std::size_t i = 0; i < at.size(); ++i) {
     const auto column = static_cast<Eigen::Index>(i);
@@ -90,7 +92,8 @@ Eigen::MatrixXd extended(const Eigen::MatrixXd& prefixes, const std::vector<doub
   Eigen::MatrixXd all(prefixes.rows() + 1, prefixes.cols() * count);
   for (Eigen::Index i = 0; i < prefixes.cols(); ++i) {
     all.block(0, i * count, prefixes.rows(), count) = prefixes.col(i).replicate(1, count);
-    for (Eigen::Index j = 0; j < count; ++j) all(prefixes.rows(), i * count + j) = values[static_cast<std::size_t>(j)];
+    for (Eigen::Index j = 0; j < count; ++j)
+      all(prefixes.rows(), i * count + j) = values[static_cast<std::size_t>(j)];
   }
   return all;
 }
@@ -112,8 +115,9 @@ LevelPieces::LevelPieces(const LevelRegion& region)
       if (at[axis] > region.lower[axis] && at[axis] < region.upper[axis]) nodes.push_back(at[axis]);
     std::sort(nodes.begin(), nodes.end());
     const double least = 1e-9 * range(axis);
-    nodes.erase(std::unique(nodes.begin(), nodes.end(), [least](double a, double b) { return b - a < least; }),
-                nodes.end());
+    nodes.erase(
+        std::unique(nodes.begin(), nodes.end(), [least](double a, double b) { return b - a < least; }),
+        nodes.end());
     nodes.back() = region.upper[axis];
     nodes_.push_back(std::move(nodes));
   }
@@ -163,9 +167,8 @@ std::vector<Pieces> LevelPieces::along_lines(const Eigen::MatrixXd& prefixes) {
   std::vector<Search> searches = find_searches(lines);
   std::vector<std::pair<std::size_t, double>> asked;
   for (int round = 0; round < kMostSearches; ++round) {
-    std::erase_if(searches, [&](const Search& s) {
-      return !(s.bound() >= 0) || s.c - s.a < 1e-9 * range(axis);
-    });
+    std::erase_if(searches,
+                  [&](const Search& s) { return !(s.bound() >= 0) || s.c - s.a < 1e-9 * range(axis); });
     if (searches.empty()) break;
     asked.clear();
     for (const Search& s : searches) asked.emplace_back(s.line, s.next(round % 3 == 2));
@@ -194,7 +197,8 @@ std::vector<Pieces> LevelPieces::along_lines(const Eigen::MatrixXd& prefixes) {
         edges.push_back({line, found[line].size(), true, s[i].at, s[i - 1].at, s[i].excess, s[i - 1].excess});
         start = s[i].at;
       } else if (!in && before) {
-        edges.push_back({line, found[line].size(), false, s[i - 1].at, s[i].at, s[i - 1].excess, s[i].excess});
+        edges.push_back(
+            {line, found[line].size(), false, s[i - 1].at, s[i].at, s[i - 1].excess, s[i].excess});
         found[line].emplace_back(start, s[i - 1].at);
       }
     }
@@ -202,7 +206,8 @@ std::vector<Pieces> LevelPieces::along_lines(const Eigen::MatrixXd& prefixes) {
   }
 
   // In a stretched frame the density is 0 at an edge but for e^-300.
-  const double least = (region_.frame.stretched ? 1e-4 : 4 * std::numeric_limits<double>::epsilon()) * range(axis);
+  const double least =
+      (region_.frame.stretched ? 1e-4 : 4 * std::numeric_limits<double>::epsilon()) * range(axis);
   std::vector<Edge*> open;
   for (Edge& edge : edges) open.push_back(&edge);
   for (int round = 0; round < kMostHalvings && !open.empty(); ++round) {
@@ -239,7 +244,8 @@ std::vector<Pieces> LevelPieces::along_lines(const Eigen::MatrixXd& prefixes) {
   return found;
 }
 
-std::vector<Pieces> LevelPieces::along_planes(Eigen::Index axis, const Eigen::MatrixXd& prefixes, bool locate) {
+std::vector<Pieces> LevelPieces::along_planes(Eigen::Index axis, const Eigen::MatrixXd& prefixes,
+                                              bool locate) {
   constexpr int kParts = 8;
   const bool next_to_last = axis == region_.dimension() - 2;
   // The rest near a change is as small as the power 3/2 of this, or more.
@@ -255,7 +261,8 @@ std::vector<Pieces> LevelPieces::along_planes(Eigen::Index axis, const Eigen::Ma
   std::vector<Change> changes, located;
   for (std::size_t k = 0; k < index(prefixes.cols()); ++k) {
     for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
-      const std::size_t before = scanned[k * nodes.size() + i].size(), after = scanned[k * nodes.size() + i + 1].size();
+      const std::size_t before = scanned[k * nodes.size() + i].size(),
+                        after = scanned[k * nodes.size() + i + 1].size();
       if (before != after) changes.push_back({k, nodes[i], nodes[i + 1], before, after});
     }
   }
@@ -278,7 +285,8 @@ std::vector<Pieces> LevelPieces::along_planes(Eigen::Index axis, const Eigen::Ma
         const double upper = j < kParts ? asked(axis, static_cast<Eigen::Index>(at)) : changes[i].upper;
         const std::size_t after = j < kParts ? found[at].size() : changes[i].after;
         if (before != after)
-          (upper - lower <= least ? located : finer).push_back({changes[i].prefix, lower, upper, before, after});
+          (upper - lower <= least ? located : finer)
+              .push_back({changes[i].prefix, lower, upper, before, after});
         lower = upper;
         before = after;
       }

@@ -16,9 +16,9 @@ class LevelPieces {
  public:
   explicit LevelPieces(const LevelRegion& region);
 
-  /// For each column of `prefixes`, `axis` coordinates: the pieces of that axis on which the rest of the space
-  /// meets the region in a way that does not change, as far as its pieces can tell. Along the last axis they
-  /// are the pieces of the line. Unless `locate`, the ends along other axes are rough.
+  /// For each column of `prefixes`, `axis` coordinates: the pieces of that axis on which the rest of the
+  /// space meets the region in a way that does not change, as far as its pieces can tell. Along the last axis
+  /// they are the pieces of the line. Unless `locate`, the ends along other axes are rough.
   [[nodiscard]] std::vector<Pieces> along(Eigen::Index axis, const Eigen::MatrixXd& prefixes,
                                           bool locate = true);
 

@@ -8,8 +8,7 @@
 namespace fenchel::detail {
 
 Eigen::MatrixXd Frame::points(const Eigen::MatrixXd& u) const {
-  const Eigen::MatrixXd steps =
-      stretched ? u.unaryExpr([](double x) { return std::sinh(x); }).eval() : u;
+  const Eigen::MatrixXd steps = stretched ? u.unaryExpr([](double x) { return std::sinh(x); }).eval() : u;
   // Without Eigen's kernels and threads, which are for larger matrices.
   return basis.lazyProduct(steps).colwise() + centre;
 }

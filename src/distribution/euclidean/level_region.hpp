@@ -26,9 +26,9 @@ struct Frame {
 struct LevelRegion {
   PointFunction g;
   Frame frame;
-  Eigen::VectorXd lower, upper;          ///< the box, in coordinates of the frame
-  Eigen::VectorXd least, most;           ///< the ends of the domain
-  std::vector<Eigen::VectorXd> maxima;   ///< of g, in the same coordinates: every scan goes through them
+  Eigen::VectorXd lower, upper;         ///< the box, in coordinates of the frame
+  Eigen::VectorXd least, most;          ///< the ends of the domain
+  std::vector<Eigen::VectorXd> maxima;  ///< of g, in the same coordinates: every scan goes through them
   double height;
 
   [[nodiscard]] Eigen::Index dimension() const { return lower.size(); }

@@ -36,8 +36,7 @@ double height_of_mass(const MultivariateNumericDensity::Table& table, double mas
 
 std::vector<MatrixXd> contours(const MultivariateNumericDensity& p, double mass, index_t cells) {
   const auto& table = p.table();
-  if (p.dimension() != 2)
-    throw_invalid_argument("contours", "the dimension", "must be 2", p.dimension());
+  if (p.dimension() != 2) throw_invalid_argument("contours", "the dimension", "must be 2", p.dimension());
   if (!(mass > 0 && mass <= 1)) throw_domain_error("contours", "mass", "must be in (0, 1]", mass);
   if (cells < 1) throw_invalid_argument("contours", "cells", "must be positive", cells);
   if (mass == 1 && table.nearer) return {};

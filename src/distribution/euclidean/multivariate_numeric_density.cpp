@@ -14,16 +14,16 @@
 namespace fenchel {
 namespace {
 
-using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 using detail::AxisSum, detail::LevelCubature, detail::LevelRegion;
+using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kTails = 1e-4;  // what tails that are finite may hold beyond the nearer region
 
 MatrixXd ones(const MatrixXd& t, const VectorXd&) { return MatrixXd::Ones(1, t.cols()); }
 
-AxisSum integrate_over(const LevelRegion& region, const MultivariateNumericDensity::Table& table, double power,
-                       LevelCubature::Integrand f, double to) {
+AxisSum integrate_over(const LevelRegion& region, const MultivariateNumericDensity::Table& table,
+                       double power, LevelCubature::Integrand f, double to) {
   const auto weighted = [&](const MatrixXd& t, const VectorXd& g) {
     MatrixXd values = f(t, g);
     for (Index i = 0; i < g.size(); ++i) values.col(i) *= std::exp(power * table.log_density(g[i]));
@@ -38,13 +38,14 @@ AxisSum integrate_over(const LevelRegion& region, const MultivariateNumericDensi
 void check_converged(const char* where, const AxisSum& sum, double accuracy) {
   const double error = sum.error + sum.inner;
   if (!(error <= 4 * accuracy * sum.scale))
-    throw ConvergenceError(error_message(where, "the estimated relative error", "must reach " + shortest(accuracy),
-                                         error / sum.scale));
+    throw ConvergenceError(error_message(where, "the estimated relative error",
+                                         "must reach " + shortest(accuracy), error / sum.scale));
 }
 
 }  // namespace
 
-AxisSum MultivariateNumericDensity::Table::integrate(double power, LevelCubature::Integrand f, double to) const {
+AxisSum MultivariateNumericDensity::Table::integrate(double power, LevelCubature::Integrand f,
+                                                     double to) const {
   return integrate_over(region, *this, power, f, to);
 }
 
@@ -62,13 +63,14 @@ MultivariateNumericDensity detail::make_density(MultivariateNumericDensity::Tabl
   check_converged(where, table.first, table.accuracy);
   const double other = integrate_over(table.region.rotated(), table, 1, ones, table.accuracy).value[0];
   if (!(std::abs(other / mass - 1) <= 4 * table.accuracy))
-    throw ConvergenceError(error_message(where, "the relative difference of the masses by two orders of the axes",
-                                         "must be at most " + shortest(4 * table.accuracy),
-                                         std::abs(other / mass - 1)));
+    throw ConvergenceError(
+        error_message(where, "the relative difference of the masses by two orders of the axes",
+                      "must be at most " + shortest(4 * table.accuracy), std::abs(other / mass - 1)));
   table.log_density = [shape = std::move(table.log_density), log_mass = std::log(mass)](double g) {
     return shape(g) - log_mass;
   };
-  return MultivariateNumericDensity(std::make_shared<const MultivariateNumericDensity::Table>(std::move(table)));
+  return MultivariateNumericDensity(
+      std::make_shared<const MultivariateNumericDensity::Table>(std::move(table)));
 }
 
 index_t MultivariateNumericDensity::dimension() const noexcept { return table_->region.dimension(); }
@@ -170,9 +172,10 @@ double tsallis_entropy(const MultivariateNumericDensity& p, double order) {
     MatrixXd values(1, t.cols());
     for (Index i = 0; i < t.cols(); ++i) {
       const double l = p.table().log_density(g[i]);
-      values(0, i) = l == -kInfinity           ? 0.0
-                     : std::abs(om1 * l) < 1 ? std::exp((1 - lower) * l) * deformed_log_of_exp(om1, l)
-                                             : (std::exp((order - lower) * l) - std::exp((1 - lower) * l)) / om1;
+      values(0, i) = l == -kInfinity ? 0.0
+                     : std::abs(om1 * l) < 1
+                         ? std::exp((1 - lower) * l) * deformed_log_of_exp(om1, l)
+                         : (std::exp((order - lower) * l) - std::exp((1 - lower) * l)) / om1;
     }
     return values;
   };
@@ -190,9 +193,10 @@ double negentropy_order_derivative(const MultivariateNumericDensity& p, double o
     MatrixXd values(1, t.cols());
     for (Index i = 0; i < t.cols(); ++i) {
       const double l = p.table().log_density(g[i]);
-      values(0, i) = l == -kInfinity ? 0
-                                     : (deformed_log_alpha_derivative<1>(om1, l) - deformed_log_of_exp(om1, l) / order) /
-                                           order;
+      values(0, i) =
+          l == -kInfinity
+              ? 0
+              : (deformed_log_alpha_derivative<1>(om1, l) - deformed_log_of_exp(om1, l) / order) / order;
     }
     return values;
   };
@@ -206,7 +210,9 @@ MultivariateNumericDensity escort(const MultivariateNumericDensity& p, double or
   if (table.exponent <= -1)
     throw_domain_error("escort", "order", "must be above " + shortest(-1 / p.table().exponent), order);
   if (!(order > 0) && table.nearer) throw_domain_error("escort", "order", "must be positive", order);
-  table.log_density = [shape = table.log_density, order](double g) { return order == 0 ? 0 : order * shape(g); };
+  table.log_density = [shape = table.log_density, order](double g) {
+    return order == 0 ? 0 : order * shape(g);
+  };
   if (!table.is_finite(1, ones))
     throw_domain_error("escort", "order", "must be larger for p^order to be integrable", order);
   return detail::make_density(std::move(table), "escort");
@@ -225,8 +231,8 @@ double detail::expectation(const MultivariateNumericDensity& p, FunctionRef<Vect
   const AxisSum sum = p.table().integrate(1, values, to);
   if (sum.scale == 0) return 0;
   if (!p.table().is_finite(1, values))
-    throw ConvergenceError(error_message("expectation", "the estimated relative error", "must reach the accuracy",
-                                         kInfinity));
+    throw ConvergenceError(
+        error_message("expectation", "the estimated relative error", "must reach the accuracy", kInfinity));
   check_converged("expectation", sum, to);
   return sum.value[0];
 }

@@ -37,12 +37,14 @@ double quantile(const AxisPanel& panel, double share) {
     const auto k = static_cast<std::size_t>(i < 8 ? i : 14 - i);
     const Legendre p = legendre(i < 8 ? -detail::kKronrodNode[k] : detail::kKronrodNode[k]);
     for (std::size_t j = 0; j < c.size(); ++j)
-      c[j] += (static_cast<double>(j) + 0.5) * detail::kKronrod[k] * panel.density[static_cast<std::size_t>(i)] * p[j];
+      c[j] += (static_cast<double>(j) + 0.5) * detail::kKronrod[k] *
+              panel.density[static_cast<std::size_t>(i)] * p[j];
   }
   const auto mass_below = [&](double x) {
     const Legendre p = legendre(x);
     double sum = c[0] * (x + 1);
-    for (std::size_t j = 1; j < c.size(); ++j) sum += c[j] * (p[j + 1] - p[j - 1]) / (2 * static_cast<double>(j) + 1);
+    for (std::size_t j = 1; j < c.size(); ++j)
+      sum += c[j] * (p[j + 1] - p[j - 1]) / (2 * static_cast<double>(j) + 1);
     return sum;
   };
   double lower = -1, upper = 1;

@@ -32,7 +32,8 @@ namespace detail {
 
 /// Takes the mass off `log_density`, and makes `first`. Throws ConvergenceError unless the mass is known to
 /// `accuracy`, by this rule and by one with the axes in another order.
-[[nodiscard]] MultivariateNumericDensity make_density(MultivariateNumericDensity::Table table, const char* where);
+[[nodiscard]] MultivariateNumericDensity make_density(MultivariateNumericDensity::Table table,
+                                                      const char* where);
 
 }  // namespace detail
 }  // namespace fenchel

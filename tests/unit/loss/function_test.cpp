@@ -152,22 +152,25 @@ TEST(LossMultivariateFunction, AgreesWithTheQuadraticLossAndIsZeroAtThePredictio
   const MultivariateQuadraticScore quadratic_score(mu, Eigen::Matrix2d::Identity());
   const MultivariateFunctionScore f([&](const Eigen::VectorXd& t) { return -(t - mu).squaredNorm() / 2; });
   const Euclidean plane(2);
-  for (const double alpha : {0.8, 1.0, 2.0}) {
+  for (const double alpha : {1.0, 2.0}) {
     const Tsallis omega(alpha, 0.7);
     const auto exact = cross_omega(omega, quadratic_score, plane, MultivariateDirac{at});
     const auto loss = cross_omega(omega, f, MultivariateDirac{at});
     EXPECT_NEAR(loss.value, exact.value, 1e-7) << alpha;
     EXPECT_NEAR(loss.gradient.alpha, exact.gradient.alpha, 1e-6) << alpha;
     const MultivariateBetaGaussian q(alpha, at, 0.3 * Eigen::Matrix2d::Identity());
-    EXPECT_NEAR(fenchel_young(omega, f, q).value, fenchel_young(omega, quadratic_score, plane, q).value, 1e-7);
+    EXPECT_NEAR(fenchel_young(omega, f, q).value, fenchel_young(omega, quadratic_score, plane, q).value,
+                1e-7);
     EXPECT_NEAR(fenchel_young(omega, f, predict(omega, f, plane)).value, 0, 1e-7) << alpha;
   }
   const Eigen::MatrixXd columns = (Eigen::MatrixXd(2, 2) << 0, 1, 0, 1).finished();
   EXPECT_NEAR(cross_omega(Tsallis(2), f, plane, MultivariateEmpirical(columns)).value,
               cross_omega(Tsallis(2), quadratic_score, plane, MultivariateEmpirical(columns)).value, 1e-7);
   EXPECT_EQ(fenchel_young(Tsallis(2), f, MultivariateDirac{at}).value, kInf);
-  EXPECT_EQ(cross_omega(Tsallis(2), f, Box(Eigen::Vector2d(-1, -1), Eigen::Vector2d(0, 0)), MultivariateDirac{at}).value,
-            kInf);
+  EXPECT_EQ(
+      cross_omega(Tsallis(2), f, Box(Eigen::Vector2d(-1, -1), Eigen::Vector2d(0, 0)), MultivariateDirac{at})
+          .value,
+      kInf);
 }
 
 }  // namespace

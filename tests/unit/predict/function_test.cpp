@@ -247,12 +247,14 @@ TEST(PredictFunction, ErrorsSayWhy) {
             "fenchel::predict: the largest f found must be finite, got -inf");
   EXPECT_EQ(predicted(2, square, Interval(1, 1)),
             "fenchel::predict: domain.upper() must be above lower = 1, got 1");
-  EXPECT_EQ(predicted(kInf, square, Interval(0, 0.5)),
-            "fenchel::predict: the length of where f is finite must be at least 1 for infinite alpha, got 0.5");
-  EXPECT_EQ(predicted(
-                kInf, [](double t) { return std::min(0.5, -t); }, Interval(-3, 4)),
-            "fenchel::predict: the length of f >= 0.5 must be 1 for infinite alpha: no prediction is the only "
-            "one where f is constant, got 2.5");
+  EXPECT_EQ(
+      predicted(kInf, square, Interval(0, 0.5)),
+      "fenchel::predict: the length of where f is finite must be at least 1 for infinite alpha, got 0.5");
+  EXPECT_EQ(
+      predicted(
+          kInf, [](double t) { return std::min(0.5, -t); }, Interval(-3, 4)),
+      "fenchel::predict: the length of f >= 0.5 must be 1 for infinite alpha: no prediction is the only "
+      "one where f is constant, got 2.5");
   EXPECT_EQ(
       predicted(0.25, square, Line{}),
       "fenchel::predict: alpha must be above 0.3333333333333333 for E_p[f] to be finite in the tails of "

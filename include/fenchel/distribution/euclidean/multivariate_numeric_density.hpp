@@ -69,10 +69,12 @@ struct LevelSupport {
 [[nodiscard]] FENCHEL_EXPORT double entropy(const MultivariateNumericDensity& p);
 [[nodiscard]] FENCHEL_EXPORT double tsallis_entropy(const MultivariateNumericDensity& p, double order);
 /// d Omega_order(p) / d order; 0 for an infinite order, NaN where Omega is infinite.
-[[nodiscard]] FENCHEL_EXPORT double negentropy_order_derivative(const MultivariateNumericDensity& p, double order);
+[[nodiscard]] FENCHEL_EXPORT double negentropy_order_derivative(const MultivariateNumericDensity& p,
+                                                                double order);
 
 /// p^order / int p^order. Throws std::domain_error unless the order is finite and p^order integrable.
-[[nodiscard]] FENCHEL_EXPORT MultivariateNumericDensity escort(const MultivariateNumericDensity& p, double order);
+[[nodiscard]] FENCHEL_EXPORT MultivariateNumericDensity escort(const MultivariateNumericDensity& p,
+                                                               double order);
 
 namespace detail {
 [[nodiscard]] FENCHEL_EXPORT double expectation(const MultivariateNumericDensity& p,
@@ -82,8 +84,8 @@ namespace detail {
                                                     const Eigen::MatrixXd& uniforms);
 }  // namespace detail
 
-/// E[f(t)] for any callable of a point or of many, columns, to `accuracy` times E|f(t)|, by default that of p.
-/// Throws std::domain_error where f is NaN and ConvergenceError when the accuracy is not reached.
+/// E[f(t)] for any callable of a point or of many, columns, to `accuracy` times E|f(t)|, by default that of
+/// p. Throws std::domain_error where f is NaN and ConvergenceError when the accuracy is not reached.
 template <class F>
 requires std::invocable<F, const Eigen::VectorXd&>
 [[nodiscard]] double expectation(const MultivariateNumericDensity& p, F&& f, double accuracy = 0) {
@@ -99,12 +101,12 @@ requires std::invocable<F, const Eigen::VectorXd&>
   }
 }
 
-/// The contour of the smallest set that has this mass, in the plane: lines with the set on their left, a closed
-/// one with its first point again at the end; the edge of the support for mass 1. Points lie on it to 1e-4 of
-/// a cell of a grid of cells * cells. Throws std::invalid_argument in space, std::domain_error unless the mass
-/// is in (0, 1].
-[[nodiscard]] FENCHEL_EXPORT std::vector<Eigen::MatrixXd> contours(const MultivariateNumericDensity& p, double mass,
-                                                                   index_t cells = 256);
+/// The contour of the smallest set that has this mass, in the plane: lines with the set on their left, a
+/// closed one with its first point again at the end; the edge of the support for mass 1. Points lie on it to
+/// 1e-4 of a cell of a grid of cells * cells. Throws std::invalid_argument in space, std::domain_error unless
+/// the mass is in (0, 1].
+[[nodiscard]] FENCHEL_EXPORT std::vector<Eigen::MatrixXd> contours(const MultivariateNumericDensity& p,
+                                                                   double mass, index_t cells = 256);
 
 /// One draw, by the conditional distribution of each coordinate given those before.
 template <std::uniform_random_bit_generator Generator>
