@@ -15,8 +15,9 @@
 #include "fenchel/loss/loss.hpp"
 #include "fenchel/predict/integers.hpp"
 
-/// Fenchel-Young and cross-Omega losses on the integers [SCD22, Section 5; docs/math.md 2, 3]. All throw
-/// std::domain_error for alpha < 1. Temperature T: T loss(f / T; q).
+/// Fenchel-Young and cross-Omega losses on the integers [SCD22, Section 5; docs/math.md 2, 3]. They throw
+/// std::domain_error where predict does, and are +infinity where E_q[f] is -infinity. Temperature T: T loss(f
+/// / T; q).
 namespace fenchel {
 
 /// What is to be predicted: an integer, a sample (each value with the same weight, equal ones added up), or a
@@ -34,11 +35,16 @@ class FENCHEL_EXPORT IntegerTarget {
   template <std::ranges::contiguous_range Range>
   requires std::same_as<std::ranges::range_value_t<Range>, index_t> IntegerTarget(const Range& sample)
       : IntegerTarget(Sample{{std::ranges::data(sample), std::ranges::size(sample)}}) {}
+  /// With a weight for each value. Throws std::invalid_argument unless there are as many, std::domain_error
+  /// for a weight that is negative or not finite, and where all are 0.
+  IntegerTarget(std::span<const index_t> sample, std::span<const double> weights);
   template <TabulatedIntegers Q>
   IntegerTarget(const Q& q) : IntegerTarget(Table{q.table()}) {}
 
   /// Ascending, each of positive probability.
   [[nodiscard]] std::span<const Atom> atoms() const noexcept { return atoms_; }
+  /// What a distribution has besides.
+  [[nodiscard]] std::span<const detail::IntegerTail> tails() const noexcept { return tails_; }
 
  private:
   struct Sample {
@@ -51,6 +57,7 @@ class FENCHEL_EXPORT IntegerTarget {
   explicit IntegerTarget(Table table);
 
   std::vector<Atom> atoms_;
+  std::vector<detail::IntegerTail> tails_;
 };
 
 /// Derivatives of a loss. d / d log mu is the predicted mean less the target's; d / d alpha follows from the

@@ -9,6 +9,7 @@ import torch
 from ._differentiable import Places, Rule, Tensors, differentiable, is_differentiated, or_zeros
 from ._library import ops, per_row_like, register_rows, rows_like
 from ._rows import HALF, Parameter, computed_dtype, dim_from_end, parameter_of_rows
+from ._weighted_entmax import weighted_entmax_loss
 
 
 def _fake_loss(
@@ -84,8 +85,11 @@ def _with_gradient(x: Tensors, outputs: Tensors, static: tuple[Any, ...]) -> Ten
 _entmax_loss = differentiable(_EntmaxLoss)
 
 
-def _targets(target: torch.Tensor, scores: torch.Tensor, dim: int) -> Tensors:
+def targets_of(scores: torch.Tensor, target: torch.Tensor, dim: int) -> Tensors:
     """(classes, None) or (None, distributions), as the operations take them."""
+    if scores.shape[dim] == 0:
+        shape = tuple(scores.shape)
+        raise ValueError(f"fenchel.torch: scores must have at least one class along dim, got shape {shape}")
     if target.requires_grad:
         raise ValueError("fenchel.torch: target must not require a gradient: it gets none; detach it")
     if target.is_floating_point():
@@ -111,6 +115,19 @@ def _targets(target: torch.Tensor, scores: torch.Tensor, dim: int) -> Tensors:
     return target.long().unsqueeze(dim), None
 
 
+def reduced(
+    loss: torch.Tensor, scores: torch.Tensor, target: torch.Tensor, ignore_index: int, reduction: str
+) -> torch.Tensor:
+    """The losses of rows as they are returned."""
+    if reduction not in ("none", "mean", "elementwise_mean", "sum"):
+        raise ValueError(f"fenchel.torch: reduction must be 'none', 'mean' or 'sum', got {reduction!r}")
+    if reduction != "none":
+        rows, loss = max(loss.numel(), 1), loss.sum()
+        if reduction != "sum":
+            loss = loss / (rows if target.is_floating_point() else (target != ignore_index).sum().clamp(min=1))
+    return loss.to(computed_dtype(scores.dtype, scores.device))
+
+
 def _keeps_gradient(scores: torch.Tensor, alphas: torch.Tensor | None) -> bool:
     """Whether the gradient is computed with the loss. On a GPU the scores are read again instead, which moves fewer
     bytes than to write p - q and to read it; but the slope in alpha comes with the loss alone."""
@@ -129,23 +146,18 @@ def _loss(
     ignore_index: int,
     reduction: str,
     dim: int,
+    measure: torch.Tensor | None,
     cross: bool,
 ) -> torch.Tensor:
-    if reduction not in ("none", "mean", "elementwise_mean", "sum"):
-        raise ValueError(f"fenchel.torch: reduction must be 'none', 'mean' or 'sum', got {reduction!r}")
     dim = dim_from_end(scores, dim)
-    if scores.shape[dim] == 0:
-        shape = tuple(scores.shape)
-        raise ValueError(f"fenchel.torch: scores must have at least one class along dim, got shape {shape}")
-    classes, soft = _targets(target, scores, dim)
+    classes, soft = targets_of(scores, target, dim)
     alphas, number = parameter_of_rows(alpha, scores, dim)
-    gradient = _keeps_gradient(scores, alphas)
-    loss = _entmax_loss(scores, alphas, classes, soft, number, dim, ignore_index, cross, gradient).squeeze(dim)
-    if reduction != "none":
-        rows, loss = max(loss.numel(), 1), loss.sum()
-        if reduction != "sum":
-            loss = loss / (rows if classes is None else (target != ignore_index).sum().clamp(min=1))
-    return loss.to(computed_dtype(scores.dtype, scores.device))
+    if measure is not None:
+        loss = weighted_entmax_loss(scores, measure, alphas, (classes, soft), number, dim, ignore_index, cross)
+    else:
+        gradient = _keeps_gradient(scores, alphas)
+        loss = _entmax_loss(scores, alphas, classes, soft, number, dim, ignore_index, cross, gradient)
+    return reduced(loss.squeeze(dim), scores, target, ignore_index, reduction)
 
 
 def entmax_loss(
@@ -155,6 +167,8 @@ def entmax_loss(
     ignore_index: int = -100,
     reduction: str = "mean",
     dim: int = -1,
+    *,
+    measure: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """The Fenchel-Young loss Omega*(scores) + Omega(q) - <scores, q> of entmax: cross-entropy for alpha = 1.
 
@@ -176,6 +190,10 @@ def entmax_loss(
         "none" for one loss a row, "mean" over the rows that are not ignored (0 if all are), or "sum".
     dim : int
         Where the classes are. For images, (N, C, H, W), dim = 1.
+    measure : Tensor, optional
+        The base measure, `weight` of `entmax`: a weight for each class or node, that gets a gradient. It is not a weight
+        of the loss. Omega(q) is then that of the density q / measure, and inf where q charges a weight of 0; with the
+        class frequencies and alpha = 1 the loss is the cross-entropy with adjusted logits.
 
     Returns
     -------
@@ -191,7 +209,7 @@ def entmax_loss(
     >>> entmax_loss(scores, torch.tensor([0, 2]), reduction="none")
     tensor([0.0000, 0.3959])
     """
-    return _loss(scores, target, alpha, ignore_index, reduction, dim, cross=False)
+    return _loss(scores, target, alpha, ignore_index, reduction, dim, measure, cross=False)
 
 
 def cross_omega(
@@ -201,11 +219,14 @@ def cross_omega(
     ignore_index: int = -100,
     reduction: str = "mean",
     dim: int = -1,
+    *,
+    measure: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Omega*(scores) - <scores, q>: `entmax_loss` without Omega(q), which does not depend on the scores.
 
-    For alpha = 1 it is the cross-entropy of distributions q. For classes it is `entmax_loss`. The gradient is the same,
-    and so are the arguments: scores, target, alpha, ignore_index, reduction and dim.
+    For alpha = 1 it is the cross-entropy of distributions q. For classes it is `entmax_loss`, but with a measure: over
+    nodes of a quadrature rule this loss has a limit as they are refined, and `entmax_loss` has none. The gradient in the
+    scores is the same, and so are the arguments: scores, target, alpha, ignore_index, reduction, dim and measure.
 
     Examples
     --------
@@ -215,7 +236,7 @@ def cross_omega(
     >>> torch.allclose(cross_omega(scores, q, alpha=1.0), torch.nn.functional.cross_entropy(scores, q))
     True
     """
-    return _loss(scores, target, alpha, ignore_index, reduction, dim, cross=True)
+    return _loss(scores, target, alpha, ignore_index, reduction, dim, measure, cross=True)
 
 
 def sparsemax_loss(

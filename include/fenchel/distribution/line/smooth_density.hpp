@@ -8,6 +8,7 @@
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/function_ref.hpp"
 #include "fenchel/distribution/line/numeric_density.hpp"
+#include "fenchel/distribution/line/shaped_density.hpp"
 
 /// What SmoothParabola and SmoothTriangular share: the prediction of Sobolev(gamma) for a score that falls
 /// from mu on the line is p of p - gamma p'' = f - tau on mu +- half_width, with p = p' = 0 at both ends
@@ -40,6 +41,8 @@ class FENCHEL_EXPORT SmoothShape {
 
   [[nodiscard]] double gamma() const noexcept { return gamma_; }
   [[nodiscard]] double scale() const noexcept { return scale_; }
+  /// tau of p - gamma p'' = f - tau.
+  [[nodiscard]] double threshold() const noexcept;
   /// That with mass one, to a few units in the last place.
   [[nodiscard]] double half_width() const noexcept { return half_width_; }
   [[nodiscard]] const SmoothForm& form() const noexcept { return form_; }
@@ -66,11 +69,23 @@ class FENCHEL_EXPORT SmoothShape {
   [[nodiscard]] double roughness() const noexcept;
   [[nodiscard]] double tsallis_entropy(double order) const;
 
+  /// d / dgamma of density and beyond, off the edges and, at gamma = 0, off the centre; 0 off the support.
+  [[nodiscard]] double gamma_derivative(double y) const noexcept;
+  [[nodiscard]] double beyond_gamma_derivative(double y) const noexcept;
+  /// d half_width / d log scale, and in gamma, which is infinite at gamma = 0.
+  [[nodiscard]] double half_width_scale_derivative() const noexcept;
+  [[nodiscard]] double half_width_gamma_derivative() const noexcept;
+
   struct Gradient {
     double mu, scale, gamma;
   };
   [[nodiscard]] Gradient expectation_gradient(FunctionRef<double(double)> psi, double mu, double accuracy,
                                               std::span<const double> cuts) const;
+
+  /// Of tau, and of Omega* at temperature 1. At gamma = 0 second derivatives in gamma are infinite, but that
+  /// of tau for bend 0.
+  [[nodiscard]] ShapeDerivatives threshold_derivatives() const noexcept;
+  [[nodiscard]] ShapeDerivatives conjugate_derivatives() const noexcept;
 
  private:
   double gamma_, scale_, half_width_;
