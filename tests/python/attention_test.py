@@ -351,7 +351,7 @@ P, Q = fenchel.BetaGaussian(2), fenchel.MultivariateBetaGaussian(2, [0, 0], np.e
         (ValueError, r"cotangent must have shape \(3,\)", lambda: fenchel.attend_vjp(P, LINE, [1, 2])),
         (ValueError, "direction must be in mu, sigma2, alpha", lambda: fenchel.attend_jvp(P, LINE, {"sigma": 1})),
         (ValueError, "direction of Sigma", lambda: fenchel.attend_jvp(Q, PLANE, {"Sigma": 1})),
-        (TypeError, "p must be one of", lambda: fenchel.attend_jacobian(fenchel.TruncatedGaussian(2), LINE)),
+        (TypeError, "has no canonical parameters", lambda: fenchel.attend_jacobian(fenchel.TruncatedGaussian(2), LINE)),
         (ValueError, "length", lambda: fenchel.positions(0)),
     ],
 )

@@ -3,6 +3,8 @@
 import os
 import pathlib
 import signal
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -178,6 +180,17 @@ def test_students_noise_is_robust():
     # With cross-Omega a row counts by the square of its residual, whatever alpha is.
     cross_omega = BetaGaussianRegressor(0.5, noise_loss="cross_omega", random_state=0).fit(X, y)
     assert cross_omega.noise_loss_ == "cross_omega" and cross_omega.score(X[clean], y[clean]) < 0.5
+
+
+def test_the_table_of_alphas_is_printed():
+    script = pathlib.Path(__file__).resolve().parents[2] / "bench" / "regression.py"
+    arguments = [sys.executable, script, "outliers", "--folds", "3"]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=True)
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines()]
+    assert lines[0] == ["data", "score", "1/2, cross-Omega", "1/2", "0.7", "1", "4/3", "3/2", "2"]
+    assert [line[:2] for line in lines[2:]] == [["outliers", score] for score in ("MAE", "r2", "CRPS", "log p")]
+    cross_omega, half, *_, one, _, _, two = map(float, lines[2][2:])
+    assert half < 0.7 * min(cross_omega, one, two)
 
 
 @pytest.mark.parametrize("link", ["linear", "log"])

@@ -333,6 +333,17 @@ def test_tensors_on_two_devices_are_refused():
 def test_what_has_no_kernel_says_so():
     with pytest.raises(NotImplementedError, match="sparse_poisson has no kernel for a GPU: move its tensors"):
         ft.SparsePoisson(2.0, torch.tensor([3.0], device=CUDA)).entropy()
+    x = torch.zeros(2, 4, device=CUDA)
+    for call, name in (
+        (lambda: ft.smooth_sparsemax(x), "smooth_sparsemax"),
+        (lambda: ft.fusedmax_grid(x), "fusedmax_grid"),
+        (lambda: ft.Triangular(x, 1.0).variance, "line"),
+        (lambda: ft.continuous_attention(2.0, x, x.exp(), ft.PolynomialBasis(2)), "attend_line"),
+    ):
+        with pytest.raises(NotImplementedError, match=f"{name} has no kernel for a GPU: move its tensors"):
+            call()
+    with pytest.raises(ValueError, match="lengths of fusedmax must be absent on a GPU"):
+        ft.fusedmax(x, lengths=torch.full((2, 1), 3, device=CUDA))
     assert torch._C._dispatch_has_kernel_for_dispatch_key("fenchel::entmax", "CUDA") and _library._CUDA_PATH.exists()
 
 
