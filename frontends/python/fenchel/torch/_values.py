@@ -149,7 +149,7 @@ class RidgeValues(torch.nn.Module):
     basis : GaussianBasis, MultivariateGaussianBasis or another basis of fenchel.torch
         psi, N functions: on the line for sequences, on R^2 for grids, on R^3 for volumes.
     ridge : float or Tensor
-        Positive. The paper has 0.1. A tensor without dimensions gets a gradient, and is learned where it is a Parameter.
+        Positive. The paper has 0.1. A tensor without dimensions gets a gradient, and a Parameter is learned.
     positions : {"centres", "ends"} or Tensor
         Where values lie: at the centres (l - 1/2) / L of equal cells of [0, 1], of the unit square or of the unit cube;
         at the ends l / L of these cells, as in the paper; or at given places, (L,) or (L, D). A place is (x, y) or
