@@ -134,6 +134,7 @@
 #include "fenchel/estimate/statistics/collect.hpp"
 #include "fenchel/estimate/statistics/count_histogram.hpp"
 #include "fenchel/estimate/statistics/line_moments.hpp"
+#include "fenchel/estimate/statistics/mean_loss.hpp"
 #include "fenchel/estimate/statistics/moments.hpp"
 #include "fenchel/estimate/statistics/phi_moments.hpp"
 #include "fenchel/estimate/statistics/processes.hpp"

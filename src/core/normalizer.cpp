@@ -27,6 +27,7 @@ Normalization normalize(double am1, std::span<double> values, std::span<const do
     found = normalization;
     for (double& value : values) value = densities(value);
   });
+  if (std::isinf(am1)) return found;
   // Divides by the mass, which rounding has left a few ulp from one.
   const double mass =
       columns.sum<1>([&](index_t j) { return detail::Totals<1>{{atoms.w(j) * atoms.d(j)}}; }).of[0];

@@ -168,6 +168,18 @@ FENCHEL_TEAM FilledDensities filled_densities(Columns& columns, const Atoms& ato
   return left > 1 ? FilledDensities{level, uniform, uniform} : FilledDensities{level, 1, left};
 }
 
+/// The mass of densities, by which they are divided: rounding has left it a few ulp from one. Those of
+/// infinite alpha stay as they are: one is exactly one.
+template <class Columns, class Atoms, class Densities>
+FENCHEL_TEAM double mass_of(Columns& columns, const Atoms& atoms, const Densities& densities) noexcept {
+  return columns.template sum<1>([&](index_t j) { return Totals<1>{{atoms.w(j) * densities(atoms.d(j))}}; })
+      .of[0];
+}
+template <class Columns, class Atoms>
+FENCHEL_TEAM double mass_of(Columns&, const Atoms&, const FilledDensities&) noexcept {
+  return 1;
+}
+
 /// Calls use(densities, normalization), where densities(d) has mass one up to rounding.
 template <class Columns, class Atoms, class Use>
 FENCHEL_TEAM void normalize_atoms(double am1, Columns& columns, const Atoms& atoms, const Use& use) noexcept {

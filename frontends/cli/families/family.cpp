@@ -21,6 +21,15 @@ std::string text_of(const std::optional<double>& value) {
 std::string text_of(const std::string& text) { return text; }
 std::string text_of(const std::vector<double>& values) { return fmt::format("{}", fmt::join(values, ",")); }
 
+Record value(const std::optional<double>& x) { return number(*x); }
+Record value(const std::string& text) { return text; }
+/// One number of a list that may be longer in R^N is a number.
+Record value(const std::vector<double>& list) {
+  Record numbers = Record::array();
+  for (const double x : list) numbers.push_back(number(x));
+  return numbers.size() == 1 ? numbers[0] : numbers;
+}
+
 std::vector<std::string> family_names() {
   std::vector<std::string> names;
   for (const Family& family : families())
@@ -115,6 +124,8 @@ void add_family_options(CLI::App& app, FamilyOptions& options) {
   add_number(app, "--b", options.b, "Scale of the score -|t - mu| / b");
   add_number(app, "--sigma", options.sigma,
              "Scale of the score -g'(|t - mu| / sigma) / sigma of location-scale");
+  add_number(app, "--lower", options.lower, "Where the uniform distribution begins");
+  add_number(app, "--upper", options.upper, "Where it ends");
   app.add_option(
          "--score", options.score,
          "Formula in t: the score, or for location-scale the convex g (t^3/6 gives the parabola), such "
@@ -146,6 +157,14 @@ FamilyOptions complete(FamilyOptions options) {
   if (options.alpha) check_alpha(family, *options.alpha);
   check_sizes(options, given);
   return options;
+}
+
+Record parameters_record(const FamilyOptions& family) {
+  Record record = Record::object();
+  for_each_parameter([&](const char* name, const char*, auto member) {
+    if (is_given(family.*member)) record[name] = value(family.*member);
+  });
+  return record;
 }
 
 AnyDistribution make_distribution(const FamilyOptions& options) {

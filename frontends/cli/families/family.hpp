@@ -43,7 +43,7 @@ struct FamilyOptions {
   std::vector<double> mu{};  ///< one number, in R^N its N coordinates
   std::optional<double> sigma2{};
   std::vector<double> Sigma{};  ///< N numbers, a diagonal, or N x N by rows
-  std::optional<double> b{}, sigma{};
+  std::optional<double> b{}, sigma{}, lower{}, upper{};
   std::string score{};             ///< an expression in t, or g(u) of a location-scale family
   std::vector<double> interval{};  ///< two ends
 };
@@ -60,6 +60,8 @@ void for_each_parameter(F f) {
   f("Sigma", "\u03a3", &FamilyOptions::Sigma);
   f("b", "b", &FamilyOptions::b);
   f("sigma", "\u03c3", &FamilyOptions::sigma);
+  f("lower", "lower", &FamilyOptions::lower);
+  f("upper", "upper", &FamilyOptions::upper);
   f("score", "score", &FamilyOptions::score);
   f("interval", "", &FamilyOptions::interval);
 }
@@ -107,6 +109,9 @@ void add_family_options(CLI::App& app, FamilyOptions& options);
 /// All parameters that the family takes, and no others: those that were not given have their defaults. Throws
 /// UsageError as make_distribution does.
 [[nodiscard]] FamilyOptions complete(FamilyOptions options);
+
+/// Of a complete family, by their names.
+[[nodiscard]] Record parameters_record(const FamilyOptions& family);
 
 /// Throws UsageError for a family that is not known (naming the nearest) and for a parameter that the family
 /// does not take or lacks; what the library says of a value stays as it is.

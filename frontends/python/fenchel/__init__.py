@@ -20,12 +20,14 @@ from ._basis import (
 from ._composition import compose, compose_vjp
 from ._core import ConvergenceError
 from ._core import version as __version__
+from ._covariance import beta_covariance
 from ._data import batches
 from ._densities import Densities
 from ._distribution import Distribution, EscortDensity, LineDistribution, NumericDistribution
 from ._domain import Domain, Interval, Line
 from ._elliptical import Elliptical
-from ._fit import Fit, fit
+from ._finite_attention import key_value_attention, key_value_attention_vjp
+from ._fit import Fit, fit, fit_linear_score
 from ._fusedmax import (
     fusedmax,
     fusedmax_grid,
@@ -43,6 +45,7 @@ from ._fusedmax import (
 from ._gamma import CappedParabola, CappedTriangular, SmoothParabola, SmoothTriangular
 from ._geometry import (
     AffineMap,
+    FenchelYoungMetric,
     MultivariateAffineMap,
     geodesic,
     geodesic_distance,
@@ -52,7 +55,16 @@ from ._geometry import (
 )
 from ._integers import IntegerDistribution, IntegerPrediction, IntegerTable, SparseIntegerGaussian, SparsePoisson
 from ._line import BetaGaussian, BetaLaplace, Triangular, TruncatedGaussian, Uniform
-from ._map_losses import cross_omega, entmax_conjugate, entmax_hessian_product, entmax_loss, escort, negentropy
+from ._location_scale import LocationScale
+from ._map_losses import (
+    cross_omega,
+    entmax_conjugate,
+    entmax_hessian_product,
+    entmax_loss,
+    entmax_normalizer,
+    escort,
+    negentropy,
+)
 from ._maps import (
     entmax,
     entmax_jvp,
@@ -67,6 +79,7 @@ from ._mixture import Mixture, MixtureFit, MultivariateMixture, fit_mixture
 from ._predict import NumericDensity, predict
 from ._regularizer import Regularizer, Sobolev, TotalVariation, Tsallis
 from ._ridge import RidgeRegression, ValueFunction, ridge_values
+from ._score import LinearScore, ParametricScore
 from ._space import Ellipsoid, MultivariateBetaGaussian
 from ._statistics import AbsoluteMoments, CountHistogram, LineMoments, Moments, RadialMoments, Statistics
 from ._threads import num_threads, set_num_threads
@@ -89,6 +102,7 @@ __all__ = [
     "Ellipsoid",
     "Elliptical",
     "EscortDensity",
+    "FenchelYoungMetric",
     "Fit",
     "FourierBasis",
     "FunctionBasis",
@@ -100,6 +114,8 @@ __all__ = [
     "Line",
     "LineDistribution",
     "LineMoments",
+    "LinearScore",
+    "LocationScale",
     "Mixture",
     "MixtureFit",
     "Moments",
@@ -109,6 +125,7 @@ __all__ = [
     "MultivariateMixture",
     "NumericDensity",
     "NumericDistribution",
+    "ParametricScore",
     "PolynomialBasis",
     "RadialMoments",
     "Regularizer",
@@ -133,6 +150,7 @@ __all__ = [
     "attend_jvp",
     "attend_vjp",
     "batches",
+    "beta_covariance",
     "compose",
     "compose_vjp",
     "cross_omega",
@@ -141,11 +159,13 @@ __all__ = [
     "entmax_hessian_product",
     "entmax_jvp",
     "entmax_loss",
+    "entmax_normalizer",
     "entmax_threshold",
     "entmax_vjp",
     "entmax_vjp_vjp",
     "escort",
     "fit",
+    "fit_linear_score",
     "fit_mixture",
     "fusedmax",
     "fusedmax_grid",
@@ -158,6 +178,8 @@ __all__ = [
     "geodesic",
     "geodesic_distance",
     "grid_positions",
+    "key_value_attention",
+    "key_value_attention_vjp",
     "match_weights",
     "match_weights_vjp",
     "negentropy",

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from . import _core
 from ._arrays import RandomState, Size, doubles, elementwise, integer, reals
 from ._distribution import NumericDistribution
+from ._score import Prediction
 from ._value import Parameter
 
 
@@ -63,7 +64,7 @@ def _target(target: Any) -> Any:
     return values
 
 
-class IntegerPrediction(IntegerDistribution):
+class IntegerPrediction(IntegerDistribution, Prediction):
     """The prediction of the Tsallis regularizer for a score on the integers.
 
     The losses are those of its score; a target is a distribution on the integers, an integer or an array of them.

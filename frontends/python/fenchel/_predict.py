@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from . import _core
 from ._arrays import shown
 from ._distribution import LineDistribution
 from ._domain import Domain, Line
-from ._regularizer import Regularizer
+from ._regularizer import Regularizer, Tsallis
+from ._score import DifferentiableScore, LinearScore
 
 _LINE = Line()
 
@@ -38,7 +41,13 @@ class NumericDensity(LineDistribution):
         if not isinstance(domain, Domain):
             raise TypeError(f"domain must be Line() or an Interval, got {shown(domain)}")
         self._regularizer, self._f, self._domain = regularizer, f, domain
-        self._core = _core.NumericDensity(regularizer._core, f, domain._core)
+        self._core = _core.NumericDensity(*self._triple())
+
+    @classmethod
+    def _made(cls, core: Any, regularizer: Regularizer, f: Callable[[float], float], domain: Domain) -> NumericDensity:
+        made = cls._of(core)
+        made._regularizer, made._f, made._domain = regularizer, f, domain
+        return made
 
     @property
     def regularizer(self) -> Regularizer:
@@ -60,9 +69,24 @@ class NumericDensity(LineDistribution):
         return super()._order(own if alpha is None else alpha)
 
     def _core_loss(self, name: str, target: Any) -> tuple[float, dict[str, float]]:
-        parts = self._regularizer._core, self._f, self._domain._core
-        loss: tuple[float, dict[str, float]] = getattr(self._core, name)(*parts, target)
-        return loss
+        value, gradient = getattr(self._core, name)(*self._triple(), target)
+        if "theta" in gradient:
+            gradient["theta"] = np.array(gradient["theta"])
+        return value, gradient
+
+    def _of_score(self, name: str) -> Any:
+        function = getattr(self._core, name, None)
+        if function is None or not (name == "conjugate" or isinstance(self._regularizer, Tsallis)):
+            raise TypeError(f"{name}: there is none for the prediction of {self._regularizer!r}")
+        wanted = DifferentiableScore if name == "normalizer_gradient" else LinearScore
+        if name not in ("conjugate", "normalizer") and not isinstance(self._f, wanted):
+            raise TypeError(f"{name}: f must be a LinearScore, which has parameters, got {shown(self._f)}")
+        return function(*self._triple())
+
+    def _triple(self) -> tuple[Any, Any, Any]:
+        """Regularizer, score and domain as C++ takes them."""
+        score = self._f._core if isinstance(self._f, DifferentiableScore) else self._f
+        return self._regularizer._core, score, self._domain._core
 
 
 def predict(regularizer: Regularizer, f: Callable[[float], float], domain: Domain = _LINE) -> NumericDensity:
@@ -73,7 +97,7 @@ def predict(regularizer: Regularizer, f: Callable[[float], float], domain: Domai
     regularizer : Tsallis, TotalVariation or Sobolev
         Omega. ``Tsallis(1)`` gives exp(f) / Z, a larger alpha a density that is 0 where f is low, to a relative 1e-10;
         ``TotalVariation(gamma)`` one with plateaus, and ``Sobolev(gamma)`` one without corners, to 1e-8 of the peak.
-    f : callable
+    f : callable, LinearScore or ParametricScore
         The score, float -> float; -inf where the density must be 0. It is looked at on a grid that grows from 0 on the
         line and is even on an interval: a bump that is narrower may be missed.
     domain : Line or Interval

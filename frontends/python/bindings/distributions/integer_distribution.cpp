@@ -11,6 +11,7 @@
 #include "bindings/arrays/arrays.hpp"
 #include "bindings/bindings.hpp"
 #include "bindings/distributions/loss.hpp"
+#include "bindings/distributions/score_functions.hpp"
 #include "bindings/gil.hpp"
 #include "bindings/python_function.hpp"
 #include "fenchel/core/index.hpp"
@@ -141,9 +142,12 @@ auto cross_omega_of(const P& p, const IntegerTarget& q) {
 /// A prediction of a score: its losses, for a distribution and for a sample.
 template <class P>
 [[nodiscard]] nb::class_<P> bind_integer_prediction(nb::module_& m, const char* name) {
-  return bind_integer_distribution<P>(m, name)
-      .def_prop_ro("alpha", &P::alpha)
+  auto family = bind_integer_distribution<P>(m, name);
+  bind_score_functions(family, [](const P& p) { return Tsallis(p.alpha()); });
+  return family.def_prop_ro("alpha", &P::alpha)
       .def_prop_ro("mu", &P::mu)
+      .def("normalizer", [](const P& p) { return normalizer(p); })
+      .def("threshold", [](const P& p) { return threshold(p); })
       .def("fenchel_young", [](const P& p, const IntegerTable& q) { return fenchel_young_of(p, q); })
       .def("fenchel_young",
            [](const P& p, const Input<index_t>& q) { return fenchel_young_of(p, target(q)); })

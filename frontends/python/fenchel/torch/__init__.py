@@ -8,6 +8,7 @@ from . import nn
 from ._attention import continuous_attention
 from ._basis import GaussianBasis, MultivariateGaussianBasis
 from ._beta_gaussian import BetaGaussian
+from ._domain import Box, Nodes
 from ._entmax import entmax, entmax15, entmax_bisect, sparsemax, sparsemax_bisect
 from ._entmax_loss import (
     cross_omega,
@@ -31,6 +32,7 @@ from ._line import (
 from ._line_bases import ConcatenatedBasis, FourierBasis, FunctionBasis, PolynomialBasis
 from ._mixture import Mixture, fit_mixture
 from ._multivariate_beta_gaussian import MultivariateBetaGaussian
+from ._predict import NumericDensity, predict
 from ._sparse_integer_gaussian import SparseIntegerGaussian
 from ._sparse_poisson import SparsePoisson
 from ._values import RidgeValues, match_weights
@@ -38,6 +40,7 @@ from ._values import RidgeValues, match_weights
 __all__ = [
     "BetaGaussian",
     "BetaLaplace",
+    "Box",
     "CappedParabola",
     "CappedTriangular",
     "ConcatenatedBasis",
@@ -47,6 +50,8 @@ __all__ = [
     "Mixture",
     "MultivariateBetaGaussian",
     "MultivariateGaussianBasis",
+    "Nodes",
+    "NumericDensity",
     "PolynomialBasis",
     "RidgeValues",
     "SmoothParabola",
@@ -70,6 +75,7 @@ __all__ = [
     "fusedmax_loss",
     "match_weights",
     "nn",
+    "predict",
     "smooth_sparsemax",
     "smooth_sparsemax_loss",
     "sparsemax",
