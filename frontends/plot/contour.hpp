@@ -3,14 +3,12 @@
 #include <functional>
 #include <vector>
 
+#include "fenchel/core/contour.hpp"
 #include "plot/mark.hpp"
 
 namespace fenchel::plot {
 
-/// The lines f = level by marching squares on a grid of cells * cells: each whole, a closed one with its
-/// first point again at the end, larger values on its left. Points between nodes are found by bisection, to
-/// kContourAccuracy of a cell. Cells with a corner that is not finite are left out.
-inline constexpr double kContourAccuracy = 1e-4;
+/// The lines f = level of each level, as fenchel/core/contour.hpp finds them.
 [[nodiscard]] std::vector<Path> contour_lines(const std::function<double(double, double)>& f, Range x,
                                               Range y, const std::vector<double>& levels, int cells = 120);
 

@@ -10,8 +10,8 @@
 
 #include "distribution/line/panels.hpp"
 #include "fenchel/core/check.hpp"
-#include "fenchel/core/deformed.hpp"
 #include "fenchel/core/infinity.hpp"
+#include "predict/numeric/peaked.hpp"
 #include "predict/numeric/profile.hpp"
 
 namespace fenchel::detail {
@@ -42,20 +42,6 @@ constexpr double kJump = 1e3;
 /// A mass may jump by so many roundings of the mode: with 0, 19 fail more, those of modes at 1e8 and
 /// 1e12; 1e4 saves none.
 constexpr double kGrains = 64;
-
-/// The density exp_{2-alpha}(g - a) of a profile g by the logarithm of its peak, l = log exp_{2-alpha}(-a):
-/// log p = l + log exp_{2-alpha}(c g) with c = e^{-am1 l}, exact where a and the threshold overflow.
-struct Peaked {
-  double am1, log_peak;
-
-  [[nodiscard]] double steepness() const { return am1 == 0 ? 1 : std::exp(-am1 * log_peak); }
-  [[nodiscard]] double height() const { return am1 > 0 ? 1 / (am1 * steepness()) : kInfinity; }
-  [[nodiscard]] double log_density(double g, double c) const {
-    if (g == 0) return log_peak;
-    if (g == -kInfinity) return g;
-    return log_peak + log_deformed_exp(am1, c * g);
-  }
-};
 
 /// The integral of (p / peak)^power.
 PanelSum relative_mass(const Profile& profile, const Peaked& shape, double power, double accuracy) {
@@ -166,13 +152,41 @@ double solve(const Profile& profile, const Tsallis& omega, double accuracy) {
   return nearest == at_a ? a : b;
 }
 
+double measure(const std::vector<Interval>& pieces) {
+  double sum = 0;
+  for (const Interval& piece : pieces) sum += piece.width();
+  return sum;
+}
+
+/// The least height above which the score has the measure 1: where the density 1 of infinite alpha is.
+double solve_level(const Profile& profile, double accuracy) {
+  constexpr double kOne = 1 - 8 * std::numeric_limits<double>::epsilon();  // ends of intervals are rounded
+  const auto reaches = [&](double height) { return measure(profile.level_set(height)) >= kOne; };
+  double below = 0, above = 1;
+  while (!reaches(above)) {
+    below = above;
+    if (std::isinf(above))
+      throw_domain_error("predict", "the length of where f is finite",
+                         "must be at least 1 for infinite alpha", measure(profile.level_set(above)));
+    above = above > 1e300 ? kInfinity : 2 * above;
+  }
+  for (double middle; middle = below + (above - below) / 2, middle > below && middle < above;)
+    (reaches(middle) ? above : below) = middle;
+  const double found = measure(profile.level_set(above));
+  const double grain = kGrains * std::numeric_limits<double>::epsilon() * std::abs(profile.argmax());
+  if (!(found <= 1 + kFinerPanels * accuracy + grain))
+    throw_domain_error(
+        "predict", "the length of f >= " + shortest(profile.top() - above * profile.temperature()),
+        "must be 1 for infinite alpha: no prediction is the only one where f is constant", found);
+  return above;
+}
+
 }  // namespace
 
 Interval as_interval(Line) noexcept { return {-kInfinity, kInfinity}; }
 
 NumericPrediction predict_numeric(const Tsallis& omega, std::function<double(double)> f,
                                   const Interval& domain, double accuracy) {
-  if (std::isinf(omega.alpha())) throw_domain_error("predict", "alpha", "must be finite", omega.alpha());
   if (!(domain.lower() < domain.upper()))
     throw_domain_error("predict", "domain.upper()", "must be above lower = " + shortest(domain.lower()),
                        domain.upper());
@@ -181,7 +195,9 @@ NumericPrediction predict_numeric(const Tsallis& omega, std::function<double(dou
   const double panel_accuracy = std::max(accuracy / kFinerPanels, 1e-14);
   const auto profile = std::make_shared<Profile>(std::move(f), domain, omega.temperature());
   for (int look = 0;; ++look) {
-    const Peaked shape{omega.alpha() - 1, solve(*profile, omega, panel_accuracy)};
+    const Peaked shape = std::isinf(omega.alpha())
+                             ? Peaked{kInfinity, 0, solve_level(*profile, panel_accuracy)}
+                             : Peaked{omega.alpha() - 1, solve(*profile, omega, panel_accuracy)};
     const double c = shape.steepness();
     std::vector<Interval> support = profile->level_set(shape.height());
     std::vector<double> modes;
@@ -209,7 +225,7 @@ NumericPrediction predict_numeric(const Tsallis& omega, std::function<double(dou
                          "must be above " + shortest(least_alpha(*profile, domain)) +
                              " for E_p[f] to be finite in the tails of f",
                          omega.alpha());
-    return {std::move(density), profile->top(), 0.0 - deformed_log_of_exp(shape.am1, shape.log_peak)};
+    return {std::move(density), profile->top(), shape.offset()};
   }
 }
 

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "distribution/line/power_integral.hpp"
+#include "fenchel/core/check.hpp"
 #include "fenchel/predict/function.hpp"
 
 /// Derivatives of the normalizer A, the second for linear families [SCD22, Section 4.2; docs/math.md 2, E15].
@@ -16,6 +17,7 @@ double edge_exponent(const Tsallis& omega) { return omega.alpha() > 1 ? 1 / (ome
 
 std::vector<double> normalizer_gradient(const Tsallis& omega, const std::function<double(double)>& f,
                                         Callables slopes, const Interval& domain) {
+  checked_finite("normalizer_gradient", "alpha", omega.alpha());
   const NumericDensity p = predict_numeric(omega, f, domain, kNumericAccuracy).density;
   const auto logarithm = [&p](double t) { return log_pdf(p, t); };
   return PowerIntegral(logarithm, p.support(), p.modes(), 2 - omega.alpha(), edge_exponent(omega))
@@ -23,7 +25,7 @@ std::vector<double> normalizer_gradient(const Tsallis& omega, const std::functio
 }
 
 Eigen::MatrixXd normalizer_hessian(const Tsallis& omega, const LinearScore& f, const Interval& domain) {
-  const double alpha = omega.alpha(), am1 = alpha - 1;
+  const double alpha = checked_finite("normalizer_hessian", "alpha", omega.alpha()), am1 = alpha - 1;
   const NumericDensity p = predict_numeric(omega, f, domain, kNumericAccuracy).density;
   const auto logarithm = [&p](double t) { return log_pdf(p, t); };
   const PowerIntegral escort(logarithm, p.support(), p.modes(), 2 - alpha, edge_exponent(omega));

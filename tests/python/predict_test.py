@@ -189,7 +189,7 @@ def test_bad_arguments():
     for answer in (math.nan, math.inf):
         with pytest.raises(ValueError, match=r"f\(.*must be a number below infinity"):
             fenchel.predict(Tsallis(2), lambda t: answer)
-    for alpha in (0, -1, math.nan, math.inf):
+    for alpha in (0, -1, math.nan):
         with pytest.raises(ValueError, match="alpha"):
             fenchel.predict(Tsallis(alpha), parabola)
     for a, b in ((1, 1), (2, 1), (math.nan, 1), (0, math.nan)):

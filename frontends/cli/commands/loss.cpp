@@ -89,6 +89,10 @@ Record loss_of(const NumericDensity&, const FamilyOptions& o, const Data& data) 
   return with(Tsallis(*o.alpha));
 }
 
+Record loss_of(const IntegerTable&, const FamilyOptions& o, const Data&) {
+  throw UsageError(fmt::format("{} with --domain {} has no loss of a table", o.family, o.domain));
+}
+
 template <class P>
 std::size_t columns_of(const P&) {
   return 1;

@@ -37,12 +37,19 @@ std::vector<std::string> family_names() {
   return names;
 }
 
-/// A family with several regularizers has a line for each, the default first.
-const Family& find_family(const std::string& name, const std::string& regularizer) {
-  for (const Family& family : families())
-    if (family.defaults.family == name && (regularizer.empty() || family.defaults.regularizer.empty() ||
-                                           family.defaults.regularizer == regularizer))
-      return family;
+/// A family with several regularizers and domains has a line for each, the default first.
+const Family& find_family(const std::string& name, const std::string& regularizer,
+                          const std::string& domain) {
+  const auto find = [&](const std::string& on) -> const Family* {
+    for (const Family& family : families())
+      if (family.defaults.family == name && family.defaults.domain == on &&
+          (regularizer.empty() || family.defaults.regularizer.empty() ||
+           family.defaults.regularizer == regularizer))
+        return &family;
+    return nullptr;
+  };
+  if (const Family* found = find(domain)) return *found;
+  if (const Family* found = find("")) return *found;
   const std::string hint = did_you_mean(name, family_names());
   throw UsageError(fmt::format("unknown family '{}'{}", name, hint.empty() ? "; --help lists them" : hint));
 }
@@ -111,6 +118,8 @@ void add_family_options(CLI::App& app, FamilyOptions& options) {
   add_choice(app, "--regularizer", options.regularizer, {"tsallis", "total-variation", "sobolev"},
              "Of a score: tsallis with --alpha (unless given), total-variation (the density has plateaus) or "
              "sobolev (it is smooth) with --gamma");
+  add_choice(app, "--domain", options.domain, {"integers", "naturals"},
+             "Of a score: where it lives, unless that is the line");
   add_number(app, "--alpha", options.alpha,
              "Of the Tsallis entropy: above 1 the support is bounded, inf gives a uniform distribution");
   add_number(app, "--gamma", options.gamma,
@@ -137,7 +146,7 @@ void add_family_options(CLI::App& app, FamilyOptions& options) {
 }
 
 FamilyOptions complete(FamilyOptions options) {
-  const Family& family = find_family(options.family, options.regularizer);
+  const Family& family = find_family(options.family, options.regularizer, options.domain);
   const FamilyOptions given = options;
   std::vector<std::string> taken;
   for_each_parameter([&](std::string_view name, std::string_view, auto member) {
@@ -169,7 +178,7 @@ Record parameters_record(const FamilyOptions& family) {
 
 AnyDistribution make_distribution(const FamilyOptions& options) {
   const FamilyOptions parameters = complete(options);
-  return find_family(parameters.family, parameters.regularizer).make(parameters);
+  return find_family(parameters.family, parameters.regularizer, parameters.domain).make(parameters);
 }
 
 }  // namespace fenchel::cli

@@ -10,6 +10,7 @@
 #include "cli/tables/record.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/distribution/euclidean/multivariate_beta_gaussian.hpp"
+#include "fenchel/distribution/integers/integer_table.hpp"
 #include "fenchel/distribution/integers/sparse_integer_gaussian.hpp"
 #include "fenchel/distribution/integers/sparse_poisson.hpp"
 #include "fenchel/distribution/line/beta_gaussian.hpp"
@@ -32,13 +33,14 @@ namespace fenchel::cli {
 /// A distribution of any family that the command line knows: on the line, on the integers or in R^N.
 using AnyDistribution =
     std::variant<BetaGaussian, BetaLaplace, TruncatedGaussian, LocationScale, CappedTriangular,
-                 CappedParabola, SmoothTriangular, SmoothParabola, NumericDensity, SparsePoisson,
-                 SparseIntegerGaussian, MultivariateBetaGaussian>;
+                 CappedParabola, SmoothTriangular, SmoothParabola, NumericDensity, IntegerTable,
+                 SparsePoisson, SparseIntegerGaussian, MultivariateBetaGaussian>;
 
 /// A family by its name, and those of its parameters that were given.
 struct FamilyOptions {
   std::string family;
   std::string regularizer{};  ///< of a score: tsallis, total-variation or sobolev
+  std::string domain{};       ///< of a score: integers or naturals, the line where it is empty
   std::optional<double> alpha{}, gamma{}, kappa{};
   std::vector<double> mu{};  ///< one number, in R^N its N coordinates
   std::optional<double> sigma2{};
@@ -52,6 +54,7 @@ struct FamilyOptions {
 template <class F>
 void for_each_parameter(F f) {
   f("regularizer", "regularizer", &FamilyOptions::regularizer);
+  f("domain", "domain", &FamilyOptions::domain);
   f("alpha", "\u03b1", &FamilyOptions::alpha);
   f("gamma", "\u03b3", &FamilyOptions::gamma);
   f("kappa", "\u03ba", &FamilyOptions::kappa);

@@ -24,7 +24,7 @@ from ._covariance import beta_covariance
 from ._data import batches
 from ._densities import Densities
 from ._distribution import Distribution, EscortDensity, LineDistribution, NumericDistribution
-from ._domain import Domain, Interval, Line
+from ._domain import Domain, IntegerDomain, IntegerRange, Integers, Interval, Line, Naturals
 from ._elliptical import Elliptical
 from ._finite_attention import key_value_attention, key_value_attention_vjp
 from ._fit import Fit, fit, fit_linear_score
@@ -76,7 +76,7 @@ from ._maps import (
     support_size,
 )
 from ._mixture import Mixture, MixtureFit, MultivariateMixture, fit_mixture
-from ._predict import NumericDensity, predict
+from ._predict import NumericDensity, NumericIntegers, predict
 from ._regularizer import Regularizer, Sobolev, TotalVariation, Tsallis
 from ._ridge import RidgeRegression, ValueFunction, ridge_values
 from ._score import LinearScore, ParametricScore
@@ -108,8 +108,11 @@ __all__ = [
     "FunctionBasis",
     "GaussianBasis",
     "IntegerDistribution",
+    "IntegerDomain",
     "IntegerPrediction",
+    "IntegerRange",
     "IntegerTable",
+    "Integers",
     "Interval",
     "Line",
     "LineDistribution",
@@ -123,8 +126,10 @@ __all__ = [
     "MultivariateBetaGaussian",
     "MultivariateGaussianBasis",
     "MultivariateMixture",
+    "Naturals",
     "NumericDensity",
     "NumericDistribution",
+    "NumericIntegers",
     "ParametricScore",
     "PolynomialBasis",
     "RadialMoments",

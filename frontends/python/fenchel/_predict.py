@@ -1,16 +1,17 @@
-"""Predictions for any score on the line."""
+"""Predictions for any score on the line and on integers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from . import _core
 from ._arrays import shown
 from ._distribution import LineDistribution
-from ._domain import Domain, Line
+from ._domain import Domain, IntegerDomain, Interval, Line
+from ._integers import IntegerPrediction
 from ._regularizer import Regularizer, Tsallis
 from ._score import DifferentiableScore, LinearScore
 
@@ -38,7 +39,7 @@ class NumericDensity(LineDistribution):
             raise TypeError(f"regularizer must be Tsallis, TotalVariation or Sobolev, got {shown(regularizer)}")
         if not callable(f):
             raise TypeError(f"f must be callable, got {shown(f)}")
-        if not isinstance(domain, Domain):
+        if not isinstance(domain, Domain) or isinstance(domain, IntegerDomain):
             raise TypeError(f"domain must be Line() or an Interval, got {shown(domain)}")
         self._regularizer, self._f, self._domain = regularizer, f, domain
         self._core = _core.NumericDensity(*self._triple())
@@ -89,7 +90,58 @@ class NumericDensity(LineDistribution):
         return self._regularizer._core, score, self._domain._core
 
 
-def predict(regularizer: Regularizer, f: Callable[[float], float], domain: Domain = _LINE) -> NumericDensity:
+class NumericIntegers(IntegerPrediction):
+    """The prediction of Tsallis' regularizer for a score on integers that is a Python function: what `predict` gives.
+
+    Examples
+    --------
+    >>> from fenchel import Naturals, Tsallis, predict
+    >>> p = predict(Tsallis(2), lambda k: -abs(k - 3) / 4, Naturals())
+    >>> p.support(), p.pmf([2, 3, 4]).round(4)
+    ((2, 4), array([0.25, 0.5 , 0.25]))
+    """
+
+    __slots__ = ("_domain", "_f", "_regularizer")
+    _parameters = ("regularizer", "f", "domain")
+
+    def __init__(self, regularizer: Regularizer, f: Callable[[float], float], domain: Domain) -> None:
+        if not isinstance(regularizer, Tsallis):
+            raise TypeError(f"regularizer must be Tsallis on the integers, got {shown(regularizer)}")
+        if not callable(f):
+            raise TypeError(f"f must be callable, got {shown(f)}")
+        if not isinstance(domain, IntegerDomain):
+            raise TypeError(f"domain must be Integers(), Naturals() or an IntegerRange, got {shown(domain)}")
+        self._regularizer, self._f, self._domain = regularizer, f, domain
+        self._core = _core.NumericIntegers(regularizer._core, f, domain._core)
+
+    @property
+    def regularizer(self) -> Regularizer:
+        """What it costs to be certain."""
+        return self._regularizer
+
+    @property
+    def f(self) -> Callable[[float], float]:
+        """The score."""
+        return self._f
+
+    @property
+    def domain(self) -> Domain:
+        """Where it lives."""
+        return self._domain
+
+    def _order(self, alpha: float | None) -> float:
+        return super()._order(self._core.alpha if alpha is None else alpha)
+
+
+@overload
+def predict(regularizer: Regularizer, f: Callable[[float], float], domain: IntegerDomain) -> NumericIntegers: ...
+@overload
+def predict(
+    regularizer: Regularizer, f: Callable[[float], float], domain: Line | Interval = _LINE
+) -> NumericDensity: ...
+def predict(
+    regularizer: Regularizer, f: Callable[[float], float], domain: Domain = _LINE
+) -> NumericDensity | NumericIntegers:
     """The density for a score that is a Python function: the one of largest E_p[f] - Omega(p) on the domain.
 
     Parameters
@@ -100,12 +152,14 @@ def predict(regularizer: Regularizer, f: Callable[[float], float], domain: Domai
     f : callable, LinearScore or ParametricScore
         The score, float -> float; -inf where the density must be 0. It is looked at on a grid that grows from 0 on the
         line and is even on an interval: a bump that is narrower may be missed.
-    domain : Line or Interval
-        Where the density lives, the line by default.
+    domain : Line, Interval, Integers, Naturals or IntegerRange
+        Where the distribution lives, the line by default. On integers the regularizer is Tsallis. For alpha > 1 f must
+        fall below its threshold within 2**22 integers of its maximum; for alpha <= 1 it must from some distance on fall
+        ever further, and smoothly.
 
     Returns
     -------
-    NumericDensity
+    NumericDensity or, on integers, NumericIntegers
 
     Raises
     ------
@@ -130,4 +184,6 @@ def predict(regularizer: Regularizer, f: Callable[[float], float], domain: Domai
     >>> predict(TotalVariation(0.3), lambda t: -abs(t), Interval(-4, 4)).pdf([0, 0.5, 1]).round(4)
     array([0.4903, 0.4903, 0.2649])
     """
+    if isinstance(domain, IntegerDomain):
+        return NumericIntegers(regularizer, f, domain)
     return NumericDensity(regularizer, f, domain)

@@ -21,9 +21,9 @@
 
 /// Predictions p = exp_{2-alpha}((f - A) / T) for any score f on the line or an interval [SCD22, Section 4.2;
 /// docs/math.md 2], where f may be -infinity (masked). On the line f is scanned geometrically from 0 and
-/// about each maximum, an interval evenly: a narrower bump can be missed. Throw std::domain_error where f is
-/// NaN or +infinity, for infinite alpha, and where p or E_p[f] does not exist; ConvergenceError short of
-/// `accuracy`.
+/// about each maximum, an interval evenly: a narrower bump can be missed. For infinite alpha p is 1 where f
+/// is above the A that leaves the measure 1. Throw std::domain_error where f is NaN or +infinity, and where
+/// p, the only such p, or E_p[f] does not exist; ConvergenceError short of `accuracy`.
 namespace fenchel {
 
 /// A score that is known by its values alone.

@@ -180,7 +180,7 @@ double entropy(const NumericDensity& p) { return tsallis_entropy(p, 1); }
 
 double tsallis_entropy(const NumericDensity& p, double order) {
   if (!(order > 0)) throw_domain_error("tsallis_entropy", "order", "must be positive", order);
-  if (std::isinf(order)) return log_pdf(p, mode(p)) > 0 ? -kInfinity : 0;
+  if (std::isinf(order)) return log_pdf(p, mode(p)) > p.table().accuracy ? -kInfinity : 0;
   const double om1 = order - 1;
   const detail::PanelSum sum = p.table().integrate(
       [&](double t) {  // p log_{2-order}(p); p^order is kept where p underflows

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include "fenchel/loss/multivariate_function.hpp"
+#include "fenchel/loss/multivariate_quadratic.hpp"
 #include "support/differences.hpp"
 #include "support/grids.hpp"
 
@@ -42,7 +44,7 @@ TEST(LossFunction, GoldenValuesOfQuadraticScores) {  // docs/math.md, golden val
 }
 
 TEST(LossFunction, IsZeroAtThePredictionAndPositiveElsewhere) {
-  for (const double alpha : {0.8, 1.0, 1 + 1e-8, 1.5, 2.0, 5.0, 1e6}) {
+  for (const double alpha : {0.8, 1.0, 1 + 1e-8, 1.5, 2.0, 5.0, 1e6, kInf}) {
     const Tsallis omega(alpha, 0.6);
     const FunctionScore f([](double t) { return -(t * t - 1) * (t * t - 1) + 0.2 * t; });
     const NumericDensity p = predict(omega, f, Line{});
@@ -143,6 +145,32 @@ TEST(Errata, E11_HessianIsUnderTheModel) {
       0, 5e-3);
   EXPECT_NEAR(model, numeric, 1e-7);
   EXPECT_GT(std::abs(printed - numeric), 0.2 * numeric);
+}
+
+TEST(LossMultivariateFunction, AgreesWithTheQuadraticLossAndIsZeroAtThePrediction) {
+  const Eigen::Vector2d mu(0.3, -0.5), at(0.4, 0.1);
+  const MultivariateQuadraticScore quadratic_score(mu, Eigen::Matrix2d::Identity());
+  const MultivariateFunctionScore f([&](const Eigen::VectorXd& t) { return -(t - mu).squaredNorm() / 2; });
+  const Euclidean plane(2);
+  for (const double alpha : {1.0, 2.0}) {
+    const Tsallis omega(alpha, 0.7);
+    const auto exact = cross_omega(omega, quadratic_score, plane, MultivariateDirac{at});
+    const auto loss = cross_omega(omega, f, MultivariateDirac{at});
+    EXPECT_NEAR(loss.value, exact.value, 1e-7) << alpha;
+    EXPECT_NEAR(loss.gradient.alpha, exact.gradient.alpha, 1e-6) << alpha;
+    const MultivariateBetaGaussian q(alpha, at, 0.3 * Eigen::Matrix2d::Identity());
+    EXPECT_NEAR(fenchel_young(omega, f, q).value, fenchel_young(omega, quadratic_score, plane, q).value,
+                1e-7);
+    EXPECT_NEAR(fenchel_young(omega, f, predict(omega, f, plane)).value, 0, 1e-7) << alpha;
+  }
+  const Eigen::MatrixXd columns = (Eigen::MatrixXd(2, 2) << 0, 1, 0, 1).finished();
+  EXPECT_NEAR(cross_omega(Tsallis(2), f, plane, MultivariateEmpirical(columns)).value,
+              cross_omega(Tsallis(2), quadratic_score, plane, MultivariateEmpirical(columns)).value, 1e-7);
+  EXPECT_EQ(fenchel_young(Tsallis(2), f, MultivariateDirac{at}).value, kInf);
+  EXPECT_EQ(
+      cross_omega(Tsallis(2), f, Box(Eigen::Vector2d(-1, -1), Eigen::Vector2d(0, 0)), MultivariateDirac{at})
+          .value,
+      kInf);
 }
 
 }  // namespace

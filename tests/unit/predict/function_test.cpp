@@ -110,6 +110,31 @@ TEST(PredictFunction, TwoModesPartAsAlphaGrows) {
   }
 }
 
+TEST(PredictFunction, InfiniteAlphaFillsTheMeasureOneWhereTheScoreIsHighest) {
+  const NumericDensity p = predict(Tsallis(kInf, 3), quadratic(0.3, 2), Line{});
+  ASSERT_EQ(support(p).size(), 1u);
+  EXPECT_NEAR(support(p)[0].lower(), -0.2, 1e-12);
+  EXPECT_NEAR(support(p)[0].upper(), 0.8, 1e-12);
+  EXPECT_NEAR(pdf(p, 0.5), 1, 1e-12);
+  EXPECT_NEAR(variance(p), 1. / 12, 1e-12);
+  EXPECT_EQ(tsallis_entropy(p, kInf), 0);
+  EXPECT_NEAR(normalizer(Tsallis(kInf, 3), quadratic(0.3, 2), Line{}), -0.25 / 4, 1e-12);  // f at the ends
+  EXPECT_NEAR(conjugate(Tsallis(kInf), quadratic(0.3, 2), Line{}), -1. / 12 / 4, 1e-12);   // E_p[f]
+
+  // Two wells: |t^2 - 1| <= d with 2 (sqrt(1 + d) - sqrt(1 - d)) = 1, so d^2 = 1 - (1 - 1/8)^2.
+  const NumericDensity two = predict(Tsallis(kInf), double_well(2), Line{});
+  const double d = std::sqrt(15.) / 8;
+  ASSERT_EQ(support(two).size(), 2u);
+  EXPECT_NEAR(support(two)[1].lower(), std::sqrt(1 - d), 1e-12);
+  EXPECT_NEAR(support(two)[1].upper(), std::sqrt(1 + d), 1e-12);
+  EXPECT_NEAR(cdf(two, 0), 0.5, 1e-12);
+
+  // The limit of large alpha; an interval of length one has one density alone.
+  const NumericDensity large = predict(Tsallis(1e6), double_well(2), Line{});
+  EXPECT_NEAR(support(large)[1].upper(), std::sqrt(1 + d), 1e-4);
+  EXPECT_NEAR(pdf(predict(Tsallis(kInf), quadratic(0, 1), Interval(0.1, 1.1)), 1), 1, 1e-12);
+}
+
 TEST(PredictFunction, FarAndNarrow) {
   for (const double mu : {-1e8, 1e5, 3e12}) {
     const double sigma = 1e-4 * std::abs(mu) * 1e-3;
@@ -222,7 +247,14 @@ TEST(PredictFunction, ErrorsSayWhy) {
             "fenchel::predict: the largest f found must be finite, got -inf");
   EXPECT_EQ(predicted(2, square, Interval(1, 1)),
             "fenchel::predict: domain.upper() must be above lower = 1, got 1");
-  EXPECT_EQ(predicted(kInf, square, Line{}), "fenchel::predict: alpha must be finite, got inf");
+  EXPECT_EQ(
+      predicted(kInf, square, Interval(0, 0.5)),
+      "fenchel::predict: the length of where f is finite must be at least 1 for infinite alpha, got 0.5");
+  EXPECT_EQ(
+      predicted(
+          kInf, [](double t) { return std::min(0.5, -t); }, Interval(-3, 4)),
+      "fenchel::predict: the length of f >= 0.5 must be 1 for infinite alpha: no prediction is the only "
+      "one where f is constant, got 2.5");
   EXPECT_EQ(
       predicted(0.25, square, Line{}),
       "fenchel::predict: alpha must be above 0.3333333333333333 for E_p[f] to be finite in the tails of "

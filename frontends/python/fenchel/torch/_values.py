@@ -148,8 +148,8 @@ class RidgeValues(torch.nn.Module):
     ----------
     basis : GaussianBasis, MultivariateGaussianBasis or another basis of fenchel.torch
         psi, N functions: on the line for sequences, on R^2 for grids, on R^3 for volumes.
-    ridge : float
-        Positive. The paper has 0.1.
+    ridge : float or Tensor
+        Positive. The paper has 0.1. A tensor without dimensions gets a gradient, and a Parameter is learned.
     positions : {"centres", "ends"} or Tensor
         Where values lie: at the centres (l - 1/2) / L of equal cells of [0, 1], of the unit square or of the unit cube;
         at the ends l / L of these cells, as in the paper; or at given places, (L,) or (L, D). A place is (x, y) or
@@ -175,15 +175,17 @@ class RidgeValues(torch.nn.Module):
     def __init__(
         self,
         basis: Basis,
-        ridge: float = 0.1,
+        ridge: Parameter = 0.1,
         positions: str | torch.Tensor = "centres",
     ) -> None:
         super().__init__()
-        if not 0 < ridge < math.inf:
-            raise ValueError(f"RidgeValues: ridge must be positive and finite, got {ridge}")
+        if isinstance(ridge, torch.Tensor) and ridge.dim() > 0:
+            raise ValueError(f"RidgeValues: ridge must be a number, got a tensor of shape {tuple(ridge.shape)}")
+        if not 0 < float(ridge) < math.inf:
+            raise ValueError(f"RidgeValues: ridge must be positive and finite, got {float(ridge)}")
         check_sequence_or_grid("RidgeValues", basis)
         self.basis = basis
-        self.ridge = float(ridge)
+        self.ridge: Parameter = ridge if isinstance(ridge, torch.Tensor) else float(ridge)
         self.places = Positions(basis.event_shape, positions)
         self._source: tuple[Any, ...] = ()
         self._matrices: dict[Any, torch.Tensor] = {}
@@ -218,7 +220,7 @@ class RidgeValues(torch.nn.Module):
         grid = tuple(values.shape[-d - 1 : -1])
         observed = values.flatten(-d - 1, -2).to(torch.float64)
         transformed = torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
-        keeps = not transformed and not self.basis.learned
+        keeps = not (transformed or self.basis.learned or isinstance(self.ridge, torch.Tensor))
         if lengths is None:
             matrix = self._kept(grid, values.device) if keeps else self._matrix(self.places(grid, values.device))
             return (matrix.mT @ observed).to(dtype)
@@ -263,7 +265,8 @@ class RidgeValues(torch.nn.Module):
         return torch.linalg.solve_ex(self._regularised(design.mT @ design), design, left=False)[0]
 
     def _regularised(self, system: torch.Tensor) -> torch.Tensor:
-        return system + self.ridge * torch.eye(system.shape[-1], dtype=system.dtype, device=system.device)
+        ridge = self.ridge.to(system) if isinstance(self.ridge, torch.Tensor) else self.ridge
+        return system + ridge * torch.eye(system.shape[-1], dtype=system.dtype, device=system.device)
 
     def _kept(self, grid: tuple[int, ...], device: torch.device) -> torch.Tensor:
         """G of a fixed basis for a length or a grid, as long as the basis stays what it is."""
@@ -284,7 +287,7 @@ class RidgeValues(torch.nn.Module):
         return self.__dict__ | {"_source": (), "_matrices": {}}
 
     def extra_repr(self) -> str:
-        return f"ridge={self.ridge}"
+        return f"ridge={float(self.ridge)}"
 
 
 def check_sequence_or_grid(where: str, basis: Basis) -> None:
