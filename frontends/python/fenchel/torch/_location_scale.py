@@ -77,7 +77,7 @@ class LocationScale(Distribution):
     @lazy_property
     def standard(self) -> fenchel.LocationScale:
         """Z: the member of mu = 0 and sigma = 1."""
-        return fenchel.LocationScale(*(_of_floats(f) for f in (self.g, self.slope)))
+        return fenchel.LocationScale(_of_floats(self.g), _of_floats(self.slope))
 
     def _check(self, value: torch.Tensor) -> torch.dtype:
         if self._validate_args:
