@@ -125,6 +125,11 @@ plot::Path path_of(const Eigen::MatrixXd& points) {
   return path;
 }
 
+/// A line about a set that the end of the domain cuts is open there.
+bool is_closed(const plot::Path& line) {
+  return line.front().x == line.back().x && line.front().y == line.back().y;
+}
+
 // The smallest set that has this mass, and the support where it is bounded: the lines about them.
 std::vector<plot::Path> contour(const MultivariateBetaGaussian& p, double mass) {
   return {plot::outline(mahalanobis_contour(p, mass))};
@@ -144,7 +149,8 @@ std::vector<plot::Path> edge(const MultivariateNumericDensity& p) { return conto
 template <Multivariate P>
 Chart plane_chart(const P& p, const Options& options, std::uint64_t seed) {
   if (p.dimension() != 2)
-    throw UsageError(fmt::format("a plot shows two dimensions, {} has {}", options.family.family, p.dimension()));
+    throw UsageError(
+        fmt::format("a plot shows two dimensions, {} has {}", options.family.family, p.dimension()));
   Chart chart(title_of(options.family), {"t\u2081"}, {"t\u2082"});
   chart.equal_units();
   if (options.samples > 0) {
@@ -153,8 +159,13 @@ Chart plane_chart(const P& p, const Options& options, std::uint64_t seed) {
   }
   chart.lines("half of the mass", contour(p, 0.5), {.colour = 0});
   chart.lines("90%", contour(p, 0.9), {.colour = 1});
-  if (std::vector<plot::Path> whole = edge(p); !whole.empty())
-    chart.polygons("support", std::move(whole), {.colour = 2});
+  const std::vector<plot::Path> whole = edge(p);
+  if (whole.empty()) return chart;
+  if (std::all_of(whole.begin(), whole.end(), is_closed)) {
+    chart.polygons("support", whole, {.colour = 2});
+  } else {
+    chart.lines("support", whole, {.colour = 2});
+  }
   return chart;
 }
 

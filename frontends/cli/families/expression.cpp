@@ -195,10 +195,11 @@ class Parser {
       push(*pair);
     } else {
       position_ = begin;
-      fail(fmt::format("unknown name '{}'", word),
-           fmt::format("; known are {}, pi, e, abs, exp, log, sqrt, sin, cos, tan, sinh, cosh, tanh, erf, min "
-                       "and max",
-                       variables_));
+      fail(
+          fmt::format("unknown name '{}'", word),
+          fmt::format("; known are {}, pi, e, abs, exp, log, sqrt, sin, cos, tan, sinh, cosh, tanh, erf, min "
+                      "and max",
+                      variables_));
     }
   }
 

@@ -12,8 +12,8 @@ namespace fenchel::cli {
 /// Of a score.
 inline constexpr index_t kMostDimensions = 3;
 
-/// A formula in t, or in x, y and z: numbers, pi, e, + - * / ^ (to the right first, before a minus sign), parentheses, abs
-/// exp log sqrt sin cos tan sinh cosh tanh erf of one argument and min max of two.
+/// A formula in t, or in x, y and z: numbers, pi, e, + - * / ^ (to the right first, before a minus sign),
+/// parentheses, abs exp log sqrt sin cos tan sinh cosh tanh erf of one argument and min max of two.
 class Expression {
  public:
   struct Unary;
@@ -29,7 +29,8 @@ class Expression {
   /// Parentheses, signs and powers within each other, at most.
   static constexpr std::size_t kMostDepth = 100;
 
-  /// In t unless more dimensions may be. Throws UsageError that names the option and the position in the text.
+  /// In t unless more dimensions may be. Throws UsageError that names the option and the position in the
+  /// text.
   Expression(const std::string& option, const std::string& text, index_t most_dimensions = 1);
 
   /// 3 for a formula with z, 2 for one with x or y but no z, else 1.

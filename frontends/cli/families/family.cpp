@@ -158,10 +158,12 @@ void add_family_options(CLI::App& app, FamilyOptions& options) {
   app.add_option(
          "--score", options.score,
          "Formula in t: the score, or for location-scale the convex g (t^3/6 gives the parabola), such "
-         "as \"cos(3*t)-t^2/2\". A score in x and y is in the plane, one in x, y and z in space. It may use + - * / ^ ( ) pi e abs exp log sqrt sin cos tan sinh cosh "
+         "as \"cos(3*t)-t^2/2\". A score in x and y is in the plane, one in x, y and z in space. It may use "
+         "+ - * / ^ ( ) pi e abs exp log sqrt sin cos tan sinh cosh "
          "tanh erf min max")
       ->option_text("FORMULA");
-  add_numbers(app, "--interval", options.interval, "Where the score is defined: two ends; in R^N two for each coordinate")
+  add_numbers(app, "--interval", options.interval,
+              "Where the score is defined: two ends; in R^N two for each coordinate")
       ->option_text("A,B,...");
 }
 

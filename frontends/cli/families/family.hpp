@@ -53,7 +53,7 @@ struct FamilyOptions {
   std::optional<double> sigma2{};
   std::vector<double> Sigma{};  ///< N numbers, a diagonal, or N x N by rows
   std::optional<double> b{}, sigma{}, lower{}, upper{};
-  std::string score{};             ///< an expression in t, x and y or x, y and z, or g(u) of a location-scale family
+  std::string score{};  ///< an expression in t, x and y or x, y and z, or g(u) of a location-scale family
   std::vector<double> interval{};  ///< two ends for each coordinate
 };
 
