@@ -157,11 +157,11 @@ def fusedmax(limit: Limit) -> Table:
 
     def row(cols: int) -> list[str]:
         x, cotangent = (normal(SIZE // cols, cols, deviation=s) for s in (2, 1))
-        of = lambda z: ops.fusedmax(z, None, 1.0, -1)
+        of = lambda z: ops.fusedmax(z, None, None, None, 1.0, -1)
         there = measure(f"{cols} columns", lambda: of(x), lambda p: difference(p, of(few(x))))
         p = attempt(f"{cols} columns, forward", lambda: of(x))
         back = vjp_of_map(
-            f"{cols} columns, backward", lambda p, g: ops.fusedmax_vjp(p, None, g, 1.0, -1)[0], p, cotangent
+            f"{cols} columns, backward", lambda p, g: ops.fusedmax_vjp(p, None, None, None, g, 1.0, -1)[0], p, cotangent
         )
         cells = []
         for m, best in ((there, limit.milliseconds(x, x)), (back, limit.milliseconds(x, x, x))):

@@ -1,12 +1,14 @@
-"""Writes tests/golden/integers.txt: predictions on the integers from their definition, by mpmath.
+"""Writes tests/golden/integers.txt and heavy_integers.txt: predictions on the integers, by mpmath.
 
 Each block is one (family, alpha, mu, scale): family 0 is Poisson with scale its temperature, 1 the integer Gaussian
 with scale its sigma2. The normaliser solves the sum of probabilities at 100 digits over all integers whose Boltzmann
-weight is above e^-120, or over the support if that is smaller.
+weight is above e^-120, or over the support if that is smaller. Below alpha = 1 (heavy_integers.txt) the series are summed
+term by term up to a distance and from there by Euler and Maclaurin's formula with derivatives, at 30 digits.
 """
+import functools
 import pathlib
 
-from mpmath import exp, expm1, floor, log, log1p, loggamma, mp, mpf, nint, sqrt
+from mpmath import bernoulli, diff, exp, expm1, factorial, floor, inf, log, log1p, loggamma, mp, mpf, nint, quad, sqrt
 
 mp.dps = 100
 FAMILIES = {"poisson": 0, "gaussian": 1}
@@ -123,16 +125,129 @@ CASES += [("gaussian", a, mu, s) for a in (1.0, ONE_ULP, 1 + 1e-8, 1.01, 4 / 3, 
 CASES += [("gaussian", 2.0, 0.1, 1e9), ("gaussian", 1.5, -7.2, 1e6)]
 
 
+class Heavy:
+    """A prediction below alpha = 1: sums over all integers, and over those above or below one."""
+
+    def __init__(self, family, alpha, mu, scale):
+        self.alpha, self.mu, self.scale = mpf(alpha), mpf(mu), mpf(scale)
+        self.am1 = self.alpha - 1
+        f, self.centre, least = scores(family, self.mu, self.scale)
+        known = functools.cache(lambda t, precision: f(t))
+        self.f = lambda t: known(t, mp.prec)
+        self.two_sided = least is None
+        self.top = self.f(mpf(self.centre))
+        self.reach = int(400 + 12 * 2 / -self.am1)
+        self.a = mp.findroot(lambda a: log(self.mass(a)), log(2 + sqrt(self.mu + self.scale)), tol=mpf(10) ** -24)
+
+    def log_p(self, t, a=None):
+        return log_p(self.am1, self.f(t) - self.top - (self.a if a is None else a))
+
+    def tail(self, g, start, sign):
+        """The sum of g(start), g(start + sign), ... by Euler and Maclaurin."""
+        if abs(start - self.centre) < self.reach:
+            stop = self.centre + sign * self.reach
+            return sum(g(mpf(t)) for t in range(start, stop, sign)) + self.tail(g, stop, sign)
+        start = mpf(start)
+        distance = abs(start - self.centre)
+        unit = g(start)  # quad's accuracy is absolute
+        outwards = lambda x: g(start + sign * x) / unit
+        integral = quad(lambda s: outwards(distance * expm1(s)) * distance * exp(s), [0, 1, 2, 4, 8, 16, 64, inf])
+        total = integral + outwards(mpf(0)) / 2
+        scaled = lambda s: outwards(distance * s)
+        for j in range(1, 8):
+            slope = diff(scaled, 0, 2 * j - 1) / distance ** (2 * j - 1)
+            total -= bernoulli(2 * j) / factorial(2 * j) * slope
+        return unit * total
+
+    def sum(self, g):
+        total = self.tail(g, self.centre, 1)
+        if self.two_sided:
+            return total + self.tail(g, self.centre - 1, -1)
+        return total + sum(g(mpf(t)) for t in range(self.centre))
+
+    def mass(self, a):
+        return self.sum(lambda t: exp(self.log_p(t, a)))
+
+    def expect(self, g):
+        return self.sum(lambda t: exp(self.log_p(t)) * g(t))
+
+    def below(self, t):
+        if self.two_sided:
+            return self.tail(lambda s: exp(self.log_p(s)), t, -1)
+        return sum(exp(self.log_p(mpf(s))) for s in range(t + 1)) if t < 5000 else 1 - self.above(t)
+
+    def above(self, t):
+        return self.tail(lambda s: exp(self.log_p(s)), t + 1, 1)
+
+    def power_sum(self, order, g=lambda t: 1):
+        return self.sum(lambda t: exp(order * self.log_p(t)) * g(t))
+
+
+def heavy_block(family, alpha, mu, scale):
+    p = Heavy(family, alpha, mu, scale)
+    growth = 1 if family == "poisson" else 2
+    rate = -p.am1
+    temperature = p.scale if family == "poisson" else 1
+    yield "case", [FAMILIES[family], p.alpha, p.mu, p.scale]
+    yield "normalizer", [temperature * (p.top + p.a)]
+    exists = lambda n: growth > (n + 1) * rate
+    moments = []
+    if exists(1):
+        mean = p.expect(lambda t: t)
+        moments = [mean] + [p.expect(lambda t: (t - mean) ** n) for n in (2, 3, 4) if exists(n)]
+        yield "moments", moments
+    yield "entropy", [-p.expect(lambda t: p.log_p(t)), (1 - p.power_sum(mpf(1.5))) / 0.75]
+    order = mpf(1.25)
+    if order * growth > 2 * rate:
+        yield "escort", [p.power_sum(order, lambda t: t) / p.power_sum(order)]
+    points = [p.centre + k for k in (0, 1, 4, 30, 600, 10**6, 10**15)]
+    yield "points", points
+    yield "log_pmf", [p.log_p(mpf(t)) for t in points]
+    yield "log_survival", [log(p.above(t)) for t in points]
+    lower = [p.centre - k for k in (1, 3, 20, 700, 10**9)] if p.two_sided else list(range(min(p.centre, 4)))
+    if lower:
+        yield "lower", lower
+        yield "log_cdf", [log(p.below(t)) for t in lower]
+    if growth * p.alpha > rate:  # the loss of the integer y
+        y = p.centre + 7
+        power = p.power_sum(p.alpha)
+        negentropy = (power - 1) / (p.alpha * p.am1)
+        value = p.expect(lambda t: p.f(t) - p.top) - negentropy - (p.f(mpf(y)) - p.top)
+        slope = (p.power_sum(p.alpha, lambda t: p.log_p(t)) / (p.alpha * p.am1)
+                 - (power - 1) * (2 * p.alpha - 1) / (p.alpha * p.am1) ** 2)
+        beta = 2 - p.alpha
+        whole = p.power_sum(beta)
+        centre = p.power_sum(beta, lambda t: t) / whole
+        hessian = p.power_sum(beta, lambda t: (t - centre) ** 2)
+        yield "loss", [y, temperature * value, moments[0] - y, -temperature * slope, hessian / temperature]
+
+
+HEAVY_CASES = [("poisson", a, mu, t) for a in (0.3, 0.55, 0.8, 0.95, 0.99) for mu, t in ((0.3, 1.0), (3.0, 1.0), (40.5, 2.5))]
+HEAVY_CASES += [("gaussian", a, mu, s) for a in (0.25, 0.4, 0.8, 0.97) for mu, s in ((3.4, 1.0), (-0.5, 30.0))]
+
+
+def written(blocks):
+    lines = []
+    for block_lines in blocks:
+        lines.append("")
+        lines += [key + " " + " ".join(mp.nstr(mpf(v), 20) for v in values) for key, values in block_lines]
+    return lines
+
+
 def main():
+    golden = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden"
+    mp.dps = 30
+    lines = ["# Made by scripts/golden/integers.py, as integers.txt for alpha < 1. moments: the mean and the central ones of",
+             "# orders 2, 3 and 4 that exist. entropy: Shannon, Tsallis of order 3/2. escort: the mean of that of order 5/4,",
+             "# where it exists. log_pmf and log_survival at the points, log_cdf at those of `lower`."]
+    lines += written(heavy_block(*case) for case in HEAVY_CASES)
+    (golden / "heavy_integers.txt").write_text("\n".join(lines) + "\n", encoding="ascii")
+    mp.dps = 100
     lines = ["# Made by scripts/golden/integers.py. case: family (0 Poisson, 1 integer Gaussian), alpha, mu, scale",
              "# (temperature, sigma2). entropy: Shannon, Tsallis of orders 3/2 and 1/2. escort: the mean of that of",
              "# order 1/2. loss: of the integer y: y, Fenchel-Young, predicted mean less y, d/dalpha, Hessian in (t, t)."]
-    for case in CASES:
-        lines.append("")
-        for key, values in block(*case):
-            lines.append(key + " " + " ".join(mp.nstr(mpf(v), 20) for v in values))
-    path = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden" / "integers.txt"
-    path.write_text("\n".join(lines) + "\n", encoding="ascii")
+    lines += written(block(*case) for case in CASES)
+    (golden / "integers.txt").write_text("\n".join(lines) + "\n", encoding="ascii")
 
 
 if __name__ == "__main__":

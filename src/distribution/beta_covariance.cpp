@@ -1,6 +1,7 @@
 #include "fenchel/distribution/beta_covariance.hpp"
 
 #include <cmath>
+#include <vector>
 
 #include "distribution/line/power_integral.hpp"
 #include "fenchel/core/check.hpp"
@@ -21,6 +22,11 @@ Eigen::MatrixXd beta_covariance(FunctionRef<double(double)> log_pdf, std::span<c
     }
   }
   return result;
+}
+
+std::vector<double> escort_means(FunctionRef<double(double)> log_pdf, std::span<const Interval> support,
+                                 std::span<const double> modes, double beta, Callables psi) {
+  return PowerIntegral(log_pdf, support, modes, beta).means(psi);
 }
 
 }  // namespace fenchel::detail

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/compensated_sum.hpp"
-#include "core/fenchel_young_term.hpp"
-#include "core/tsallis_term.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/distribution/escort.hpp"
+#include "loss/integer_sums.hpp"
 
 namespace fenchel {
 
@@ -30,45 +28,12 @@ IntegerTarget::IntegerTarget(Table table) {
     if (p > 0) atoms_.push_back({t, p});
     ++t;
   }
+  tails_.assign(table.values.tails().begin(), table.values.tails().end());
 }
 
 namespace {
 
-enum class Kind { fenchel_young, cross_omega };
-
-/// The loss at temperature one, and sums of (p - q) x and (p - q) x^2 with x = t - centre.
-struct Sums {
-  detail::CompensatedSum value, first, second, alpha;
-};
-
-Sums sum_terms(Kind kind, const detail::IntegerPrediction& p, const IntegerTarget& q, double centre) {
-  Sums sums;
-  const auto add = [&](index_t t, double target) {
-    const double probability = p.table.pmf(t), excess = p.excess(t), x = static_cast<double>(t) - centre;
-    const double difference = probability - target;
-    sums.first.add(difference * x);
-    sums.second.add(difference * x * x);
-    sums.alpha.add(-detail::tsallis_term_alpha_derivative(p.am1, probability));
-    if (kind == Kind::fenchel_young) {
-      sums.value.add(detail::fenchel_young_term(p.am1, target, probability, excess));
-      sums.alpha.add(detail::tsallis_term_alpha_derivative(p.am1, target));
-    } else {
-      sums.value.add(detail::cross_omega_term(p.am1, target, probability, excess));
-    }
-  };
-  auto atom = q.atoms().begin();
-  const auto end = q.atoms().end();
-  index_t t = p.table.first();
-  const index_t stop = t + static_cast<index_t>(p.table.probabilities().size());
-  for (; atom != end && atom->at < t; ++atom) add(atom->at, atom->probability);
-  for (; t < stop; ++t) {
-    const bool charged = atom != end && atom->at == t;
-    add(t, charged ? atom->probability : 0.0);
-    if (charged) ++atom;
-  }
-  for (; atom != end; ++atom) add(atom->at, atom->probability);
-  return sums;
-}
+using Kind = detail::LossKind;
 
 Loss<PoissonGradient> poisson_loss(Kind kind, const Tsallis& omega, const PoissonScore& f,
                                    const IntegerTarget& q) {
@@ -78,24 +43,29 @@ Loss<PoissonGradient> poisson_loss(Kind kind, const Tsallis& omega, const Poisso
                        "the smallest integer of the target", "must not be negative",
                        static_cast<double>(least));
   const SparsePoisson p = predict(omega, f, Naturals());
-  const Sums sums = sum_terms(kind, p.prediction(), q, static_cast<double>(mode(p)));
+  const auto sums = detail::integer_loss_sums(kind, p.prediction(), q, static_cast<double>(mode(p)));
   const double temperature = omega.temperature();
-  return {temperature * sums.value.total(), {sums.first.total(), temperature * sums.alpha.total()}};
+  return {temperature * sums.value, {sums.first, temperature * sums.alpha}};
 }
 
 Loss<IntegerGaussianGradient> gaussian_loss(Kind kind, const Tsallis& omega, const QuadraticScore& f,
                                             const IntegerTarget& q) {
-  const Sums sums = sum_terms(kind, predict(omega, f, Integers()).prediction(), q, f.mu());
+  const SparseIntegerGaussian p = predict(omega, f, Integers());
+  const auto sums = detail::integer_loss_sums(kind, p.prediction(), q, f.mu());
   const double temperature = omega.temperature(), sigma2 = f.sigma2();
-  return {temperature * sums.value.total(),
-          {sums.first.total() / sigma2, sums.second.total() / sigma2 / (2 * sigma2),
-           temperature * sums.alpha.total()}};
+  return {temperature * sums.value,
+          {sums.first / sigma2, sums.second / sigma2 / (2 * sigma2), temperature * sums.alpha}};
 }
 
-/// cov_{p, 2-alpha} / T of (x, x^2), x = t - mode, under the prediction p.
-std::array<double, 4> covariance_about_mode(const Tsallis& omega, const IntegerTable& p) {
+/// cov_{p, 2-alpha} / T of (x, x^2), x = t - mode, under the prediction p; of degree 1 of x alone.
+std::array<double, 4> covariance_about_mode(const Tsallis& omega, const IntegerTable& p, int degree) {
   if (std::isinf(omega.alpha()))
     throw_domain_error("fenchel_young_hessian", "alpha", "must be finite", omega.alpha());
+  if (!p.tails().empty()) {
+    auto covariance = detail::heavy_covariance(p, 2 - omega.alpha(), degree);
+    for (double& entry : covariance) entry /= omega.temperature();
+    return covariance;
+  }
   const auto size = static_cast<index_t>(p.probabilities().size());
   std::vector<double> features;
   features.reserve(2 * p.probabilities().size());
@@ -134,13 +104,13 @@ Loss<IntegerGaussianGradient> cross_omega(const Tsallis& omega, const QuadraticS
 }
 
 double fenchel_young_hessian(const Tsallis& omega, const PoissonScore& f, Naturals domain) {
-  return covariance_about_mode(omega, predict(omega, f, domain).table())[0];
+  return covariance_about_mode(omega, predict(omega, f, domain).table(), 1)[0];
 }
 
 std::array<std::array<double, 2>, 2> fenchel_young_hessian(const Tsallis& omega, const QuadraticScore& f,
                                                            Integers domain) {
   const SparseIntegerGaussian p = predict(omega, f, domain);
-  const auto c = covariance_about_mode(omega, p.table());
+  const auto c = covariance_about_mode(omega, p.table(), 2);
   const auto m = static_cast<double>(mode(p));  // t^2 = x^2 + 2 m x + m^2
   const double mixed = c[1] + 2 * m * c[0];
   return {{{c[0], mixed}, {mixed, c[3] + 4 * m * c[1] + 4 * m * m * c[0]}}};

@@ -6,6 +6,7 @@
 #include "core/beta_gaussian/conjugate.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/infinity.hpp"
+#include "predict/quadratic_hessian.hpp"
 #include "score/factorizations.hpp"
 #include "score/semidefinite_factor.hpp"
 
@@ -60,29 +61,8 @@ MatrixXd cholesky_gradient(const MatrixXd& gradient, const MatrixXd& factor) {
 MatrixXd fenchel_young_hessian(const Tsallis& omega, const MultivariateQuadraticScore& f,
                                const Euclidean& domain) {
   const MultivariateBetaGaussian p = regular_prediction(omega, f, domain);
-  const index_t n = p.dimension();
-  const double am1 = p.constants().am1, v = p.constants().variance_factor, size = static_cast<double>(n);
-  // int p^{2-alpha} times the escort's moments of x = t - mu: Sigma, and v (three pairings) less the product
-  // of means.
-  const double mean_part = std::isinf(am1) ? 2 / size : 2 * am1 / (2 + size * am1);
-  const MatrixXd& s = p.Sigma();
-  const VectorXd& mu = p.mu();
-  MatrixXd h(n + n * n, n + n * n);
-  h.topLeftCorner(n, n) = s;
-  for (index_t i = 0; i < n; ++i) {
-    for (index_t j = 0; j < n; ++j) {
-      const index_t ij = n + i + n * j;
-      h.row(ij).head(n) = mu[i] * s.row(j) + mu[j] * s.row(i);
-      h.col(ij).head(n) = h.row(ij).head(n).transpose();
-      for (index_t k = 0; k < n; ++k) {
-        for (index_t l = 0; l < n; ++l)
-          h(ij, n + k + n * l) = v * (s(i, k) * s(j, l) + s(i, l) * s(j, k) - mean_part * s(i, j) * s(k, l)) +
-                                 mu[i] * (mu[k] * s(j, l) + mu[l] * s(j, k)) +
-                                 mu[j] * (mu[k] * s(i, l) + mu[l] * s(i, k));
-      }
-    }
-  }
-  return h / omega.temperature();
+  const BetaGaussianConstants& c = p.constants();
+  return detail::quadratic_hessian(p.mu(), p.Sigma(), c.variance_factor, c.am1) / omega.temperature();
 }
 
 Loss<MultivariateQuadraticGradient> fenchel_young(const Tsallis& omega, const MultivariateQuadraticScore& f,

@@ -175,6 +175,7 @@ void fill_row(PoissonStatistic statistic, double mu, double alpha, index_t i, Ro
     for (const auto& rows : {out.value, out.d_mu, out.d_alpha, out.d2_mu}) std::ranges::fill(rows[i], kNaN);
     return;
   }
+  if (alpha < 1) throw_domain_error("sparse_poisson_rows", "alpha", "must be at least 1", alpha);
   const Distribution p(alpha, mu);
   for (index_t j = 0; j < at.cols; ++j) {
     const Slopes s = p(statistic, at.row(i)[j], order);

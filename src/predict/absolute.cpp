@@ -18,8 +18,22 @@ double conjugate(const Tsallis& omega, const AbsoluteScore& f, Line domain) {
   const BetaLaplace p = predict(omega, f, domain);
   const double am1 = p.alpha() - 1, mean_score = -absolute_moment(p, 1) / p.b();
   if (std::isinf(am1)) return omega.temperature() * mean_score;
-  const double normalizer = -deformed_log_of_exp(am1, p.log_peak());
-  return omega.temperature() * (am1 * mean_score + normalizer) / p.alpha();
+  return (am1 * omega.temperature() * mean_score + normalizer(omega, f, domain)) / p.alpha();
+}
+
+double normalizer(const Tsallis& omega, const AbsoluteScore& f, Line domain) {
+  const BetaLaplace p = predict(omega, f, domain);
+  if (std::isinf(p.alpha())) return f(f.mu() + p.half_width());
+  return -omega.temperature() * deformed_log_of_exp(p.alpha() - 1, p.log_peak());
+}
+
+double normalizer_gradient(const Tsallis& omega, const AbsoluteScore& f, Line domain) {
+  const BetaLaplace p = predict(omega, f, domain);
+  return std::isinf(p.alpha()) ? p.half_width() : p.spread() / p.alpha();
+}
+
+double normalizer_hessian(const Tsallis& omega, const AbsoluteScore& f, Line domain) {
+  return f.b() * normalizer_gradient(omega, f, domain) / omega.alpha();
 }
 
 }  // namespace fenchel

@@ -5,7 +5,7 @@
 #include "fenchel/core/check.hpp"
 #include "fenchel/predict/function.hpp"
 
-/// Derivatives of the normalizer A for linear families [SCD22, Section 4.2; docs/math.md 2, E15].
+/// Derivatives of the normalizer A, the second for linear families [SCD22, Section 4.2; docs/math.md 2, E15].
 namespace fenchel::detail {
 
 namespace {
@@ -15,12 +15,13 @@ double edge_exponent(const Tsallis& omega) { return omega.alpha() > 1 ? 1 / (ome
 
 }  // namespace
 
-std::vector<double> normalizer_gradient(const Tsallis& omega, const LinearScore& f, const Interval& domain) {
+std::vector<double> normalizer_gradient(const Tsallis& omega, const std::function<double(double)>& f,
+                                        Callables slopes, const Interval& domain) {
   checked_finite("normalizer_gradient", "alpha", omega.alpha());
   const NumericDensity p = predict_numeric(omega, f, domain, kNumericAccuracy).density;
   const auto logarithm = [&p](double t) { return log_pdf(p, t); };
   return PowerIntegral(logarithm, p.support(), p.modes(), 2 - omega.alpha(), edge_exponent(omega))
-      .means(f.phi());
+      .means(slopes);
 }
 
 Eigen::MatrixXd normalizer_hessian(const Tsallis& omega, const LinearScore& f, const Interval& domain) {

@@ -20,4 +20,16 @@ double conjugate(const Tsallis& omega, const LocationScaleScore& f, Line domain)
   return omega.temperature() * (0.5 + p.threshold() + mean_density(p) / 2);
 }
 
+double normalizer(const Tsallis& omega, const LocationScaleScore& f, Line domain) {
+  return omega.temperature() * (1 + predict(omega, f, domain).threshold());
+}
+
+LocationScaleGradient normalizer_gradient(const Tsallis& omega, const LocationScaleScore& f, Line domain) {
+  return {0, -omega.temperature() * predict(omega, f, domain).threshold() / f.sigma()};
+}
+
+Hessian<2> normalizer_hessian(const Tsallis& omega, const LocationScaleScore& f, Line domain) {
+  return {{{0, 0}, {0, -2 * normalizer_gradient(omega, f, domain).sigma / f.sigma()}}};
+}
+
 }  // namespace fenchel

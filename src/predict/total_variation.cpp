@@ -24,4 +24,31 @@ double conjugate(const TotalVariation& omega, const QuadraticScore& f, Line doma
   return conjugate_of(predict(omega, f, domain), omega.temperature());
 }
 
+double normalizer(const TotalVariation& omega, const AbsoluteScore& f, Line domain) {
+  return omega.temperature() * (1 + predict(omega, f, domain).threshold());
+}
+AbsoluteGammaGradient normalizer_gradient(const TotalVariation& omega, const AbsoluteScore& f, Line domain) {
+  const detail::ShapeDerivatives tau =
+      detail::at_temperature(omega.temperature(), predict(omega, f, domain).shape().threshold_derivatives());
+  return {0, tau.scale, tau.gamma};
+}
+Hessian<3> normalizer_hessian(const TotalVariation& omega, const AbsoluteScore& f, Line domain) {
+  return detail::hessian(
+      detail::at_temperature(omega.temperature(), predict(omega, f, domain).shape().threshold_derivatives()));
+}
+
+double normalizer(const TotalVariation& omega, const QuadraticScore& f, Line domain) {
+  return omega.temperature() * (1 + predict(omega, f, domain).threshold());
+}
+QuadraticGammaGradient normalizer_gradient(const TotalVariation& omega, const QuadraticScore& f,
+                                           Line domain) {
+  const detail::ShapeDerivatives tau =
+      detail::at_temperature(omega.temperature(), predict(omega, f, domain).shape().threshold_derivatives());
+  return {0, tau.scale, tau.gamma};
+}
+Hessian<3> normalizer_hessian(const TotalVariation& omega, const QuadraticScore& f, Line domain) {
+  return detail::hessian(
+      detail::at_temperature(omega.temperature(), predict(omega, f, domain).shape().threshold_derivatives()));
+}
+
 }  // namespace fenchel

@@ -87,6 +87,59 @@ inline void expect_golden(const IntegerTable& p, double found_normalizer, double
   logs("log_survival", 1, [](const IntegerTable& q, index_t t) { return log_survival(q, t); });
 }
 
+/// Below alpha = 1: of every accessor, relative to its scale.
+inline constexpr double kHeavyAccuracy = 2e-13;
+
+/// The same with a block of heavy_integers.txt, in which moments are those that exist.
+inline void expect_heavy_golden(const IntegerTable& p, double found_normalizer, GoldenBlock& golden) {
+  const auto& c = golden["case"];
+  const auto name = ::testing::Message()
+                    << "family " << c[0] << " alpha " << c[1] << " mu " << c[2] << " scale " << c[3];
+  const auto close = [&](double found, double expected, double scale, const char* what) {
+    EXPECT_NEAR(found, expected, kHeavyAccuracy * scale) << what << " " << name;
+  };
+  const double top = golden["normalizer"][0];
+  close(found_normalizer, top, std::max(1.0, std::abs(top)), "normalizer");
+  const auto& moments = golden["moments"];
+  if (moments.empty()) {
+    EXPECT_EQ(mean(p), kInfinity) << name;
+  } else {
+    close(mean(p), moments[0], std::max(1.0, std::abs(moments[0])), "mean");
+  }
+  for (int n = 2; n <= 4; ++n) {
+    if (moments.size() >= static_cast<std::size_t>(n)) {
+      const double expected = moments[static_cast<std::size_t>(n - 1)];
+      close(central_moment(p, n), expected, std::max(1.0, std::abs(expected)), "moment");
+    } else if (n != 3) {
+      EXPECT_EQ(central_moment(p, n), kInfinity) << name;
+    } else {
+      EXPECT_FALSE(std::isfinite(central_moment(p, n))) << name;
+    }
+  }
+  close(entropy(p), golden["entropy"][0], std::max(1.0, golden["entropy"][0]), "entropy");
+  close(tsallis_entropy(p, 1.5), golden["entropy"][1], 1, "Tsallis entropy");
+  if (golden.contains("escort")) {
+    const double expected = golden["escort"][0];
+    close(mean(escort(p, 1.25)), expected, std::max(1.0, std::abs(expected)), "escort");
+  }
+  const auto logs = [&](const char* where, const char* what, auto accessor) {
+    for (std::size_t i = 0; i < golden[what].size(); ++i) {
+      const double expected = golden[what][i];
+      close(accessor(p, static_cast<index_t>(golden[where][i])), expected, 1 + std::abs(expected) / 100,
+            what);
+    }
+  };
+  logs("points", "log_pmf", [](const IntegerTable& q, index_t t) { return log_pmf(q, t); });
+  logs("points", "log_survival", [](const IntegerTable& q, index_t t) { return log_survival(q, t); });
+  logs("lower", "log_cdf", [](const IntegerTable& q, index_t t) { return log_cdf(q, t); });
+  for (const double t : golden["points"]) {  // quantiles find the way back
+    const auto at = static_cast<index_t>(t);
+    const double left = survival(p, at), room = 1e-11 * (t + 1);  // what an ulp of the tail is in t
+    if (left < 1e-300) continue;
+    EXPECT_NEAR(static_cast<double>(survival_quantile(p, left * (1 + 1e-14))), t, room) << name;
+  }
+}
+
 /// Compares P with all cases of integers.txt that carry this family's number, and counts them.
 template <class P>
 int expect_golden_cases(double family) {
@@ -97,6 +150,20 @@ int expect_golden_cases(double family) {
     ++count;
     const P p(c[1], c[2], c[3]);
     expect_golden(p.table(), normalizer(p), threshold(p), golden);
+  }
+  return count;
+}
+
+/// The same of heavy_integers.txt.
+template <class P>
+int expect_heavy_cases(double family) {
+  int count = 0;
+  for (auto& golden : golden_blocks("heavy_integers.txt")) {
+    const auto& c = golden["case"];
+    if (c[0] != family) continue;
+    ++count;
+    const P p(c[1], c[2], c[3]);
+    expect_heavy_golden(p.table(), normalizer(p), golden);
   }
   return count;
 }

@@ -74,14 +74,14 @@ REAL = "must be float64, float32, bfloat16 or float16, got"
 BAD = {
     "dim counted from the front": (lambda a: ops.entmax(a.p, None, 1.5, 0), rf"scores {DIM} 0 for \(4, 5\)"),
     "no such dim": (lambda a: ops.entmax_vjp(a.p, None, a.p, 1.5, -3), rf"p {DIM} -3 for \(4, 5\)"),
-    "no dim": (lambda a: ops.fusedmax(a.zeros(), None, 1.0, -1), rf"scores {DIM} -1 for \(\)"),
+    "no dim": (lambda a: ops.fusedmax(a.zeros(), None, None, None, 1.0, -1), rf"scores {DIM} -1 for \(\)"),
     "integers": (lambda a: ops.entmax(a.p.long(), None, 1.5, -1), f"scores {REAL} Long"),
     "alphas of too few dims": (
         lambda a: ops.entmax_vjp(a.p, a.alphas[:, 0], a.p, 1.5, -1),
         r"alphas .* \(4, 1\), got \(4\)",
     ),
     "alphas along dim": (lambda a: ops.entmax(a.p, a.alphas.mT, 1.5, -1), r"alphas .* \(4, 1\), got \(1, 4\)"),
-    "gammas": (lambda a: ops.fusedmax(a.p, a.alphas[:3], 1.0, -1), r"gammas .* \(4, 1\), got \(3, 1\)"),
+    "gammas": (lambda a: ops.fusedmax(a.p, a.alphas[:3], None, None, 1.0, -1), r"gammas .* \(4, 1\), got \(3, 1\)"),
     "rows in another order": (
         lambda a: ops.entmax_vjp(a.zeros(2, 3, 4), None, a.zeros(3, 2, 4), 1.5, -1),
         r"grad_p .* \(2, 3, 4\), got \(3, 2, 4\)",

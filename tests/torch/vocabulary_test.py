@@ -100,7 +100,11 @@ def test_the_ridge_unless_said():
     assert nn.ContinuousAttention(ft.GaussianBasis.linearly_spaced(6)).value_function.ridge == 0.1
 
 
-@pytest.mark.parametrize("name", ["cross_omega", "entmax", "entmax_loss", "fusedmax", "sparsemax"])
+MAPS = ["cross_omega", "entmax", "entmax_loss", "fusedmax", "fusedmax_loss", "smooth_sparsemax"]
+MAPS += ["fusedmax_grid", "fusedmax_grid_loss", "smooth_sparsemax_loss", "sparsemax"]
+
+
+@pytest.mark.parametrize("name", MAPS)
 def test_maps_and_losses_have_the_names_and_defaults_of_numpy(name):
     ours, theirs = (inspect.signature(getattr(module, name)).parameters for module in (ft, fenchel))
     assert next(iter(ours)) == "scores"

@@ -29,6 +29,7 @@ NB_MODULE(_core, m) {
   bind_beta_gaussian();
   bind_integers(m);
   bind_multivariate_beta_gaussian(m);
+  bind_multivariate_numeric_density(m);
   bind_mixture(m);
   bind_any_density(m);
   bind_line_losses();

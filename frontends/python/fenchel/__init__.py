@@ -23,7 +23,7 @@ from ._core import version as __version__
 from ._data import batches
 from ._densities import Densities
 from ._distribution import Distribution, EscortDensity, LineDistribution, NumericDistribution
-from ._domain import Domain, Interval, Line
+from ._domain import Box, Domain, Euclidean, Interval, Line
 from ._fit import Fit, fit
 from ._fusedmax import (
     fusedmax,
@@ -64,6 +64,7 @@ from ._maps import (
 )
 from ._mixture import Mixture, MixtureFit, MultivariateMixture, fit_mixture
 from ._predict import NumericDensity, predict
+from ._predict_space import LevelSupport, MultivariateNumericDensity
 from ._regularizer import Regularizer, Sobolev, TotalVariation, Tsallis
 from ._ridge import RidgeRegression, ValueFunction, ridge_values
 from ._space import Ellipsoid, MultivariateBetaGaussian
@@ -77,6 +78,7 @@ __all__ = [
     "Basis",
     "BetaGaussian",
     "BetaLaplace",
+    "Box",
     "CappedParabola",
     "CappedTriangular",
     "ConcatenatedBasis",
@@ -87,6 +89,7 @@ __all__ = [
     "Domain",
     "Ellipsoid",
     "EscortDensity",
+    "Euclidean",
     "Fit",
     "FourierBasis",
     "FunctionBasis",
@@ -95,6 +98,7 @@ __all__ = [
     "IntegerPrediction",
     "IntegerTable",
     "Interval",
+    "LevelSupport",
     "Line",
     "LineDistribution",
     "LineMoments",
@@ -105,6 +109,7 @@ __all__ = [
     "MultivariateBetaGaussian",
     "MultivariateGaussianBasis",
     "MultivariateMixture",
+    "MultivariateNumericDensity",
     "NumericDensity",
     "NumericDistribution",
     "PolynomialBasis",

@@ -1,15 +1,16 @@
-"""Predictions for any score on the line."""
+"""Predictions for any score."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 from . import _core
 from ._arrays import shown
 from ._distribution import LineDistribution
-from ._domain import Domain, Line
-from ._regularizer import Regularizer
+from ._domain import Box, Domain, Euclidean, Line
+from ._predict_space import MultivariateNumericDensity, PointsFunction
+from ._regularizer import Regularizer, Tsallis
 
 _LINE = Line()
 
@@ -36,7 +37,7 @@ class NumericDensity(LineDistribution):
         if not callable(f):
             raise TypeError(f"f must be callable, got {shown(f)}")
         if not isinstance(domain, Domain):
-            raise TypeError(f"domain must be Line() or an Interval, got {shown(domain)}")
+            raise TypeError(f"domain must be Line(), an Interval, Euclidean or a Box, got {shown(domain)}")
         self._regularizer, self._f, self._domain = regularizer, f, domain
         self._core = _core.NumericDensity(regularizer._core, f, domain._core)
 
@@ -65,23 +66,30 @@ class NumericDensity(LineDistribution):
         return loss
 
 
-def predict(regularizer: Regularizer, f: Callable[[float], float], domain: Domain = _LINE) -> NumericDensity:
+@overload
+def predict(regularizer: Regularizer, f: Callable[[float], float], domain: Domain = ...) -> NumericDensity: ...
+@overload
+def predict(regularizer: Tsallis, f: PointsFunction, domain: Euclidean | Box) -> MultivariateNumericDensity: ...
+def predict(regularizer: Any, f: Callable[..., Any], domain: Domain | Euclidean | Box = _LINE) -> Any:
     """The density for a score that is a Python function: the one of largest E_p[f] - Omega(p) on the domain.
 
     Parameters
     ----------
     regularizer : Tsallis, TotalVariation or Sobolev
-        Omega. ``Tsallis(1)`` gives exp(f) / Z, a larger alpha a density that is 0 where f is low, to a relative 1e-10;
+        Omega. ``Tsallis(1)`` gives exp(f) / Z, a larger alpha a density that is 0 where f is low, to a relative 1e-10; for
+        alpha = inf it is 1 where f is highest.
         ``TotalVariation(gamma)`` one with plateaus, and ``Sobolev(gamma)`` one without corners, to 1e-8 of the peak.
     f : callable
         The score, float -> float; -inf where the density must be 0. It is looked at on a grid that grows from 0 on the
-        line and is even on an interval: a bump that is narrower may be missed.
-    domain : Line or Interval
-        Where the density lives, the line by default.
+        line and is even on an interval: a bump that is narrower may be missed. In the plane and in space it takes
+        points, an array of shape (n, N), and returns n numbers.
+    domain : Line, Interval, Euclidean or Box
+        Where the density lives, the line by default. ``Euclidean(N)`` and ``Box`` are for N = 2, to a relative 1e-8,
+        and 3, to 1e-6, and for `Tsallis`.
 
     Returns
     -------
-    NumericDensity
+    NumericDensity, or MultivariateNumericDensity in the plane and in space
 
     Raises
     ------
@@ -106,4 +114,6 @@ def predict(regularizer: Regularizer, f: Callable[[float], float], domain: Domai
     >>> predict(TotalVariation(0.3), lambda t: -abs(t), Interval(-4, 4)).pdf([0, 0.5, 1]).round(4)
     array([0.4903, 0.4903, 0.2649])
     """
+    if isinstance(domain, (Euclidean, Box)):
+        return MultivariateNumericDensity(regularizer, f, domain)
     return NumericDensity(regularizer, f, domain)

@@ -14,11 +14,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
+from matplotlib.path import Path
 from matplotlib.ticker import MaxNLocator
 
 from ._arrays import FloatArray, doubles
 from ._distribution import LineDistribution
 from ._integers import IntegerDistribution
+from ._predict_space import MultivariateNumericDensity
 from ._space import MultivariateBetaGaussian
 
 __all__ = ["attention", "density", "density2d", "pmf", "regression"]
@@ -254,14 +256,26 @@ def attention(p: LineDistribution | Sequence[LineDistribution], times: npt.Array
     return ax
 
 
-def density2d(p: MultivariateBetaGaussian, *, samples: npt.ArrayLike | None = None, ax: Axes | None = None) -> Axes:
-    """Draw a density in the plane as filled contours, and the ellipse that is its support.
+def _outlines(p: MultivariateBetaGaussian | MultivariateNumericDensity) -> tuple[bool, list[FloatArray]]:
+    """Whether the support ends, and the lines of its edge, or of that of nearly all of the probability."""
+    if isinstance(p, MultivariateNumericDensity):
+        lines = p.support().contours()
+        return (True, lines) if lines else (False, p.contour(_SHOWN))
+    bounded = math.isfinite(p.support().radius2)
+    ellipse = p.support() if bounded else p.contour(_SHOWN)
+    turn = np.linspace(0, 2 * np.pi, 361)
+    circle = np.stack([np.cos(turn), np.sin(turn)], -1)
+    return bounded, [circle @ np.linalg.cholesky(ellipse.radius2 * ellipse.shape).T + ellipse.centre]
 
-    Where the support is the whole plane, the ellipse of 99.8% of the probability is drawn, dashed.
+
+def density2d(p: MultivariateBetaGaussian | MultivariateNumericDensity, *, samples: npt.ArrayLike | None = None, ax: Axes | None = None) -> Axes:
+    """Draw a density in the plane as filled contours, and the edge of its support.
+
+    Where the support is the whole plane, the edge of 99.8% of the probability is drawn, dashed.
 
     Parameters
     ----------
-    p : MultivariateBetaGaussian
+    p : MultivariateBetaGaussian or MultivariateNumericDensity
         In two dimensions, of rank 2.
     samples : array_like of shape (n, 2), optional
         Points to draw over it.
@@ -280,26 +294,27 @@ def density2d(p: MultivariateBetaGaussian, *, samples: npt.ArrayLike | None = No
     >>> ax.get_aspect()
     1.0
     """
-    if not isinstance(p, MultivariateBetaGaussian):
-        raise TypeError(f"density2d: p must be a MultivariateBetaGaussian, got {type(p).__name__}")
-    if (p.dimension, p.rank) != (2, 2):
-        raise ValueError(f"density2d: p must have dimension and rank 2, got {p.dimension} and {p.rank}")
+    if not isinstance(p, (MultivariateBetaGaussian, MultivariateNumericDensity)):
+        raise TypeError(f"density2d: p must be a MultivariateBetaGaussian or a MultivariateNumericDensity, "
+                        f"got {type(p).__name__}")
+    rank = getattr(p, "rank", p.dimension)
+    if (p.dimension, rank) != (2, 2):
+        raise ValueError(f"density2d: p must have dimension and rank 2, got {p.dimension} and {rank}")
     points = None if samples is None else doubles("samples", samples)
     if points is not None and (points.ndim != 2 or points.shape[1] != 2):
         raise ValueError(f"density2d: samples must have shape (n, 2), got {points.shape}")
     ax = _axes(ax)
-    bounded = math.isfinite(p.support().radius2)
-    ellipse = p.support() if bounded else p.contour(_SHOWN)
-    turn = np.linspace(0, 2 * np.pi, 361)
-    outline = np.stack([np.cos(turn), np.sin(turn)], -1) @ np.linalg.cholesky(ellipse.radius2 * ellipse.shape).T
-    outline += ellipse.centre
-    x, y = np.linspace(outline.min(0), outline.max(0), 201).T
+    bounded, outlines = _outlines(p)
+    corners = np.concatenate(outlines)
+    x, y = np.linspace(corners.min(0), corners.max(0), 201).T
     values = p.pdf(np.stack(np.meshgrid(x, y), -1))
     levels = MaxNLocator(10).tick_values(0, values.max())
     fill = ax.contourf(x, y, values, levels=levels, cmap="Blues", vmin=0, vmax=1.5 * values.max())
-    (line,) = ax.plot(*outline.T, color=_COLORS[1], linewidth=1.8, linestyle="-" if bounded else "--", gid=_SERIES,
+    edge = Path.make_compound_path(*map(Path, outlines))
+    broken = np.insert(corners, np.cumsum([len(line) for line in outlines])[:-1], np.nan, axis=0)
+    (line,) = ax.plot(*broken.T, color=_COLORS[1], linewidth=1.8, linestyle="-" if bounded else "--", gid=_SERIES,
                       label="support" if bounded else f"{_SHOWN:.1%} of the probability")
-    fill.set_clip_path(line.get_path(), line.get_transform())
+    fill.set_clip_path(edge, line.get_transform())
     if points is not None:
         ax.plot(*points.T, ".", color="black", markersize=3, label="samples")
     ax.set_aspect("equal")

@@ -3,55 +3,17 @@
 #include <tuple>
 #include <type_traits>
 
-#include "ops/device.hpp"
+#include "ops/targets.hpp"
 
 /// The losses of entmax and their second derivatives.
 namespace fenchel::ops {
 namespace {
-
-/// A class a row, or a distribution a row.
-class Targets {
- public:
-  Targets(const std::optional<Tensor>& classes, const std::optional<Tensor>& soft, std::int64_t ignore_index,
-          const Tensor& scores, std::int64_t dim, ScalarType type)
-      : ignored_(ignore_index) {
-    if (classes.has_value() == soft.has_value()) {
-      throw std::invalid_argument("fenchel: either classes or soft must be given");
-    }
-    if (classes) {
-      const Tensor& one_each = of_type("classes", *classes, ScalarType::Long, "int64");
-      classes_ = contiguous_rows(checked("classes", one_each, shape_per_row(scores, dim)), dim);
-    }
-    if (soft) soft_.emplace("soft", *soft, scores, dim, type);
-  }
-
-  /// Calls body(targets, cross) with the targets as the library takes them, T being the type of their rows;
-  /// on a class both losses agree.
-  template <class T, class Body>
-  void visit(bool cross, const Body& body) const {
-    if (soft_) {
-      const backend::SoftTargets<T> distributions{soft_->template rows<T>()};
-      cross ? body(distributions, std::true_type()) : body(distributions, std::false_type());
-    } else {
-      body(backend::ClassTargets{numbers_of<const index_t>(*classes_), ignored_}, std::false_type());
-    }
-  }
-
- private:
-  std::int64_t ignored_;
-  std::optional<Tensor> classes_;
-  std::optional<Device::Input> soft_;
-};
 
 /// The type that scores are given to the library in. It reads distributions in the same type, and those of 16
 /// bits are too coarse.
 ScalarType type_of_rows(const Tensor& scores, const std::optional<Tensor>& soft) {
   return soft ? computed_in("scores", scores) : Device::type_of("scores", scores);
 }
-
-/// What rows of a storage type T are computed in.
-template <class T>
-using RealOf = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
 std::tuple<Tensor, Tensor, Tensor> entmax_loss(const Tensor& scores, const std::optional<Tensor>& alphas,
                                                const std::optional<Tensor>& classes,

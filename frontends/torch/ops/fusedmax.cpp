@@ -6,20 +6,28 @@
 namespace fenchel::ops {
 namespace {
 
-Tensor fusedmax(const Tensor& scores, const std::optional<Tensor>& gammas, double gamma, std::int64_t dim) {
-  return row_map("gammas", scores, gammas, gamma, dim, [&](const auto&... a) { fusedmax_map(scores, a...); });
+using Optional = std::optional<Tensor>;
+
+Tensor fusedmax(const Tensor& scores, const Optional& gammas, const Optional& lengths,
+                const Optional& weights, double gamma, std::int64_t dim) {
+  const Device::Chain chain(lengths, weights, scores, dim);
+  return row_map("gammas", scores, gammas, gamma, dim,
+                 [&](const auto&... a) { chain.fusedmax(scores, a...); });
 }
 
-std::tuple<Tensor, Tensor> fusedmax_vjp(const Tensor& p, const std::optional<Tensor>& gammas,
-                                        const Tensor& grad_p, double gamma, std::int64_t dim) {
+std::tuple<Tensor, Tensor> fusedmax_vjp(const Tensor& p, const Optional& gammas, const Optional& lengths,
+                                        const Optional& weights, const Tensor& grad_p, double gamma,
+                                        std::int64_t dim) {
+  const Device::Chain chain(lengths, weights, p, dim);
   return row_map_vjp("gammas", p, gammas, grad_p, gamma, dim,
-                     [](const auto&... a) { backend::fusedmax_vjp(a...); });
+                     [&](const auto&... a) { chain.fusedmax_vjp(a...); });
 }
 
-Tensor fusedmax_jvp(const Tensor& p, const std::optional<Tensor>& gammas, const Tensor& d_scores,
-                    const std::optional<Tensor>& d_gammas, double gamma, std::int64_t dim) {
+Tensor fusedmax_jvp(const Tensor& p, const Optional& gammas, const Optional& lengths, const Optional& weights,
+                    const Tensor& d_scores, const Optional& d_gammas, double gamma, std::int64_t dim) {
+  const Device::Chain chain(lengths, weights, p, dim);
   return row_map_jvp("gammas", p, gammas, d_scores, d_gammas, gamma, dim,
-                     [](const auto&... a) { backend::fusedmax_jvp(a...); });
+                     [&](const auto&... a) { chain.fusedmax_jvp(a...); });
 }
 
 }  // namespace

@@ -15,11 +15,36 @@ STABLE_TORCH_LIBRARY(fenchel, m) {
   m.def(
       "entmax_vjp_vjp(Tensor p, Tensor? alphas, Tensor grad_p, Tensor weight_scores, Tensor? weight_alphas, "
       "float alpha, int dim) -> (Tensor, Tensor)");
-  m.def("fusedmax(Tensor scores, Tensor? gammas, float gamma, int dim) -> Tensor");
-  m.def("fusedmax_vjp(Tensor p, Tensor? gammas, Tensor grad_p, float gamma, int dim) -> (Tensor, Tensor)");
+  // lengths are int64, one a row; weights are float64, of the shape of the scores with one less along `dim`.
   m.def(
-      "fusedmax_jvp(Tensor p, Tensor? gammas, Tensor d_scores, Tensor? d_gammas, float gamma, int dim) -> "
+      "fusedmax(Tensor scores, Tensor? gammas, Tensor? lengths, Tensor? weights, float gamma, int dim) -> "
       "Tensor");
+  m.def(
+      "fusedmax_vjp(Tensor p, Tensor? gammas, Tensor? lengths, Tensor? weights, Tensor grad_p, float gamma, "
+      "int dim) -> (Tensor, Tensor)");
+  m.def(
+      "fusedmax_jvp(Tensor p, Tensor? gammas, Tensor? lengths, Tensor? weights, Tensor d_scores, "
+      "Tensor? d_gammas, float gamma, int dim) -> Tensor");
+  m.def(
+      "smooth_sparsemax(Tensor scores, Tensor? gammas, Tensor? lengths, Tensor? weights, float gamma, "
+      "int dim) -> Tensor");
+  m.def(
+      "smooth_sparsemax_vjp(Tensor p, Tensor? gammas, Tensor? lengths, Tensor? weights, Tensor grad_p, "
+      "float gamma, int dim) -> (Tensor, Tensor)");
+  m.def(
+      "smooth_sparsemax_jvp(Tensor p, Tensor? gammas, Tensor? lengths, Tensor? weights, Tensor d_scores, "
+      "Tensor? d_gammas, float gamma, int dim) -> Tensor");
+  m.def(
+      "smooth_sparsemax_vjp_vjp(Tensor p, Tensor? gammas, Tensor? lengths, Tensor? weights, Tensor grad_p, "
+      "Tensor weight_scores, Tensor? weight_gammas, float gamma, int dim) -> (Tensor, Tensor)");
+  // A row is an image of so many rows of pixels, one after the other.
+  m.def("fusedmax_grid(Tensor scores, Tensor? gammas, float gamma, int height, int dim) -> Tensor");
+  m.def(
+      "fusedmax_grid_vjp(Tensor p, Tensor? gammas, Tensor grad_p, float gamma, int height, int dim) -> "
+      "(Tensor, Tensor)");
+  m.def(
+      "fusedmax_grid_jvp(Tensor p, Tensor? gammas, Tensor d_scores, Tensor? d_gammas, float gamma, "
+      "int height, int dim) -> Tensor");
 
   // The loss of each row; p - q, the gradient in the scores; the slope in alphas: the last two if `gradient`.
   // q is a class a row (of the shape of alphas, int64) or a distribution; `cross` leaves out Omega(q). Half
@@ -35,6 +60,21 @@ STABLE_TORCH_LIBRARY(fenchel, m) {
       "entmax_loss_curvature(Tensor residual, Tensor? alphas, Tensor? classes, Tensor? soft, "
       "Tensor d_scores, Tensor? d_alphas, float alpha, int dim, int ignore_index, bool cross) -> (Tensor, "
       "Tensor)");
+
+  // The same of the maps whose columns are neighbours: always with the gradient, and with the slope in gammas
+  // where there are some. The curvature is a function of p.
+  m.def(
+      "fusedmax_loss(Tensor scores, Tensor? gammas, Tensor? classes, Tensor? soft, Tensor? lengths, "
+      "Tensor? weights, float gamma, int ignore_index, int dim) -> (Tensor, Tensor, Tensor)");
+  m.def(
+      "smooth_sparsemax_loss(Tensor scores, Tensor? gammas, Tensor? classes, Tensor? soft, Tensor? lengths, "
+      "Tensor? weights, float gamma, int ignore_index, int dim) -> (Tensor, Tensor, Tensor)");
+  m.def(
+      "smooth_sparsemax_loss_curvature(Tensor p, Tensor? gammas, Tensor? lengths, Tensor? weights, "
+      "Tensor d_scores, Tensor? d_gammas, float gamma, int dim) -> (Tensor, Tensor)");
+  m.def(
+      "fusedmax_grid_loss(Tensor scores, Tensor? gammas, Tensor? classes, Tensor? soft, float gamma, "
+      "int height, int ignore_index, int dim) -> (Tensor, Tensor, Tensor)");
 
   // mu (..., D), scale (..., D, D), alphas (...), means (N, D), covariances (N, D, D), r (..., N); the last
   // three inputs are float64. `learned` asks for gradients in means and covariances.

@@ -36,6 +36,11 @@ std::vector<double> modes(const P& p) {
                                                              std::span<const Interval> support,
                                                              std::span<const double> modes, double beta,
                                                              Callables phi, Callables psi);
+/// int p^beta psi / int p^beta, which exists where the escort may be no NumericDensity.
+[[nodiscard]] FENCHEL_EXPORT std::vector<double> escort_means(FunctionRef<double(double)> log_pdf,
+                                                              std::span<const Interval> support,
+                                                              std::span<const double> modes, double beta,
+                                                              Callables psi);
 
 }  // namespace detail
 

@@ -61,17 +61,19 @@ double expected_score(const Target& q, const F& f, const Interval& domain) {
 
 }  // namespace detail
 
-/// Omega*(f) - E_q[f], with its derivatives with respect to alpha and, for a LinearScore, theta: E_p[phi] -
-/// E_q[phi] for the prediction p. +infinity where q charges what f masks.
+/// Omega*(f) - E_q[f], with its derivatives with respect to alpha and, for a LinearScore or ParametricScore,
+/// theta: E_p[df / dtheta] - E_q[df / dtheta] for the prediction p [SCD22, Section 3.2], 0 exactly where
+/// theta is stationary. +infinity where q charges what f masks.
 template <CallableScore Score, LineOrInterval Domain, LossTarget Target>
 [[nodiscard]] auto cross_omega(const Tsallis& omega, const Score& f, const Domain& domain, const Target& q) {
   const Interval range = detail::as_interval(domain);
   const auto p = detail::predict_numeric(omega, f, range, detail::kNumericAccuracy);
   const double value = detail::conjugate(omega, p, f) - detail::expected_score(q, f, range);
   const double alpha = -omega.temperature() * negentropy_order_derivative(p.density, omega.alpha());
-  if constexpr (std::same_as<Score, LinearScore>) {
+  if constexpr (DifferentiableScore<Score>) {
     std::vector<double> theta;
-    for (const auto& phi : f.phi()) theta.push_back(expectation(p.density, phi) - expectation(q, phi));
+    for (const auto& slope : f.gradient())
+      theta.push_back(expectation(p.density, slope) - expectation(q, slope));
     return Loss<LinearGradient>{value, {std::move(theta), alpha}};
   } else {
     return Loss<AlphaGradient>{value, {alpha}};
@@ -89,13 +91,22 @@ template <CallableScore Score, LineOrInterval Domain, LossTarget Target>
   return loss;
 }
 
+/// The Gauss-Newton part of their Hessian with respect to theta, never indefinite: cov_{p, 2-alpha}(df /
+/// dtheta, df / dtheta) / T under the prediction p. The Hessian is this plus E_p[d^2 f / dtheta^2] - E_q[d^2
+/// f / dtheta^2], which is 0 where q = p, and for a LinearScore.
+template <DifferentiableScore Score, LineOrInterval Domain>
+[[nodiscard]] Eigen::MatrixXd fenchel_young_gauss_newton(const Tsallis& omega, const Score& f,
+                                                         const Domain& domain) {
+  return beta_covariance(predict(omega, f, domain), 2 - omega.alpha(), f.gradient(), f.gradient()) /
+         omega.temperature();
+}
+
 /// The Hessian of both with respect to theta, for every target: cov_{p, 2-alpha}(phi, phi) / T under the
 /// prediction p (docs/math.md E11).
 template <LineOrInterval Domain>
 [[nodiscard]] Eigen::MatrixXd fenchel_young_hessian(const Tsallis& omega, const LinearScore& f,
                                                     const Domain& domain) {
-  return beta_covariance(predict(omega, f, domain), 2 - omega.alpha(), f.phi(), f.phi()) /
-         omega.temperature();
+  return fenchel_young_gauss_newton(omega, f, domain);
 }
 
 }  // namespace fenchel

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fenchel/loss/loss.hpp"
-#include "fenchel/score/linear_score.hpp"
+#include "fenchel/score/parametric_score.hpp"
 
 /// What the losses of TotalVariation and Sobolev return, besides the gradients of
 /// distribution/gamma_gradient.hpp.
@@ -20,7 +20,8 @@ struct GammaLossAndGradient {
   double gamma;                  ///< the derivative with respect to the regularizer's gamma
 };
 
-/// Derivatives with respect to the gamma of TotalVariation or Sobolev, and to the theta of a LinearScore.
+/// Derivatives with respect to the gamma of TotalVariation or Sobolev, and to theta of a LinearScore or
+/// ParametricScore.
 struct GammaGradient {
   double gamma;
 };
@@ -35,9 +36,9 @@ namespace detail {
 template <class Score, class Prediction, class Target>
 [[nodiscard]] auto make_gamma_loss(double value, double gamma, const Score& f, const Prediction& p,
                                    const Target& q) {
-  if constexpr (std::same_as<Score, LinearScore>) {
+  if constexpr (DifferentiableScore<Score>) {
     std::vector<double> theta;
-    for (const auto& phi : f.phi()) theta.push_back(expectation(p, phi) - expectation(q, phi));
+    for (const auto& slope : f.gradient()) theta.push_back(expectation(p, slope) - expectation(q, slope));
     return Loss<LinearGammaGradient>{value, {std::move(theta), gamma}};
   } else {
     return Loss<GammaGradient>{value, {gamma}};

@@ -15,8 +15,9 @@
 #include "fenchel/loss/loss.hpp"
 #include "fenchel/predict/integers.hpp"
 
-/// Fenchel-Young and cross-Omega losses on the integers [SCD22, Section 5; docs/math.md 2, 3]. All throw
-/// std::domain_error for alpha < 1. Temperature T: T loss(f / T; q).
+/// Fenchel-Young and cross-Omega losses on the integers [SCD22, Section 5; docs/math.md 2, 3]. They throw
+/// std::domain_error where predict does, and are +infinity where E_q[f] is -infinity. Temperature T: T loss(f
+/// / T; q).
 namespace fenchel {
 
 /// What is to be predicted: an integer, a sample (each value with the same weight, equal ones added up), or a
@@ -39,6 +40,8 @@ class FENCHEL_EXPORT IntegerTarget {
 
   /// Ascending, each of positive probability.
   [[nodiscard]] std::span<const Atom> atoms() const noexcept { return atoms_; }
+  /// What a distribution has besides.
+  [[nodiscard]] std::span<const detail::IntegerTail> tails() const noexcept { return tails_; }
 
  private:
   struct Sample {
@@ -51,6 +54,7 @@ class FENCHEL_EXPORT IntegerTarget {
   explicit IntegerTarget(Table table);
 
   std::vector<Atom> atoms_;
+  std::vector<detail::IntegerTail> tails_;
 };
 
 /// Derivatives of a loss. d / d log mu is the predicted mean less the target's; d / d alpha follows from the

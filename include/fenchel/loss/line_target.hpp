@@ -7,9 +7,14 @@
 
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/function_ref.hpp"
+#include "fenchel/core/infinity.hpp"
 #include "fenchel/distribution/concept.hpp"
+#include "fenchel/distribution/hessian.hpp"
 #include "fenchel/distribution/line/generic.hpp"
+#include "fenchel/distribution/line/shaped_density.hpp"
 #include "fenchel/domain/interval.hpp"
+#include "fenchel/score/absolute_score.hpp"
+#include "fenchel/score/quadratic_score.hpp"
 
 /// What the losses on the line ask of a target q: a density, of which integrals are cut where either
 /// integrand may have a kink, or anything with expectation(q, f) and tsallis_entropy(q, order).
@@ -85,6 +90,46 @@ template <class Q>
   } else {
     return expectation(q, [mu](double t) { return static_cast<double>((t > mu) - (t < mu)); });
   }
+}
+
+/// The density of q at mu; an atom there is infinite.
+template <class Q>
+[[nodiscard]] double target_density(const Q& q, double mu) {
+  if constexpr (LineDistribution<Q>) {
+    return pdf(q, mu);
+  } else {
+    return expectation(q, [mu](double t) { return t == mu ? kInfinity : 0; });
+  }
+}
+
+/// Adds the second derivatives of E_q[(t - mu)^2] / (2 sigma2), or of E_q|t - mu| / b, in mu and the scale.
+template <class Q>
+[[nodiscard]] Hessian<3> with_target(Hessian<3> h, const QuadraticScore& f, const Q& q) {
+  const double d = mean(q) - f.mu(), sigma2 = f.sigma2(), square = variance(q) / sigma2 + d * (d / sigma2);
+  h[0][0] += 1 / sigma2;
+  h[0][1] += d / sigma2 / sigma2;
+  h[1][0] += d / sigma2 / sigma2;
+  h[1][1] += square / sigma2 / sigma2;
+  return h;
+}
+template <class Q>
+[[nodiscard]] Hessian<3> with_target(Hessian<3> h, const AbsoluteScore& f, const Q& q) {
+  const double b = f.b(), mixed = target_sign(q, f.mu()) / b / b;
+  h[0][0] += 2 * target_density(q, f.mu()) / b;
+  h[0][1] += mixed;
+  h[1][0] += mixed;
+  h[1][1] += 2 * (target_deviation(q, f.mu()) / b) / b / b;
+  return h;
+}
+
+/// The Hessian of Omega* in canonical parameters, from its derivatives in the scale.
+[[nodiscard]] inline Hessian<2> canonical_hessian(const QuadraticScore& f,
+                                                  const ShapeDerivatives& h) noexcept {
+  const double mu = f.mu(), s = f.sigma2(), square = 4 * s * s * (s * (2 * h.scale + s * h.scale_scale));
+  return {{{s, 2 * mu * s}, {2 * mu * s, 4 * mu * mu * s + square}}};
+}
+[[nodiscard]] inline double canonical_hessian(const AbsoluteScore& f, const ShapeDerivatives& h) noexcept {
+  return f.b() * f.b() * (f.b() * (2 * h.scale + f.b() * h.scale_scale));
 }
 
 /// The Fenchel-Young loss at temperature 1 as conjugate - mean_score + Omega(q), or, where that cancels and q

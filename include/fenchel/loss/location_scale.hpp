@@ -1,11 +1,11 @@
 #pragma once
 
-/// The losses of location-scale scores on the line.
+/// The losses of location-scale scores on the line, with gradients and Hessian.
 
 #include <cmath>
 #include <vector>
 
-#include "fenchel/core/config.hpp"
+#include "fenchel/distribution/hessian.hpp"
 #include "fenchel/loss/line_target.hpp"
 #include "fenchel/loss/loss.hpp"
 #include "fenchel/predict/location_scale.hpp"
@@ -14,16 +14,6 @@
 /// docs/math.md 2], for a target with a density, a Dirac or an Empirical. All throw as predict does, and
 /// ConvergenceError where an integral of a density does not converge.
 namespace fenchel {
-
-struct LocationScaleGradient {
-  double mu, sigma;
-};
-
-namespace detail {
-/// g''(y) from differences of g' of order 6 with a step of 2e-3 `unit`, on [0, inf): relative error about
-/// 1e-11 where g' is smooth on that scale.
-[[nodiscard]] FENCHEL_EXPORT double curvature(const LocationScaleScore& f, double y, double unit);
-}  // namespace detail
 
 /// Omega*(f) - E_q[f] = T (1/2 + (1/2) int p^2 - E_q[f / T - tau]), T the temperature.
 template <class Target>
@@ -50,6 +40,35 @@ template <class Target>
   Loss<LocationScaleGradient> loss = cross_omega(omega, f, domain, q);
   loss.value = detail::sparse_fenchel_young_value(omega.temperature(), loss.value, q, p);
   return loss;
+}
+
+/// The Hessian of both losses in mu and sigma: that of Omega* less E_q of that of f, with derivatives of g'
+/// by differences, to about 1e-9. g''(0) > 0 is a kink of f, which counts by the density of q at mu.
+template <class Target>
+[[nodiscard]] Hessian<2> fenchel_young_hessian(const Tsallis& omega, const LocationScaleScore& f, Line domain,
+                                               const Target& q) {
+  const LocationScale p = predict(omega, f, domain);
+  const double mu = f.mu(), sigma = f.sigma(), square = sigma * sigma, cube = square * sigma, a = p.a();
+  const std::vector<double> cuts = {mu, support(p).lower(), support(p).upper()};
+  const auto mean_of = [&](auto&& h) {  // of h(y, g'', g''', sign)
+    const auto at = [&](double t) {
+      const double y = std::abs(t - mu) / sigma;
+      return h(y, detail::curvature(f, y, a), detail::curvature_slope(f, y, a), (t > mu) - (t < mu));
+    };
+    return detail::target_expectation(q, at, cuts);
+  };
+  const double excess = detail::target_expectation(
+      q, [&p](double t) { return excess_score(p, t); }, cuts);
+  const double smooth = mean_of([](double, double, double third, int) { return third; });
+  const double bend = detail::curvature(f, 0, a), rise = p.edge_slope() - f.slope(0);
+  const bool kink = a * bend > 1e-9 * rise;  // else all rounding
+  const double mixed = mean_of(
+      [](double y, double second, double third, int side) { return side * (2 * second + y * third); });
+  const double stretch =
+      mean_of([](double y, double second, double third, int) { return y * (4 * second + y * third); });
+  const double fall = omega.temperature() * (mean_density(p) - 2 * excess);
+  const double mu_mu = (smooth + (kink ? 2 * bend * sigma * detail::target_density(q, mu) : 0)) / cube;
+  return {{{mu_mu, mixed / cube}, {mixed / cube, fall / square + stretch / cube}}};
 }
 
 }  // namespace fenchel

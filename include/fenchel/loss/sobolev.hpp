@@ -1,8 +1,9 @@
 #pragma once
 
-/// The losses of `Sobolev` for quadratic and absolute scores on the line.
+/// The losses of `Sobolev` for quadratic and absolute scores on the line, with gradients and Hessians.
 
 #include "fenchel/distribution/gamma_gradient.hpp"
+#include "fenchel/distribution/hessian.hpp"
 #include "fenchel/distribution/line/roughness.hpp"
 #include "fenchel/loss/line_target.hpp"
 #include "fenchel/loss/loss.hpp"
@@ -72,6 +73,35 @@ template <class Target>
                                                         Line domain, const Target& q) {
   return detail::sobolev_fenchel_young(omega.temperature(), conjugate(omega, f, domain),
                                        cross_omega(omega, f, domain, q), q, predict(omega, f, domain));
+}
+
+namespace detail {
+template <class Score>
+[[nodiscard]] ShapeDerivatives conjugate_derivatives(const Sobolev& omega, const Score& f) {
+  const double temperature = omega.temperature();
+  return at_temperature(temperature, predict(omega, f, Line()).shape().conjugate_derivatives());
+}
+}  // namespace detail
+
+/// The Hessian of both losses with respect to the canonical parameters, (mu / sigma2, -1 / (2 sigma2)) or, at
+/// fixed mu, -1 / b, for every target.
+[[nodiscard]] inline Hessian<2> fenchel_young_hessian(const Sobolev& omega, const QuadraticScore& f, Line) {
+  return detail::canonical_hessian(f, detail::conjugate_derivatives(omega, f));
+}
+[[nodiscard]] inline double fenchel_young_hessian(const Sobolev& omega, const AbsoluteScore& f, Line) {
+  return detail::canonical_hessian(f, detail::conjugate_derivatives(omega, f));
+}
+/// In mu, the scale and gamma, for a target q; infinite in gamma at gamma = 0, and in mu where q has an atom
+/// at the kink of an absolute score.
+template <class Q>
+[[nodiscard]] Hessian<3> fenchel_young_hessian(const Sobolev& omega, const QuadraticScore& f, Line,
+                                               const Q& q) {
+  return detail::with_target(detail::hessian(detail::conjugate_derivatives(omega, f)), f, q);
+}
+template <class Q>
+[[nodiscard]] Hessian<3> fenchel_young_hessian(const Sobolev& omega, const AbsoluteScore& f, Line,
+                                               const Q& q) {
+  return detail::with_target(detail::hessian(detail::conjugate_derivatives(omega, f)), f, q);
 }
 
 }  // namespace fenchel

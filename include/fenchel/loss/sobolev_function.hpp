@@ -13,8 +13,9 @@
 /// what predict and expectation throw.
 namespace fenchel {
 
-/// Omega*(f) - E_q[f], with its derivatives with respect to gamma, -(T/2) int p'^2, and, for a LinearScore,
-/// theta: E_p[phi] - E_q[phi] for the prediction p. +infinity where q charges what f masks.
+/// Omega*(f) - E_q[f], with its derivatives with respect to gamma, -(T/2) int p'^2, and, for a LinearScore
+/// or ParametricScore, theta: E_p[df / dtheta] - E_q[df / dtheta] for the prediction p. +infinity where q
+/// charges what f masks.
 template <CallableScore Score, LineOrInterval Domain, LossTarget Target>
 [[nodiscard]] auto cross_omega(const Sobolev& omega, const Score& f, const Domain& domain, const Target& q) {
   const Interval range = detail::as_interval(domain);

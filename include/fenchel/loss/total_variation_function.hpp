@@ -15,8 +15,9 @@
 /// total_variation(q). They throw what predict and expectation throw.
 namespace fenchel {
 
-/// Omega*(f) - E_q[f], with its derivatives with respect to gamma, -T TV(p), and, for a LinearScore, theta:
-/// E_p[phi] - E_q[phi] for the prediction p. +infinity where q charges what f masks.
+/// Omega*(f) - E_q[f], with its derivatives with respect to gamma, -T TV(p), and, for a LinearScore or
+/// ParametricScore, theta: E_p[df / dtheta] - E_q[df / dtheta] for the prediction p. +infinity where q
+/// charges what f masks.
 template <CallableScore Score, LineOrInterval Domain, LossTarget Target>
 [[nodiscard]] auto cross_omega(const TotalVariation& omega, const Score& f, const Domain& domain,
                                const Target& q) {

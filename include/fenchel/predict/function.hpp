@@ -9,6 +9,7 @@
 #include <Eigen/Core>
 
 #include "fenchel/core/config.hpp"
+#include "fenchel/distribution/beta_covariance.hpp"
 #include "fenchel/distribution/line/numeric_density.hpp"
 #include "fenchel/domain/interval.hpp"
 #include "fenchel/domain/line.hpp"
@@ -16,6 +17,7 @@
 #include "fenchel/regularizer/tsallis.hpp"
 #include "fenchel/score/function_score.hpp"
 #include "fenchel/score/linear_score.hpp"
+#include "fenchel/score/parametric_score.hpp"
 
 /// Predictions p = exp_{2-alpha}((f - A) / T) for any score f on the line or an interval [SCD22, Section 4.2;
 /// docs/math.md 2], where f may be -infinity (masked). On the line f is scanned geometrically from 0 and
@@ -26,7 +28,7 @@ namespace fenchel {
 
 /// A score that is known by its values alone.
 template <class Score>
-concept CallableScore = std::same_as<Score, FunctionScore> || std::same_as<Score, LinearScore>;
+concept CallableScore = std::same_as<Score, FunctionScore> || DifferentiableScore<Score>;
 template <class Domain>
 concept LineOrInterval = std::same_as<Domain, Line> || std::same_as<Domain, Interval>;
 
@@ -48,8 +50,10 @@ inline constexpr double kNumericAccuracy = 1e-10;
 
 [[nodiscard]] FENCHEL_EXPORT double conjugate(const Tsallis& omega, const NumericPrediction& p,
                                               const std::function<double(double)>& f);
+/// `slopes` are df / dtheta.
 [[nodiscard]] FENCHEL_EXPORT std::vector<double> normalizer_gradient(const Tsallis& omega,
-                                                                     const LinearScore& f,
+                                                                     const std::function<double(double)>& f,
+                                                                     Callables slopes,
                                                                      const Interval& domain);
 [[nodiscard]] FENCHEL_EXPORT Eigen::MatrixXd normalizer_hessian(const Tsallis& omega, const LinearScore& f,
                                                                 const Interval& domain);
@@ -80,11 +84,23 @@ template <CallableScore Score, LineOrInterval Domain>
       omega, detail::predict_numeric(omega, f, detail::as_interval(domain), detail::kNumericAccuracy), f);
 }
 
-/// dA / dtheta: the mean of phi under the escort distribution of order 2 - alpha.
-template <LineOrInterval Domain>
-[[nodiscard]] std::vector<double> normalizer_gradient(const Tsallis& omega, const LinearScore& f,
+/// dA / dtheta: the mean of df / dtheta under the escort distribution of order 2 - alpha.
+template <DifferentiableScore Score, LineOrInterval Domain>
+[[nodiscard]] std::vector<double> normalizer_gradient(const Tsallis& omega, const Score& f,
                                                       const Domain& domain) {
-  return detail::normalizer_gradient(omega, f, detail::as_interval(domain));
+  return detail::normalizer_gradient(omega, f, f.gradient(), detail::as_interval(domain));
+}
+
+/// d E_p[g] / dtheta = cov_{p, 2-alpha}(df / dtheta, g) / T for the prediction p and a g without theta
+/// [SCD22, Section 4.2]. Throws what predict and beta_covariance throw.
+template <DifferentiableScore Score, LineOrInterval Domain, std::invocable<double> G>
+[[nodiscard]] std::vector<double> expectation_gradient(const Tsallis& omega, const Score& f,
+                                                       const Domain& domain, G&& g) {
+  const std::function<double(double)> function = g;
+  const Eigen::VectorXd slopes =
+      beta_covariance(predict(omega, f, domain), 2 - omega.alpha(), f.gradient(), Callables(&function, 1)) /
+      omega.temperature();
+  return {slopes.begin(), slopes.end()};
 }
 
 /// d^2 A / dtheta^2 = (2 - alpha) int p^{3 - 2 alpha} (phi - E phi)(phi - E phi)^T / (T int p^{2 - alpha}),

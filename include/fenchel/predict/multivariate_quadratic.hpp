@@ -2,6 +2,8 @@
 
 /// `predict` for quadratic scores on R^N: `MultivariateBetaGaussian`.
 
+#include <Eigen/Core>
+
 #include "fenchel/core/config.hpp"
 #include "fenchel/distribution/euclidean/multivariate_beta_gaussian.hpp"
 #include "fenchel/domain/euclidean.hpp"
@@ -30,5 +32,9 @@ namespace fenchel {
 [[nodiscard]] FENCHEL_EXPORT CanonicalParameters normalizer_gradient(const Tsallis& omega,
                                                                      const MultivariateQuadraticScore& f,
                                                                      const Euclidean& domain);
+/// Its Hessian there, N + N^2 square. Throws std::domain_error where Sigma is singular.
+[[nodiscard]] FENCHEL_EXPORT Eigen::MatrixXd normalizer_hessian(const Tsallis& omega,
+                                                                const MultivariateQuadraticScore& f,
+                                                                const Euclidean& domain);
 
 }  // namespace fenchel

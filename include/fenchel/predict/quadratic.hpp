@@ -5,6 +5,7 @@
 #include <array>
 
 #include "fenchel/core/config.hpp"
+#include "fenchel/distribution/hessian.hpp"
 #include "fenchel/distribution/line/beta_gaussian.hpp"
 #include "fenchel/domain/line.hpp"
 #include "fenchel/predict/predict.hpp"
@@ -27,5 +28,8 @@ namespace fenchel {
 [[nodiscard]] FENCHEL_EXPORT double normalizer(const Tsallis& omega, const QuadraticScore& f, Line domain);
 [[nodiscard]] FENCHEL_EXPORT std::array<double, 2> normalizer_gradient(const Tsallis& omega,
                                                                        const QuadraticScore& f, Line domain);
+/// Its Hessian there.
+[[nodiscard]] FENCHEL_EXPORT Hessian<2> normalizer_hessian(const Tsallis& omega, const QuadraticScore& f,
+                                                           Line domain);
 
 }  // namespace fenchel

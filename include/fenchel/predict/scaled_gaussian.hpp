@@ -3,6 +3,7 @@
 /// `predict` for scaled Gaussian scores on the line: `TruncatedGaussian`.
 
 #include "fenchel/core/config.hpp"
+#include "fenchel/distribution/hessian.hpp"
 #include "fenchel/distribution/line/truncated_gaussian.hpp"
 #include "fenchel/domain/line.hpp"
 #include "fenchel/predict/predict.hpp"
@@ -19,5 +20,15 @@ namespace fenchel {
 /// Omega*(f) = 1/2 + tau + (1/2) int p^2 at temperature 1.
 [[nodiscard]] FENCHEL_EXPORT double conjugate(const Tsallis& omega, const ScaledGaussianScore& f,
                                               Line domain);
+
+/// A = tau + T of the prediction [(f - tau) / T]_+, and its derivatives in kappa, mu and sigma2: the first
+/// are the means of those of f over the support (docs/math.md 2.5, 3.1).
+[[nodiscard]] FENCHEL_EXPORT double normalizer(const Tsallis& omega, const ScaledGaussianScore& f,
+                                               Line domain);
+[[nodiscard]] FENCHEL_EXPORT ScaledGaussianGradient normalizer_gradient(const Tsallis& omega,
+                                                                        const ScaledGaussianScore& f,
+                                                                        Line domain);
+[[nodiscard]] FENCHEL_EXPORT Hessian<3> normalizer_hessian(const Tsallis& omega, const ScaledGaussianScore& f,
+                                                           Line domain);
 
 }  // namespace fenchel

@@ -3,6 +3,8 @@
 /// `predict` of `TotalVariation` for quadratic and absolute scores: `CappedParabola` and `CappedTriangular`.
 
 #include "fenchel/core/config.hpp"
+#include "fenchel/distribution/gamma_gradient.hpp"
+#include "fenchel/distribution/hessian.hpp"
 #include "fenchel/distribution/line/capped_parabola.hpp"
 #include "fenchel/distribution/line/capped_triangular.hpp"
 #include "fenchel/domain/line.hpp"
@@ -26,5 +28,19 @@ namespace fenchel {
                                               Line domain);
 [[nodiscard]] FENCHEL_EXPORT double conjugate(const TotalVariation& omega, const QuadraticScore& f,
                                               Line domain);
+
+/// A = tau + T, tau the threshold of f, and its derivatives in mu, the scale and gamma.
+[[nodiscard]] FENCHEL_EXPORT double normalizer(const TotalVariation& omega, const AbsoluteScore& f,
+                                               Line domain);
+[[nodiscard]] FENCHEL_EXPORT AbsoluteGammaGradient normalizer_gradient(const TotalVariation& omega,
+                                                                       const AbsoluteScore& f, Line domain);
+[[nodiscard]] FENCHEL_EXPORT Hessian<3> normalizer_hessian(const TotalVariation& omega,
+                                                           const AbsoluteScore& f, Line domain);
+[[nodiscard]] FENCHEL_EXPORT double normalizer(const TotalVariation& omega, const QuadraticScore& f,
+                                               Line domain);
+[[nodiscard]] FENCHEL_EXPORT QuadraticGammaGradient normalizer_gradient(const TotalVariation& omega,
+                                                                        const QuadraticScore& f, Line domain);
+[[nodiscard]] FENCHEL_EXPORT Hessian<3> normalizer_hessian(const TotalVariation& omega,
+                                                           const QuadraticScore& f, Line domain);
 
 }  // namespace fenchel

@@ -30,6 +30,8 @@ class LinearScore {
 
   [[nodiscard]] std::span<const double> theta() const noexcept { return theta_; }
   [[nodiscard]] std::span<const Statistic> phi() const noexcept { return phi_; }
+  /// df / dtheta: phi, whatever theta is.
+  [[nodiscard]] std::span<const Statistic> gradient() const noexcept { return phi_; }
   [[nodiscard]] double operator()(double t) const {
     double sum = 0;
     for (std::size_t i = 0; i < theta_.size(); ++i) sum += theta_[i] * phi_[i](t);

@@ -6,54 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "core/compensated_sum.hpp"
+#include "distribution/integers/flank.hpp"
+#include "distribution/integers/heavy_prediction.hpp"
 #include "fenchel/core/deformed.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/infinity.hpp"
 
 namespace fenchel::detail {
 namespace {
-
-/// One side of the mode: f - f(mode) of the integers taken so far, outwards, and of the one after them.
-class Flank {
- public:
-  Flank(const IntegerScore& score, index_t step)
-      : score_(score), step_(step), end_(step > 0 ? score.range.last : score.range.first), at_(score.mode) {
-    look();
-  }
-
-  [[nodiscard]] double next() const noexcept { return next_; }
-  [[nodiscard]] const std::vector<double>& taken() const noexcept { return taken_; }
-  void take() {
-    taken_.push_back(next_);
-    look();
-  }
-
- private:
-  void look() {
-    if (at_ == end_) {
-      next_ = -kInfinity;
-      return;
-    }
-    at_ += step_;
-    sum_.add(step_ > 0 ? score_.increment(at_) : -score_.increment(at_ + 1));
-    next_ = sum_.total();
-  }
-
-  const IntegerScore& score_;
-  index_t step_, end_, at_;
-  CompensatedSum sum_;
-  double next_ = -kInfinity;
-  std::vector<double> taken_;
-};
-
-/// f - f(mode) over the window, from left to right.
-std::vector<double> window_of(const Flank& left, const Flank& right) {
-  std::vector<double> values(left.taken().rbegin(), left.taken().rend());
-  values.push_back(0);
-  values.insert(values.end(), right.taken().begin(), right.taken().end());
-  return values;
-}
 
 /// The last integer of the support towards `end`, given the last one with a probability in the window: they
 /// differ only where what follows is too small for the window and not 0.
@@ -94,6 +54,7 @@ index_t farthest(index_t from, index_t end, const std::function<bool(index_t)>& 
 
 IntegerPrediction predict_integers(double am1, const IntegerScore& score, std::string_view where,
                                    std::string_view parameter, double got) {
+  if (am1 < 0) return predict_heavy(am1, score);
   constexpr index_t kFirstWindow = 16, kGrowth = 8, kMost = IntegerTable::kMostIntegers;
   const auto level = [am1](double offset) {  // the score where the log probability is kLogSmallest
     return offset + deformed_log_of_exp(am1, IntegerTable::kLogSmallest);
@@ -105,8 +66,8 @@ IntegerPrediction predict_integers(double am1, const IntegerScore& score, std::s
   };
   // A - f(mode) is at most log_alpha(n) on n integers: a window of kMost that reaches this far is too small.
   const double highest = level(-deformed_log_of_exp(am1, -std::log(static_cast<double>(kMost))));
-  if (score.relative(score.mode + kMost) >= highest || score.relative(score.mode - kMost) >= highest)
-    refuse();
+  constexpr auto kFar = static_cast<double>(kMost);
+  if (score.relative(kFar) >= highest || score.relative(-kFar) >= highest) refuse();
 
   Flank left(score, -1), right(score, 1);
   std::vector<double> p;
@@ -130,15 +91,20 @@ IntegerPrediction predict_integers(double am1, const IntegerScore& score, std::s
   const index_t last = first + (end - begin) - 1;
 
   std::vector<double> kept(begin, end);
-  const IntegerTable::LogPmf log_pmf = [am1, offset = found.offset, relative = score.relative](index_t t) {
-    return log_deformed_exp(am1, relative(t) - offset);
+  const IntegerTable::LogPmf log_pmf = [am1, offset = found.offset, score](index_t t) {
+    return log_deformed_exp(am1, score.at(t) - offset);
   };
   const IntegerRange range = score.range;
   const IntegerRange support = am1 == 0 ? range
                                         : IntegerRange{support_end(log_pmf, first, range.first),
                                                        support_end(log_pmf, last, range.last)};
   const bool whole = support == IntegerRange{first, last};
-  return {am1, found, score.relative,
+  return {am1,
+          found,
+          score.mode,
+          score.relative,
+          score.growth,
+          score.log_growth,
           whole ? IntegerTable(first, kept) : IntegerTable(first, std::move(kept), support, log_pmf)};
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/compensated_sum.hpp"
 #include "core/tsallis_term.hpp"
+#include "distribution/integers/tail_sums.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/infinity.hpp"
 #include "fenchel/distribution/escort.hpp"
@@ -40,17 +41,25 @@ struct IntegerTable::Data {
   std::vector<double> probabilities;
   IntegerRange support;
   LogPmf outside;  ///< empty where the window is the support
+  std::vector<detail::IntegerTail> tails;
   index_t mode = 0;
   double mean_offset = 0;
   std::size_t median = 0;
   std::vector<double> tail{};  ///< P(X <= t) before the median, P(X > t) from it on
 
-  Data(index_t first_integer, std::vector<double> window, IntegerRange range, LogPmf log_pmf)
-      : first(first_integer), probabilities(std::move(window)), support(range), outside(std::move(log_pmf)) {
+  Data(index_t first_integer, std::vector<double> window, IntegerRange range, LogPmf log_pmf,
+       std::vector<detail::IntegerTail> smooth_tails = {})
+      : first(first_integer),
+        probabilities(std::move(window)),
+        support(range),
+        outside(std::move(log_pmf)),
+        tails(std::move(smooth_tails)) {
     const std::size_t size = probabilities.size();
     const auto peak = std::max_element(probabilities.begin(), probabilities.end()) - probabilities.begin();
     mode = first + peak;
     detail::CompensatedSum below, above, moment;
+    below.add(tail_mass(-1));
+    above.add(tail_mass(1));
     tail.resize(size);
     for (median = 0; median + 1 < size; ++median) {
       below.add(probabilities[median]);
@@ -64,8 +73,18 @@ struct IntegerTable::Data {
     for (std::size_t i = 0; i < size; ++i)
       moment.add(probabilities[i] * static_cast<double>(static_cast<index_t>(i) - peak));
     mean_offset = moment.total();
+    for (const auto& t : tails) mean_offset += detail::tail_moment(t, static_cast<double>(mode), 1);
   }
 
+  [[nodiscard]] const detail::IntegerTail* tail_towards(int step) const noexcept {
+    const auto found =
+        std::find_if(tails.begin(), tails.end(), [step](const auto& t) { return t.step == step; });
+    return found == tails.end() ? nullptr : &*found;
+  }
+  [[nodiscard]] double tail_mass(int step) const {
+    const auto* found = tail_towards(step);
+    return found ? std::exp(detail::log_tail_mass(*found, found->first)) : 0.0;
+  }
   [[nodiscard]] index_t last() const noexcept {
     return first + static_cast<index_t>(probabilities.size()) - 1;
   }
@@ -108,20 +127,26 @@ IntegerTable::IntegerTable(index_t first, std::span<const double> probabilities)
 
 IntegerTable::IntegerTable(index_t first, std::vector<double> probabilities, IntegerRange support,
                            LogPmf log_pmf)
-    : data_(std::make_shared<const Data>(first, std::move(probabilities), support, std::move(log_pmf))) {}
+    : IntegerTable(first, std::move(probabilities), support, std::move(log_pmf), {}) {}
+
+IntegerTable::IntegerTable(index_t first, std::vector<double> probabilities, IntegerRange support,
+                           LogPmf log_pmf, std::vector<detail::IntegerTail> tails)
+    : data_(std::make_shared<const Data>(first, std::move(probabilities), support, std::move(log_pmf),
+                                         std::move(tails))) {}
 
 index_t IntegerTable::first() const noexcept { return data_->first; }
 std::span<const double> IntegerTable::probabilities() const noexcept { return data_->probabilities; }
 IntegerRange IntegerTable::support() const noexcept { return data_->support; }
+std::span<const detail::IntegerTail> IntegerTable::tails() const noexcept { return data_->tails; }
 bool IntegerTable::is_complete() const noexcept { return !data_->outside; }
 index_t IntegerTable::mode() const noexcept { return data_->mode; }
 double IntegerTable::mean_offset() const noexcept { return data_->mean_offset; }
 
-double IntegerTable::pmf(index_t t) const noexcept {
+double IntegerTable::pmf(index_t t) const {
   return data_->holds(t) ? data_->at(data_->probabilities, t) : std::exp(log_pmf(t));
 }
 
-double IntegerTable::log_pmf(index_t t) const noexcept {
+double IntegerTable::log_pmf(index_t t) const {
   if (data_->holds(t)) return std::log(data_->at(data_->probabilities, t));
   return data_->outside && data_->support.contains(t) ? data_->outside(t) : -kInfinity;
 }
@@ -130,6 +155,9 @@ namespace {
 
 /// log P(X at t or further in the direction of step), by a sum that starts with the largest term.
 double log_outer_mass(const IntegerTable& p, index_t t, index_t step) {
+  for (const auto& tail : p.tails()) {
+    if (tail.step == step && tail.distance(t) >= 1) return detail::log_tail_mass(tail, tail.distance(t));
+  }
   const double lead = p.support().contains(t) ? p.log_pmf(t) : -kInfinity;
   if (lead == -kInfinity) return lead;
   const index_t end = step > 0 ? p.support().last : p.support().first;
@@ -170,24 +198,35 @@ IntegerTable complete_escort(const IntegerTable& p, double beta) {
 
 }  // namespace
 
-double IntegerTable::cdf(index_t t) const noexcept {
+namespace {
+
+/// The integer at a distance, the end of index_t where it is none.
+index_t at_distance(const detail::IntegerTail& tail, double distance) {
+  if (distance == kInfinity)
+    return tail.step > 0 ? std::numeric_limits<index_t>::max() : std::numeric_limits<index_t>::min();
+  return tail.centre + tail.step * static_cast<index_t>(distance);
+}
+
+}  // namespace
+
+double IntegerTable::cdf(index_t t) const {
   if (!data_->before_median(t)) return 1 - survival(t);
   const double stored = data_->at(data_->tail, t);
   return stored > kSmallTail || is_complete() ? stored : std::exp(log_tail(*this, stored, t, -1));
 }
 
-double IntegerTable::survival(index_t t) const noexcept {
+double IntegerTable::survival(index_t t) const {
   if (data_->before_median(t)) return 1 - cdf(t);
   const double stored = data_->at(data_->tail, t);
   return stored > kSmallTail || is_complete() ? stored : std::exp(log_upper(*this, stored, t));
 }
 
-double IntegerTable::log_cdf(index_t t) const noexcept {
+double IntegerTable::log_cdf(index_t t) const {
   if (!data_->before_median(t)) return std::log1p(-survival(t));
   return log_tail(*this, data_->at(data_->tail, t), t, -1);
 }
 
-double IntegerTable::log_survival(index_t t) const noexcept {
+double IntegerTable::log_survival(index_t t) const {
   if (data_->before_median(t)) return std::log1p(-cdf(t));
   return log_upper(*this, data_->at(data_->tail, t), t);
 }
@@ -196,7 +235,11 @@ index_t IntegerTable::quantile(double u) const {
   detail::checked_probability("quantile", "u", u);
   if (u == 0) return data_->support.first;
   if (u == 1) return data_->support.last;
-  if (u < kSmallTail && !is_complete()) {
+  if (const auto* left = data_->tail_towards(-1); left && u <= data_->tail_mass(-1))
+    return at_distance(*left, detail::tail_quantile(*left, std::log(u), true) - 1);
+  if (const auto* right = data_->tail_towards(1); right && 1 - u < data_->tail_mass(1))
+    return at_distance(*right, detail::tail_quantile(*right, std::log1p(-u), false) - 1);
+  if (u < kSmallTail && !is_complete() && data_->tails.empty()) {
     const double log_u = std::log(u);
     return detail::farthest(quantile(kSmallTail), data_->support.first,
                             [&](index_t t) { return log_cdf(t) >= log_u; });
@@ -210,7 +253,11 @@ index_t IntegerTable::survival_quantile(double u) const {
   detail::checked_probability("survival_quantile", "u", u);
   if (u == 0) return data_->support.last;
   if (u == 1) return data_->support.first;
-  if (u < kSmallTail && !is_complete()) {
+  if (const auto* right = data_->tail_towards(1); right && u < data_->tail_mass(1))
+    return at_distance(*right, detail::tail_quantile(*right, std::log(u), false) - 1);
+  if (const auto* left = data_->tail_towards(-1); left && 1 - u <= data_->tail_mass(-1))
+    return at_distance(*left, detail::tail_quantile(*left, std::log1p(-u), true) - 1);
+  if (u < kSmallTail && !is_complete() && data_->tails.empty()) {
     const double log_u = std::log(u);
     const index_t inside = survival_quantile(kSmallTail);
     if (log_survival(inside) <= log_u) return inside;
@@ -226,28 +273,35 @@ double IntegerTable::central_moment(int n) const {
   if (n < 0) throw_domain_error("central_moment", "n", "must not be negative", n);
   if (n == 0) return 1;
   if (n == 1) return 0;
+  if (!std::isfinite(data_->mean_offset))
+    return n % 2 == 0 ? kInfinity : std::numeric_limits<double>::quiet_NaN();
   detail::CompensatedSum sum;
   auto distance = static_cast<double>(data_->first - data_->mode);
   for (const double p : data_->probabilities) {
     sum.add(p * std::pow(distance - data_->mean_offset, n));
     distance += 1;
   }
-  return sum.total();
+  double outside = 0;
+  for (const auto& tail : data_->tails)
+    outside += detail::tail_moment(tail, static_cast<double>(data_->mode) + data_->mean_offset, n);
+  return sum.total() + outside;
 }
 
 double IntegerTable::tsallis_entropy(double order) const {
   if (!(order > 0)) throw_domain_error("tsallis_entropy", "order", "must be positive", order);
   constexpr double kSmallOrder = 0.1;  // below it the terms outside of the window count
-  if (order < kSmallOrder && !is_complete()) {
+  if (order < kSmallOrder && !is_complete() && data_->tails.empty()) {
     const double log_sum = order * log_pmf(mode()) - escort(order).log_pmf(mode());  // of p^order
     return std::expm1(log_sum) / (order * (1 - order));
   }
   detail::CompensatedSum sum;
   for (const double p : data_->probabilities) sum.add(detail::tsallis_term(order - 1, p));
-  return 0.0 - sum.total();
+  double outside = 0;
+  for (const auto& tail : data_->tails) outside += detail::tail_negentropy(tail, order);
+  return 0.0 - (sum.total() + outside);
 }
 
-double IntegerTable::expectation(FunctionRef<double(double)> f) const {
+double IntegerTable::expectation(FunctionRef<double(double)> f, double accuracy) const {
   detail::CompensatedSum sum;
   index_t t = data_->first;
   for (const double p : data_->probabilities) {
@@ -257,7 +311,9 @@ double IntegerTable::expectation(FunctionRef<double(double)> f) const {
       throw_domain_error("expectation", "f(" + shortest(at) + ")", "must be a number", value);
     sum.add(p * value);
   }
-  return sum.total();
+  double outside = 0;
+  for (const auto& tail : data_->tails) outside += detail::tail_expectation(tail, f, accuracy);
+  return sum.total() + outside;
 }
 
 IntegerTable IntegerTable::escort(double beta) const {
@@ -265,9 +321,17 @@ IntegerTable IntegerTable::escort(double beta) const {
   if (is_complete()) return complete_escort(*this, beta);
   if (!(beta > 0))
     throw_domain_error("escort", "beta", "must be positive where the support is infinite or huge", beta);
-  const auto relative = [p = *this, beta](index_t t) { return beta * (p.log_pmf(t) - p.log_pmf(p.mode())); };
+  if (!data_->tails.empty()) return detail::heavy_escort(*this, beta);
+  const auto relative = [p = *this, beta](double x) {
+    const index_t t = p.mode() + static_cast<index_t>(x);
+    return beta * (p.log_pmf(t) - p.log_pmf(p.mode()));
+  };
   const detail::IntegerScore score{mode(), support(),
-                                   [relative](index_t t) { return relative(t) - relative(t - 1); }, relative};
+                                   [relative, m = mode()](index_t t) {
+                                     const auto x = static_cast<double>(t - m);
+                                     return relative(x) - relative(x - 1);
+                                   },
+                                   relative};
   return detail::predict_integers(0, score, "escort", "beta", beta).table;
 }
 

@@ -17,7 +17,7 @@ index_t nearest(double mu) noexcept {
 detail::IntegerPrediction predict_gaussian(double alpha, double mu, double sigma2) {
   constexpr auto kWhere = "sparse_integer_gaussian";
   constexpr double kLargest = 0x1p53;
-  if (!(alpha >= 1)) throw_domain_error(kWhere, "alpha", "must be at least 1", alpha);
+  if (!(alpha > 0)) throw_domain_error(kWhere, "alpha", "must be positive", alpha);
   if (!(std::abs(mu) <= kLargest)) throw_domain_error(kWhere, "mu", "must be in [-2^53, 2^53]", mu);
   detail::checked_positive(kWhere, "sigma2", sigma2);
   const index_t mode = nearest(mu);
@@ -27,10 +27,10 @@ detail::IntegerPrediction predict_gaussian(double alpha, double mu, double sigma
       mode,
       {std::numeric_limits<index_t>::min(), std::numeric_limits<index_t>::max()},
       [=](index_t t) { return (shift - (static_cast<double>(t - mode) - 0.5)) / sigma2; },
-      [=](index_t t) {
-        const double k = static_cast<double>(t) - centre;
-        return k * ((shift - k / 2) / sigma2);
-      }};
+      [=](double x) { return x * ((shift - x / 2) / sigma2); },
+      [=](double) { return -std::log(2 * sigma2); },
+      2,
+      0};
   return detail::predict_integers(alpha - 1, score, kWhere, "sigma2", sigma2);
 }
 

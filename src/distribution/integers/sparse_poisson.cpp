@@ -37,7 +37,7 @@ double log_ratio(double mu, double t) noexcept {
 detail::IntegerPrediction predict_poisson(double alpha, double mu, double temperature) {
   constexpr auto kWhere = "sparse_poisson";
   constexpr double kLargest = 0x1p52;
-  if (!(alpha >= 1)) throw_domain_error(kWhere, "alpha", "must be at least 1", alpha);
+  if (!(alpha > 0)) throw_domain_error(kWhere, "alpha", "must be positive", alpha);
   if (!(mu > 0 && mu <= kLargest)) throw_domain_error(kWhere, "mu", "must be positive and at most 2^52", mu);
   detail::checked_positive(kWhere, "temperature", temperature);
   const auto mode = static_cast<index_t>(std::ceil(mu)) - 1;
@@ -46,10 +46,13 @@ detail::IntegerPrediction predict_poisson(double alpha, double mu, double temper
       mode,
       {0, std::numeric_limits<index_t>::max()},
       [mu, temperature](index_t t) { return log_ratio(mu, static_cast<double>(t)) / temperature; },
-      [mu, temperature, top](index_t t) {
-        if (t < 0) return -kInfinity;
-        return (log_poisson(mu, static_cast<double>(t)) - top) / temperature;
-      }};
+      [mu, temperature, top, mode](double x) {
+        const double t = static_cast<double>(mode) + x;
+        return t < 0 ? -kInfinity : (log_poisson(mu, t) - top) / temperature;
+      },
+      [mu, temperature](double y) { return std::log(y - 1 - std::log(mu)) - std::log(temperature); },
+      1,
+      1};
   return temperature == 1
              ? detail::predict_integers(alpha - 1, score, kWhere, "mu", mu)
              : detail::predict_integers(alpha - 1, score, kWhere, "mu * temperature", mu * temperature);

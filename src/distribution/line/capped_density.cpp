@@ -204,6 +204,22 @@ CappedShape::Gradient CappedShape::expectation_gradient(FunctionRef<double(doubl
           (missing.value() - missing_mass * mean + gamma_ * in_gamma) / scale_, in_gamma};
 }
 
+/// Both go like s^{-1/(k + 1)} at fixed gamma; dOmega*/dgamma = -TV, dOmega*/ds = E|y|^k / (k s^2).
+ShapeDerivatives CappedShape::homogeneous(double in_scale, double in_gamma,
+                                          double gamma_gamma) const noexcept {
+  const double k = degree_;
+  return {in_scale, in_gamma, -(k + 2) / (k + 1) * in_scale / scale_, -in_gamma / (k + 1) / scale_,
+          gamma_gamma};
+}
+ShapeDerivatives CappedShape::threshold_derivatives() const noexcept {
+  const double rate = degree_ + 1;
+  return homogeneous(-threshold() / rate / scale_, -1 / half_width_, 1 / (rate * total_ * half_width_));
+}
+ShapeDerivatives CappedShape::conjugate_derivatives() const noexcept {
+  const double moment = unit_moment(degree_) * (degree_ == 1 ? 1 : half_width_ / 2) * half_width_;
+  return homogeneous(moment / scale_ / scale_, -2 * density(0), 2 * slope_share_ / plateau_);
+}
+
 double CappedShape::quantile(double mu, double u) const {
   return symmetric_quantile(mu, u, [this](double v) { return tail_distance(v); });
 }

@@ -19,9 +19,4 @@ SmoothParabola SmoothParabola::from_variance(double gamma, double mu, double var
       detail::SmoothShape::scale_of_variance("smooth_parabola::from_variance", kBend, gamma, variance));
 }
 
-double SmoothParabola::threshold() const noexcept {
-  const detail::SmoothForm& form = shape_.form();
-  return -half_width() / sigma2() * half_width() * (0.5 - form.inverse * form.slope);
-}
-
 }  // namespace fenchel

@@ -25,9 +25,4 @@ SmoothTriangular SmoothTriangular::from_mean_deviation(double gamma, double mu, 
       detail::SmoothShape::b_of_mean_deviation("smooth_triangular::from_mean_deviation", gamma, deviation));
 }
 
-double SmoothTriangular::threshold() const noexcept {
-  const detail::SmoothForm& form = shape_.form();
-  return -half_width() / b() * (1 - form.inverse * form.slope);
-}
-
 }  // namespace fenchel

@@ -17,7 +17,7 @@ double mean_cross_omega(const P& p, const CountHistogram& counts) {
   const auto values = counts.values();
   const auto weights = counts.weights();
   for (std::size_t k = 0; k < values.size(); ++k)
-    below_mode.add(weights[k] * p.prediction().relative(values[k]));
+    below_mode.add(weights[k] * p.prediction().below_mode(values[k]));
   return cross_omega(Tsallis(p.alpha()), score(p), domain(p), mode(p)).value -
          below_mode.total() / counts.weight();
 }

@@ -9,6 +9,7 @@
 
 #include "fenchel/attention/attend_derivatives.hpp"
 #include "fenchel/core/philox.hpp"
+#include "fenchel/core/quadrature.hpp"
 #include "fenchel/core/variates.hpp"
 #include "fenchel/distribution/beta_covariance.hpp"
 #include "fenchel/predict/function.hpp"
@@ -282,6 +283,66 @@ TEST(AttendDerivatives, ACotangentOfAnotherSizeIsNamed) {
   EXPECT_EQ(message_of<std::invalid_argument>(
                 [] { (void)attend_vjp(BetaGaussian(2, 0, 1), kPsi, Eigen::VectorXd::Ones(3)); }),
             "fenchel::attend_vjp: cotangent.size() must equal the basis' size, 1, got 3");
+}
+
+/// Families with two parameters, or three in another order.
+TEST(AttendDerivatives, TruncatedGaussianAndLocationScale) {
+  const ConcatenatedBasis psi(GaussianBasis({0.1, 0.9}, {0.4, 0.05}), PolynomialBasis(2),
+                              FunctionBasis({[](double t) { return t > 0.45 ? 1.0 : 0.0; }}, {0.45}));
+  const TruncatedGaussian p(2.5, 0.3, 0.64);
+  const auto in_kappa = [](double x) { return TruncatedGaussian(x, 0.3, 0.64); };
+  const auto in_mu = [](double x) { return TruncatedGaussian(2.5, x, 0.64); };
+  const auto in_sigma2 = [](double x) { return TruncatedGaussian(2.5, 0.3, x); };
+  expect_near(attend_jvp(p, psi, {1, 0, 0}), difference(in_kappa, psi, 2.5, 1e-3), 1e-8, "kappa", 2);
+  expect_near(attend_jvp(p, psi, {0, 1, 0}), difference(in_mu, psi, 0.3, 1e-3), 1e-8, "mu", 2);
+  expect_near(attend_jvp(p, psi, {0, 0, 1}), difference(in_sigma2, psi, 0.64, 1e-3), 1e-8, "sigma2", 2);
+  const Eigen::VectorXd weights = Eigen::VectorXd::LinSpaced(psi.size(), -1, 2);
+  const ScaledGaussianGradient gradient = attend_vjp(p, psi, weights);
+  EXPECT_NEAR(gradient.kappa, attend_jvp(p, psi, {1, 0, 0}).dot(weights), 1e-12);
+  EXPECT_NEAR(gradient.mu, attend_jvp(p, psi, {0, 1, 0}).dot(weights), 1e-12);
+  EXPECT_NEAR(gradient.sigma2, attend_jvp(p, psi, {0, 0, 1}).dot(weights), 1e-12);
+
+  const auto located = [](double mu, double sigma) {
+    return LocationScale(LocationScaleScore([](double x) { return std::cosh(x); },
+                                            [](double x) { return std::sinh(x); }, mu, sigma));
+  };
+  const LocationScale q = located(0.3, 0.8);
+  const LocationScaleGradient both = attend_vjp(q, psi, weights);
+  const Eigen::VectorXd mu = difference([&](double x) { return located(x, 0.8); }, psi, 0.3, 1e-3);
+  const Eigen::VectorXd sigma = difference([&](double x) { return located(0.3, x); }, psi, 0.8, 1e-3);
+  EXPECT_NEAR(both.mu, mu.dot(weights), 1e-8);
+  EXPECT_NEAR(both.sigma, sigma.dot(weights), 1e-8);
+  expect_near(attend_jvp(q, psi, {2, -1}), 2 * mu - sigma, 1e-8, "location-scale", 2);
+}
+
+/// Any score, moved along any function; the gradient in the score is a function of t.
+TEST(AttendDerivatives, OfThePredictionOfAnyScore) {
+  const auto score = [](double t) { return 3 * t * t - t * t * t * t + 0.4 * t; };  // two hills
+  const auto h = [](double t) { return std::sin(2 * t) + 0.3 * t * t; };
+  const GaussianBasis psi({-0.8, 1.1}, {0.4, 0.1});
+  const Eigen::Vector2d weights(1, -0.5);
+  for (const double alpha : {0.8, 1.0, 1.5, 2.0, 3.0}) {
+    for (const double temperature : {1.0, 1.7}) {
+      const Tsallis omega(alpha, temperature);
+      const auto at = [&](double x) {
+        return predict(omega, FunctionScore([=](double t) { return score(t) + x * h(t); }), Line(), 1e-12);
+      };
+      const NumericDensity p = at(0);
+      const Eigen::VectorXd moved = attend_jvp(omega, p, psi, h);
+      expect_near(moved, difference(at, psi, 0, 1e-2), 1e-7, "score", alpha);
+      const LinearScore linear({1, 0}, {score, h});
+      expect_near(attend_jvp(omega, linear, p, psi, Eigen::Vector2d(0, 1)), moved, 1e-14, "theta", alpha);
+      const Eigen::VectorXd theta = attend_vjp(omega, linear, p, psi, weights);
+      EXPECT_NEAR(theta[1], moved.dot(weights), 1e-14) << alpha;
+      const auto gradient = attend_vjp(omega, p, psi, weights);
+      double sum = 0;
+      for (const Interval& piece : support(p))
+        sum +=
+            integrate([&](double t) { return gradient(t) * h(t); }, piece.lower(), piece.upper(), 1e-9).value;
+      EXPECT_NEAR(sum, moved.dot(weights), alpha > 2 ? 1e-5 : 1e-8) << alpha;
+      EXPECT_NEAR(gradient(50), 0, 1e-30) << alpha;
+    }
+  }
 }
 
 }  // namespace

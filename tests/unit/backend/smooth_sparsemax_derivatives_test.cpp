@@ -94,6 +94,54 @@ TEST(SmoothSparsemaxDerivatives, AreOneSymmetricMap) {
   });
 }
 
+/// Also in place of the cotangent.
+TEST(SmoothSparsemaxDerivatives, OfSecondOrderAgreeWithDifferences) {
+  std::mt19937_64 rng(15);
+  for_each_case([&](const auto& z, const auto& d, const auto& weights, double gamma) {
+    const double d_gamma = 0.3 * gamma;
+    const auto g = noise(rng, z.size());
+    const auto p = smooth_row(z, gamma, weights).p;
+    Pulled second{g, 0};
+    cpu::smooth_sparsemax_vjp_vjp(one_row(p), gamma, one_row(second.scores), one_row(d), {&d_gamma, 1},
+                                  one_row(second.scores), {&second.gamma, 1}, testing::weighted(weights));
+    const auto moved = [&](double t) {
+      std::vector<double> at = z;
+      for (std::size_t k = 0; k < z.size(); ++k) at[k] += t * d[k];
+      const double there = gamma + t * d_gamma;
+      return vjp(smooth_row(at, there, weights).p, there, g, weights);
+    };
+    for (std::size_t j = 0; j < z.size(); ++j) {
+      const auto scores = [&](double t) { return moved(t).scores[j]; };
+      EXPECT_NEAR(second.scores[j], testing::slope_of(scores, 0, 1e-5), 1e-9) << z.size() << ' ' << gamma;
+    }
+    const auto in_gamma = [&](double t) { return moved(t).gamma; };
+    EXPECT_NEAR(second.gamma, testing::slope_of(in_gamma, 0, 1e-5), 1e-9 * (1 + 1 / (gamma * gamma)));
+  });
+}
+
+TEST(SmoothSparsemaxDerivatives, OfTheLossAreOfItsGradient) {
+  for_each_case([](const auto& z, const auto& d, const auto& weights, double gamma) {
+    const double d_gamma = 0.3 * gamma;
+    const Chain chain = testing::weighted(weights);
+    const auto p = smooth_row(z, gamma, weights).p;
+    std::vector<double> product(z.size());
+    double gamma_product = 0;
+    cpu::smooth_sparsemax_loss_curvature(one_row(p), gamma, one_row(d), {&d_gamma, 1}, one_row(product),
+                                         {&gamma_product, 1}, chain);
+    EXPECT_EQ(product, jvp(p, gamma, d, weights, d_gamma));
+    const index_t first = 0;
+    const auto slope = [&](double t) {
+      std::vector<double> at = z;
+      for (std::size_t k = 0; k < z.size(); ++k) at[k] += t * d[k];
+      double loss = 0, in_gamma = 0;
+      cpu::smooth_sparsemax_loss<double>(one_row(at), gamma + t * d_gamma, ClassTargets{{&first, 1}},
+                                         {{&loss, 1}, {}, {&in_gamma, 1}}, chain);
+      return in_gamma;
+    };
+    EXPECT_NEAR(gamma_product, testing::slope_of(slope, 0, 1e-5), 1e-8);
+  });
+}
+
 TEST(SmoothSparsemaxDerivatives, AreThoseOfSparsemaxWithoutGamma) {
   std::mt19937_64 rng(13);
   const auto z = noise(rng, 20), g = noise(rng, 20);

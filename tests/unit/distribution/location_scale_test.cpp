@@ -4,10 +4,14 @@
 
 #include <cmath>
 #include <stdexcept>
+#include <vector>
 
 #include "fenchel/core/quadrature.hpp"
+#include "fenchel/distribution/line/beta_gaussian.hpp"
+#include "fenchel/distribution/line/beta_gradient.hpp"
 #include "fenchel/distribution/line/beta_laplace.hpp"
 #include "fenchel/distribution/line/truncated_gaussian.hpp"
+#include "support/differences.hpp"
 #include "support/golden.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
@@ -17,6 +21,7 @@ namespace fenchel {
 namespace {
 
 using testing::location_scale_example;
+using testing::slope_of;
 
 constexpr double kPlaces[] = {0, 0.3, 0.9, 0.999999};
 
@@ -136,6 +141,36 @@ TEST(LocationScale, EntropiesDoNotDependOnMuNorKurtosisOnSigma) {
   EXPECT_EQ(entropy(member(1e300, 1)), entropy(member(0, 1)));
   EXPECT_EQ(kurtosis(member(0, 1e-150)), kurtosis(member(0, 1)));
   EXPECT_EQ(kurtosis(member(0, 1e150)), kurtosis(member(0, 1)));
+}
+
+/// Examples 0 and 1 are the parabola and the triangular density, of which sigma^3 and sigma^2 are the scales.
+TEST(LocationScale, GradientsOfExpectationsAreThoseOfTheKnownFamilies) {
+  const double mu = 0.3, sigma = 0.8;
+  const auto psi = [](double t) { return std::exp(t) + (t > 0.4 ? 1 : 0); };
+  const std::vector<double> cuts = {0.4};
+  const auto parabola = expectation_gradient(BetaGaussian(2, mu, std::pow(sigma, 3)), psi, 1e-12, cuts);
+  const auto first =
+      expectation_gradient(LocationScale(location_scale_example(0, mu, sigma)), psi, 1e-10, cuts);
+  EXPECT_NEAR(first.mu, parabola.mu, 1e-10);
+  EXPECT_NEAR(first.sigma, parabola.sigma2 * 3 * sigma * sigma, 1e-10);
+  const auto triangular = expectation_gradient(BetaLaplace(2, mu, sigma * sigma), psi, 1e-12, cuts);
+  const auto second =
+      expectation_gradient(LocationScale(location_scale_example(1, mu, sigma)), psi, 1e-10, cuts);
+  EXPECT_NEAR(second.mu, triangular.mu, 1e-10);
+  EXPECT_NEAR(second.sigma, triangular.b * 2 * sigma, 1e-10);
+}
+
+TEST(LocationScale, GradientsOfExpectationsAreDifferences) {
+  const double mu = 0.3, sigma = 0.8;
+  const auto psi = [](double t) { return std::sin(3 * t) + t * t; };
+  for (int i = 0; i < testing::kLocationScaleExamples; ++i) {
+    const auto at = [&](double m, double s) {
+      return expectation(LocationScale(location_scale_example(i, m, s)), psi, 1e-13);
+    };
+    const auto got = expectation_gradient(LocationScale(location_scale_example(i, mu, sigma)), psi);
+    EXPECT_NEAR(got.mu, slope_of([&](double x) { return at(x, sigma); }, mu, 1e-3), 1e-8) << i;
+    EXPECT_NEAR(got.sigma, slope_of([&](double x) { return at(mu, x); }, sigma, 1e-3), 1e-8) << i;
+  }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "fenchel/core/beta_gaussian.hpp"
+#include "fenchel/distribution/line/beta_gaussian.hpp"
 #include "support/grids.hpp"
 #include "support/integer_families.hpp"
 #include "support/messages.hpp"
@@ -106,11 +107,37 @@ TEST(SparseIntegerGaussian, GivesItsScoreBack) {
   }
 }
 
+/// mpmath, scripts/golden/integers.py: kHeavyAccuracy.
+TEST(SparseIntegerGaussian, AgreesWithTheTableOfHeavyTails) {
+  EXPECT_EQ(testing::expect_heavy_cases<SparseIntegerGaussian>(1), 8);
+}
+
+/// docs/math.md 3.3: probabilities fall like k^(-2 / (1 - alpha)). On a wide scale they are Student's
+/// density.
+TEST(SparseIntegerGaussian, BelowOneIsStudentOnAWideScale) {
+  EXPECT_EQ(variance(SparseIntegerGaussian(0.33, 0.2)), kInf);
+  EXPECT_TRUE(std::isfinite(variance(SparseIntegerGaussian(0.34, 0.2))));
+  EXPECT_EQ(kurtosis(SparseIntegerGaussian(0.6, 0.2)), kInf);
+  EXPECT_TRUE(std::isnan(skewness(SparseIntegerGaussian(0.5, 0.2))));
+  for (const double alpha : {0.2, 0.5, 0.8, 0.95}) {
+    for (const double sigma2 : {1e6, 1e12}) {
+      const SparseIntegerGaussian p(alpha, 0.25, sigma2);
+      const BetaGaussian q(alpha, 0.25, sigma2);
+      const auto deviation = static_cast<index_t>(std::sqrt(sigma2));
+      for (const index_t t : {index_t{0}, 3 * deviation, -100 * deviation}) {
+        const auto x = static_cast<double>(t);
+        EXPECT_NEAR(pmf(p, t), pdf(q, x), 1e-12 * pdf(q, x)) << alpha << " " << sigma2;
+        EXPECT_NEAR(log_cdf(p, t), log_cdf(q, x + 0.5), 1e-4) << alpha << " " << sigma2;
+      }
+    }
+  }
+}
+
 TEST(SparseIntegerGaussian, BadInputIsNamed) {
   const auto message = [](double alpha, double mu, double sigma2) {
     return message_of<std::domain_error>([&] { SparseIntegerGaussian(alpha, mu, sigma2); });
   };
-  EXPECT_EQ(message(0.999, 1, 1), "fenchel::sparse_integer_gaussian: alpha must be at least 1, got 0.999");
+  EXPECT_EQ(message(-1, 1, 1), "fenchel::sparse_integer_gaussian: alpha must be positive, got -1");
   EXPECT_EQ(message(2, kNaN, 1), "fenchel::sparse_integer_gaussian: mu must be in [-2^53, 2^53], got nan");
   EXPECT_EQ(message(2, -1e16, 1),
             "fenchel::sparse_integer_gaussian: mu must be in [-2^53, 2^53], got -1e+16");

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "support/grids.hpp"
@@ -29,6 +30,48 @@ TEST(SparsePoisson, Row62OfTheGoldenValues) {
 
 /// mpmath, scripts/golden/integers.py: relative 1e-13, and 1e-13 for logarithms near 0.
 TEST(SparsePoisson, AgreesWithTheTable) { EXPECT_EQ(testing::expect_golden_cases<SparsePoisson>(0), 43); }
+
+/// Below alpha = 1, kHeavyAccuracy.
+TEST(SparsePoisson, AgreesWithTheTableOfHeavyTails) {
+  EXPECT_EQ(testing::expect_heavy_cases<SparsePoisson>(0), 15);
+}
+
+/// docs/math.md 3.3: moments of order m exist for alpha >= m / (m + 1), the entropy of order s for s > 1 -
+/// alpha.
+TEST(SparsePoisson, BelowOneMomentsExistDownToABound) {
+  EXPECT_TRUE(std::isfinite(mean(SparsePoisson(0.5, 3))));
+  EXPECT_EQ(mean(SparsePoisson(0.5 - 1e-15, 3)), kInf);
+  EXPECT_EQ(variance(SparsePoisson(0.4, 3)), kInf);
+  EXPECT_EQ(variance(SparsePoisson(0.6, 3)), kInf);
+  EXPECT_TRUE(std::isfinite(variance(SparsePoisson(0.67, 3))));
+  EXPECT_TRUE(std::isfinite(skewness(SparsePoisson(0.75, 3))));
+  EXPECT_EQ(skewness(SparsePoisson(0.75 - 1e-15, 3)), kInf);
+  EXPECT_EQ(kurtosis(SparsePoisson(0.75, 3)), kInf);
+  const SparsePoisson p(0.6, 3);
+  EXPECT_EQ(tsallis_entropy(p, 0.3), kInf);
+  EXPECT_TRUE(std::isfinite(tsallis_entropy(p, 0.45)));
+  EXPECT_EQ(message_of<std::domain_error>([&] { static_cast<void>(escort(p, 0.3)); }),
+            "fenchel::escort: beta must be above 0.4, or the sum of p^beta is infinite, got 0.3");
+}
+
+/// Far beyond the window, and for tiny alpha beyond every integer.
+TEST(SparsePoisson, BelowOneQuantilesGoOn) {
+  for (const double alpha : {0.05, 0.3, 0.55, 0.8, 0.99}) {
+    for (const double mu : {0.3, 3.0, 1e6}) {
+      const SparsePoisson p(alpha, mu);
+      for (const double u : {0.01, 0.5, 0.99, 1 - 1e-6, 1 - 1e-12}) {
+        const index_t t = quantile(p, u);
+        EXPECT_GE(t, 0);
+        if (t == std::numeric_limits<index_t>::max()) continue;
+        EXPECT_GE(cdf(p, t), u) << alpha << " " << mu;
+        EXPECT_LT(cdf(p, t - 1), u + 1e-15) << alpha << " " << mu;
+      }
+      EXPECT_NEAR(cdf(p, mode(p)) + survival(p, mode(p)), 1, 1e-15);
+    }
+  }
+  EXPECT_EQ(quantile(SparsePoisson(0.55, 3), 1 - 1e-12), 132823908);
+  EXPECT_EQ(quantile(SparsePoisson(0.05, 3), 1 - 1e-12), std::numeric_limits<index_t>::max());
+}
 
 /// E13: at alpha = 1 the probability is mu^t e^-mu / t!; another division by t! would leave 0.245 of the mass
 /// at mu = 3.7.
@@ -131,6 +174,16 @@ TEST(SparsePoisson, IsContinuousInAlphaAtOne) {
       EXPECT_NEAR(log_survival(near, t), log_survival(limit, t), 1e-5) << mu;
     }
     EXPECT_LT(support(near).last, support(limit).last);
+    const SparsePoisson below(std::nextafter(1.0, 0.0), mu), heavy(1 - 1e-8, mu);
+    for (const double u : {1e-8, 0.3, 0.9}) {
+      const index_t t = survival_quantile(limit, u);
+      EXPECT_NEAR(log_pmf(below, t), log_pmf(limit, t), 1e-12) << mu;
+      EXPECT_NEAR(log_survival(below, t), log_survival(limit, t), 1e-12) << mu;
+      EXPECT_NEAR(log_survival(heavy, t), log_survival(limit, t), 1e-5) << mu;
+    }
+    EXPECT_NEAR(variance(below), mu, 1e-12 * mu);
+    EXPECT_NEAR(variance(heavy), mu, 1e-6 * mu * std::max(1.0, std::sqrt(mu)));
+    EXPECT_EQ(support(heavy), support(limit));
   }
 }
 
@@ -138,8 +191,8 @@ TEST(SparsePoisson, BadInputIsNamed) {
   const auto message = [](double alpha, double mu, double temperature) {
     return message_of<std::domain_error>([&] { SparsePoisson(alpha, mu, temperature); });
   };
-  EXPECT_EQ(message(0.5, 1, 1), "fenchel::sparse_poisson: alpha must be at least 1, got 0.5");
-  EXPECT_EQ(message(kNaN, 1, 1), "fenchel::sparse_poisson: alpha must be at least 1, got nan");
+  EXPECT_EQ(message(0, 1, 1), "fenchel::sparse_poisson: alpha must be positive, got 0");
+  EXPECT_EQ(message(kNaN, 1, 1), "fenchel::sparse_poisson: alpha must be positive, got nan");
   EXPECT_EQ(message(2, 0, 1), "fenchel::sparse_poisson: mu must be positive and at most 2^52, got 0");
   EXPECT_EQ(message(2, 1e20, 1), "fenchel::sparse_poisson: mu must be positive and at most 2^52, got 1e+20");
   EXPECT_EQ(message(2, kNaN, 1), "fenchel::sparse_poisson: mu must be positive and at most 2^52, got nan");

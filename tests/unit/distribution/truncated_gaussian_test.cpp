@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <stdexcept>
+#include <vector>
 
+#include "support/differences.hpp"
 #include "support/golden.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
@@ -12,6 +15,7 @@ namespace fenchel {
 namespace {
 
 using testing::kInf;
+using testing::slope_of;
 
 constexpr double kPlaces[] = {0, 0.3, 0.9, 0.999999};
 
@@ -107,6 +111,35 @@ TEST(TruncatedGaussian, AnInfiniteNegentropyHasNoSlope) {
   const TruncatedGaussian p(2, 0, 0.01);  // its density reaches 3: to the power 1e6 it overflows
   EXPECT_EQ(tsallis_entropy(p, 1e6), -testing::kInf);
   EXPECT_TRUE(std::isnan(negentropy_order_derivative(p, 1e6)));
+}
+
+TEST(TruncatedGaussian, GradientsOfExpectationsAreDifferences) {
+  const double step = 0.55;  // a jump of psi
+  const auto jump = [&](double t) { return t > step ? 1.0 : 0.0; };
+  const auto wave = [](double t) { return std::sin(3 * t) + t * t; };
+  for (const double kappa : {1.01, 1.5, 3.0, 1e4}) {
+    for (const double sigma2 : {0.25, 4.0}) {
+      const double mu = 0.3;
+      const auto survival_at = [&](double k, double m, double s) {
+        return survival(TruncatedGaussian(k, m, s), step);
+      };
+      const auto wave_at = [&](double k, double m, double s) {
+        return expectation(TruncatedGaussian(k, m, s), wave, 1e-13);
+      };
+      const auto expect = [&](const auto& of, const ScaledGaussianGradient& got) {
+        EXPECT_NEAR(got.kappa,
+                    slope_of([&](double x) { return of(x, mu, sigma2); }, kappa, 1e-3 * (kappa - 1)), 1e-7);
+        EXPECT_NEAR(got.mu, slope_of([&](double x) { return of(kappa, x, sigma2); }, mu, 1e-3), 1e-6);
+        EXPECT_NEAR(got.sigma2, slope_of([&](double x) { return of(kappa, mu, x); }, sigma2, 1e-3), 1e-7);
+      };
+      const TruncatedGaussian p(kappa, mu, sigma2);
+      expect(wave_at, expectation_gradient(p, wave));
+      const std::vector<double> cuts = {step};
+      expect(survival_at, expectation_gradient(p, jump, 1e-10, cuts));
+    }
+  }
+  EXPECT_THROW(static_cast<void>(expectation_gradient(TruncatedGaussian(), [](double) { return NAN; })),
+               std::domain_error);
 }
 
 }  // namespace

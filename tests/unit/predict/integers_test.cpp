@@ -102,13 +102,19 @@ TEST(PredictIntegers, TemperatureGoesFromTheMaximaToTheFlat) {
   }
 }
 
-TEST(PredictIntegers, BelowOneThereIsNone) {
+/// An over-dispersed family: at alpha = 0.8 and mu = 3 the variance is nearly twice the mean
+/// (docs/math.md 3.3).
+TEST(PredictIntegers, BelowOneCountsAreOverDispersed) {
+  const SparsePoisson p = predict(Tsallis(0.8), PoissonScore(3), Naturals());
+  EXPECT_NEAR(normalizer(p), 3.5449740185074883, 1e-14);
+  EXPECT_NEAR(mean(p), 3.5392540085033693, 1e-14);
+  EXPECT_NEAR(variance(p), 6.4572470131275176, 1e-13);
   EXPECT_EQ(message_of<std::domain_error>(
-                [] { static_cast<void>(predict(Tsallis(0.75), PoissonScore(2), Naturals())); }),
-            "fenchel::predict: alpha must be at least 1 on the integers, got 0.75");
+                [] { static_cast<void>(predict(Tsallis(0.5), PoissonScore(2), Naturals())); }),
+            "fenchel::predict: alpha must be above 1/2 for a Poisson score, got 0.5");
   EXPECT_EQ(message_of<std::domain_error>(
-                [] { static_cast<void>(predict(Tsallis(0.5), QuadraticScore(2, 1), Integers())); }),
-            "fenchel::predict: alpha must be at least 1 on the integers, got 0.5");
+                [] { static_cast<void>(predict(Tsallis(0.3), QuadraticScore(2, 1), Integers())); }),
+            "fenchel::predict: alpha must be above 1/3 for a quadratic score on the integers, got 0.3");
 }
 
 }  // namespace

@@ -24,10 +24,12 @@ template <class P, class Psi>
 void bind_pair(nb::module_& m) {
   m.def("attend",
         [](const P& p, const Psi& psi) { return without_gil<P, Psi>([&] { return attend(p, psi); }); });
-  if constexpr (detail::DifferentiableExpectation<P>) {
+  if constexpr (requires(const P& p, const Psi& psi) { attend_jacobian(p, psi); }) {
     m.def("attend_jacobian", [](const P& p, const Psi& psi) {
       return without_gil<P, Psi>([&] { return attend_jacobian(p, psi); });
     });
+  }
+  if constexpr (detail::DifferentiableExpectation<P>) {
     m.def("attend_gradient", [](const P& p, const Psi& psi) {
       return without_gil<P, Psi>([&] { return detail::attend_gradient(p, psi); });
     });

@@ -17,7 +17,8 @@ from ._entmax_loss import (
     sparsemax_bisect_loss,
     sparsemax_loss,
 )
-from ._fusedmax import fusedmax
+from ._fusedmax import fusedmax, fusedmax_grid, smooth_sparsemax
+from ._fusedmax_loss import fusedmax_grid_loss, fusedmax_loss, smooth_sparsemax_loss
 from ._multivariate_beta_gaussian import MultivariateBetaGaussian
 from ._sparse_poisson import SparsePoisson
 from ._values import RidgeValues, match_weights
@@ -38,8 +39,13 @@ __all__ = [
     "entmax_bisect_loss",
     "entmax_loss",
     "fusedmax",
+    "fusedmax_grid",
+    "fusedmax_grid_loss",
+    "fusedmax_loss",
     "match_weights",
     "nn",
+    "smooth_sparsemax",
+    "smooth_sparsemax_loss",
     "sparsemax",
     "sparsemax_bisect",
     "sparsemax_bisect_loss",

@@ -84,8 +84,11 @@ def _with_gradient(x: Tensors, outputs: Tensors, static: tuple[Any, ...]) -> Ten
 _entmax_loss = differentiable(_EntmaxLoss)
 
 
-def _targets(target: torch.Tensor, scores: torch.Tensor, dim: int) -> Tensors:
+def targets_of(scores: torch.Tensor, target: torch.Tensor, dim: int) -> Tensors:
     """(classes, None) or (None, distributions), as the operations take them."""
+    if scores.shape[dim] == 0:
+        shape = tuple(scores.shape)
+        raise ValueError(f"fenchel.torch: scores must have at least one class along dim, got shape {shape}")
     if target.requires_grad:
         raise ValueError("fenchel.torch: target must not require a gradient: it gets none; detach it")
     if target.is_floating_point():
@@ -111,6 +114,19 @@ def _targets(target: torch.Tensor, scores: torch.Tensor, dim: int) -> Tensors:
     return target.long().unsqueeze(dim), None
 
 
+def reduced(
+    loss: torch.Tensor, scores: torch.Tensor, target: torch.Tensor, ignore_index: int, reduction: str
+) -> torch.Tensor:
+    """The losses of rows as they are returned."""
+    if reduction not in ("none", "mean", "elementwise_mean", "sum"):
+        raise ValueError(f"fenchel.torch: reduction must be 'none', 'mean' or 'sum', got {reduction!r}")
+    if reduction != "none":
+        rows, loss = max(loss.numel(), 1), loss.sum()
+        if reduction != "sum":
+            loss = loss / (rows if target.is_floating_point() else (target != ignore_index).sum().clamp(min=1))
+    return loss.to(computed_dtype(scores.dtype, scores.device))
+
+
 def _keeps_gradient(scores: torch.Tensor, alphas: torch.Tensor | None) -> bool:
     """Whether the gradient is computed with the loss. On a GPU the scores are read again instead, which moves fewer
     bytes than to write p - q and to read it; but the slope in alpha comes with the loss alone."""
@@ -131,21 +147,12 @@ def _loss(
     dim: int,
     cross: bool,
 ) -> torch.Tensor:
-    if reduction not in ("none", "mean", "elementwise_mean", "sum"):
-        raise ValueError(f"fenchel.torch: reduction must be 'none', 'mean' or 'sum', got {reduction!r}")
     dim = dim_from_end(scores, dim)
-    if scores.shape[dim] == 0:
-        shape = tuple(scores.shape)
-        raise ValueError(f"fenchel.torch: scores must have at least one class along dim, got shape {shape}")
-    classes, soft = _targets(target, scores, dim)
+    classes, soft = targets_of(scores, target, dim)
     alphas, number = parameter_of_rows(alpha, scores, dim)
     gradient = _keeps_gradient(scores, alphas)
     loss = _entmax_loss(scores, alphas, classes, soft, number, dim, ignore_index, cross, gradient).squeeze(dim)
-    if reduction != "none":
-        rows, loss = max(loss.numel(), 1), loss.sum()
-        if reduction != "sum":
-            loss = loss / (rows if classes is None else (target != ignore_index).sum().clamp(min=1))
-    return loss.to(computed_dtype(scores.dtype, scores.device))
+    return reduced(loss, scores, target, ignore_index, reduction)
 
 
 def entmax_loss(

@@ -11,7 +11,8 @@ from ._library import ops, per_row_like, register_rows, rows_like
 
 
 class RowMap(Rule):
-    """x is (scores, parameters). Derivatives are functions of p and the parameters alone."""
+    """x is (scores, parameters), and others that have no derivatives. Derivatives are functions of p and of x but for
+    the scores."""
 
     count = 2
 
@@ -21,19 +22,21 @@ class RowMap(Rule):
 
     @classmethod
     def vjp(cls, x: Tensors, outputs: Tensors, grad: torch.Tensor, wanted: Places, static: tuple[Any, ...]) -> Tensors:
-        return getattr(ops, f"{cls.name}_vjp")(outputs[0], x[1], grad, *static)
+        return getattr(ops, f"{cls.name}_vjp")(outputs[0], *x[1:], grad, *static)
 
     @classmethod
     def jvp(cls, x: Tensors, outputs: Tensors, dx: Tensors, static: tuple[Any, ...]) -> torch.Tensor:
-        (p,), (d_scores, d_parameters) = outputs, dx
-        return getattr(ops, f"{cls.name}_jvp")(p, x[1], or_zeros(d_scores, p), d_parameters, *static)
+        (p,), (d_scores, d_parameters, *_) = outputs, dx
+        return getattr(ops, f"{cls.name}_jvp")(p, *x[1:], or_zeros(d_scores, p), d_parameters, *static)
 
 
 def register_row_map(name: str) -> None:
-    """The operations `name`, `name`_vjp and `name`_jvp."""
-    register_rows(name, lambda scores, parameters, shared, dim: rows_like(scores, dim))
-    register_rows(f"{name}_jvp", lambda p, parameters, d_scores, d_parameters, shared, dim: rows_like(p, dim))
-    register_rows(
-        f"{name}_vjp",
-        lambda p, parameters, grad_p, shared, dim: (rows_like(p, dim), per_row_like(parameters, p, dim)),
-    )
+    """The operations `name`, `name`_vjp and `name`_jvp: scores or p come first, parameters second, and dim last."""
+    register_rows(name, lambda *args: rows_like(args[0], args[-1]))
+    register_rows(f"{name}_jvp", lambda *args: rows_like(args[0], args[-1]))
+    register_rows(f"{name}_vjp", gradient_like)
+
+
+def gradient_like(*args: Any) -> Tensors:
+    """What a kernel allocates for a gradient in scores and parameters."""
+    return rows_like(args[0], args[-1]), per_row_like(args[1], args[0], args[-1])

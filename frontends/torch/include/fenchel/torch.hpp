@@ -22,16 +22,16 @@ using at::Tensor;
 
 namespace detail {
 
-/// A map from scores to probabilities p. x is (scores, parameters). Derivatives are functions of p and the
-/// parameters alone.
-template <class Map>
+/// A map from scores to probabilities p. x is (scores, parameters), and others that have no derivatives.
+/// Derivatives are functions of p and of x but for the scores.
+template <class Map, std::size_t Count = 2>
 struct RowMap {
-  static constexpr std::size_t kCount = 2, kResults = 1;
+  static constexpr std::size_t kCount = Count, kResults = 1;
 
   [[nodiscard]] static Places unread(const Numbers&) { return 1; }
   [[nodiscard]] static Tensors derivative(const char* of, const State& s, const Tensors& grad,
                                           const Tensors& dx) {
-    Tensors arguments = joined({s.outputs[0], s.x[1]}, grad);
+    Tensors arguments = joined(joined({s.outputs[0]}, part(s.x, 1, kCount - 1)), grad);
     if (!dx.empty()) arguments = joined(arguments, {or_zero(dx[0], s.outputs[0]), dx[1]});
     return run(std::string(Map::kName) + of, arguments, s.numbers);
   }
@@ -50,7 +50,8 @@ struct Entmax : RowMap<Entmax> {
   }
 };
 
-struct Fusedmax : RowMap<Fusedmax> {
+/// Rows are full, and edges weigh 1: x has neither lengths nor weights.
+struct Fusedmax : RowMap<Fusedmax, 4> {
   static constexpr const char* kName = "fusedmax";
   /// 0: p is piecewise linear in the scores and in gamma.
   [[nodiscard]] static Tensors hessian(const State& s, const Tensor&, const Tensors&, Places) {
@@ -173,8 +174,9 @@ template <class Map>
 [[nodiscard]] Tensor row_map(const Tensor& scores, const Parameter& parameter, std::int64_t dim) {
   const Tensor z = widened(scores);
   dim = from_end(dim, z);
-  return Differentiable<Map>::value({z, parameter.expanded(per_row(z, dim), z.device())},
-                                    {parameter.number(), dim});
+  Tensors x{z, parameter.expanded(per_row(z, dim), z.device())};
+  x.resize(Map::kCount);
+  return Differentiable<Map>::value(x, {parameter.number(), dim});
 }
 
 /// (classes, none) or (none, distributions), as the operations take them.

@@ -40,10 +40,53 @@ class InputRows {
   index_t cols_, stride_;
 };
 
+/// The rows of scores as chains of some length, with weights of their edges.
+class ChainRows {
+ public:
+  ChainRows(const std::optional<Tensor>& lengths, const std::optional<Tensor>& weights, const Tensor& scores,
+            std::int64_t dim) {
+    static_cast<void>(checked_dim("scores", scores, dim));
+    if (lengths) {
+      const Tensor& one_each = of_type("lengths", *lengths, ScalarType::Long, "int64");
+      lengths_ = contiguous_rows(checked("lengths", one_each, shape_per_row(scores, dim)), dim);
+      view_.lengths = numbers_of<const index_t>(*lengths_);
+    }
+    if (!weights) return;
+    Shape shape = shape_of(scores);
+    std::int64_t& edges = shape[shape.size() + static_cast<std::size_t>(dim)];
+    edges = std::max<std::int64_t>(edges - 1, 0);
+    const Tensor& factors = of_type("weights", *weights, ScalarType::Double, "float64");
+    weights_ = contiguous_rows(checked("weights", factors, shape), dim);
+    if (weights_->numel() == 0) return;
+    view_.weights = {static_cast<const double*>(weights_->const_data_ptr()), weights_->numel() / edges,
+                     edges};
+  }
+  [[nodiscard]] const cpu::Chain& view() const { return view_; }
+
+  /// fusedmax and its derivatives on these chains.
+  template <class... Arguments>
+  void fusedmax(const Tensor& /*like*/, const Arguments&... arguments) const {
+    cpu::fusedmax(arguments..., view_);
+  }
+  template <class... Arguments>
+  void fusedmax_vjp(const Arguments&... arguments) const {
+    cpu::fusedmax_vjp(arguments..., view_);
+  }
+  template <class... Arguments>
+  void fusedmax_jvp(const Arguments&... arguments) const {
+    cpu::fusedmax_jvp(arguments..., view_);
+  }
+
+ private:
+  std::optional<Tensor> lengths_, weights_;
+  cpu::Chain view_;
+};
+
 /// An operation on tensors in the memory of the CPU, on torch's threads.
 class Cpu {
  public:
   using Input = InputRows;
+  using Chain = ChainRows;
   template <class T>
   using View = Rows<T>;
 
@@ -65,11 +108,6 @@ class Cpu {
  private:
   ScopedThreadPool pool_;
 };
-
-template <class Real>
-void fusedmax_map(const Tensor& /*like*/, Rows<const Real> scores, PerRow gamma, Rows<Real> p) {
-  cpu::fusedmax(scores, gamma, p);
-}
 
 }  // namespace fenchel::ops
 

@@ -70,10 +70,40 @@ class DeviceInput {
   std::array<index_t, 2> strides_{};
 };
 
+/// The rows of scores as chains, all of them full and without weights.
+class FullChains {
+ public:
+  FullChains(const std::optional<Tensor>& lengths, const std::optional<Tensor>& weights, const Tensor&,
+             std::int64_t) {
+    if (!lengths && !weights) return;
+    throw std::invalid_argument(std::string("fenchel: ") + (lengths ? "lengths" : "weights") +
+                                " of fusedmax must be absent on a GPU: move the tensors to the CPU, with "
+                                "x.cpu(), or mask by scores of -inf");
+  }
+  /// The map, with memory of torch's allocator: what is enqueued after it on the same stream may have it
+  /// again.
+  template <class T>
+  void fusedmax(const Tensor& like, cuda::DeviceRows<const T> scores, PerRow gamma, cuda::DeviceRows<T> p,
+                cuda::Stream stream) const {
+    const auto bytes = static_cast<std::int64_t>(cuda::fusedmax_scratch_bytes<T>(scores.rows, scores.cols));
+    const Tensor scratch = empty_rows(like, {bytes}, -1, ScalarType::Byte);
+    cuda::fusedmax(scores, gamma, p, scratch.mutable_data_ptr(), stream);
+  }
+  template <class... Arguments>
+  void fusedmax_vjp(const Arguments&... arguments) const {
+    cuda::fusedmax_vjp(arguments...);
+  }
+  template <class... Arguments>
+  void fusedmax_jvp(const Arguments&... arguments) const {
+    cuda::fusedmax_jvp(arguments...);
+  }
+};
+
 /// An operation on tensors in the memory of one GPU, on the stream that torch works on there.
 class Cuda {
  public:
   using Input = DeviceInput;
+  using Chain = FullChains;
   template <class T>
   using View = cuda::DeviceRows<T>;
 
@@ -131,15 +161,6 @@ class Cuda {
   torch::stable::accelerator::DeviceGuard guard_;
   cuda::Stream stream_;
 };
-
-/// The map, with memory of torch's allocator: what is enqueued after it on the same stream may have it again.
-template <class T>
-void fusedmax_map(const Tensor& like, cuda::DeviceRows<const T> scores, PerRow gamma, cuda::DeviceRows<T> p,
-                  cuda::Stream stream) {
-  const auto bytes = static_cast<std::int64_t>(cuda::fusedmax_scratch_bytes<T>(scores.rows, scores.cols));
-  const Tensor scratch = empty_rows(like, {bytes}, -1, ScalarType::Byte);
-  cuda::fusedmax(scores, gamma, p, scratch.mutable_data_ptr(), stream);
-}
 
 }  // namespace fenchel::ops
 

@@ -42,6 +42,18 @@ FENCHEL_EXPORT void smooth_sparsemax_vjp(Input<Real> p, PerRow gamma, Input<Real
                                          Rows<Real> gradient, std::span<double> gamma_gradient = {},
                                          const Chain& chain = {});
 
+/// For second derivatives: the gradient in scores and gamma of <weight, g> + gamma_weight[i] g_gamma[i],
+/// where g = J cotangent and g_gamma are the results of smooth_sparsemax_vjp. With t the tangent along the
+/// weights,
+///   product = -gamma_weight[i] J L g,  gamma_product[i] = -<g, L t> - <product, L p>.
+/// No gamma_weight means 0; gamma_product is computed if asked for. The product may be one of the inputs
+/// other than p.
+template <class Real>
+FENCHEL_EXPORT void smooth_sparsemax_vjp_vjp(Input<Real> p, PerRow gamma, Input<Real> cotangent,
+                                             Input<Real> weight, std::span<const double> gamma_weight,
+                                             Rows<Real> product, std::span<double> gamma_product = {},
+                                             const Chain& chain = {});
+
 /// The Fenchel-Young loss, with its gradients p - q and (1/2) sum_k w_k ((q_{k+1} - q_k)^2 - (p_{k+1} -
 /// p_k)^2). It is the sum of |q - p|^2 / 2, of the same (gamma / 2) sum_k for q - p, and of q times the slack
 /// off the support: never negative, exactly 0 at q = p, +inf where q charges a masked score or padding.
@@ -53,11 +65,25 @@ FENCHEL_EXPORT void smooth_sparsemax_loss(Input<Real> scores, PerRow gamma,
                                           const std::type_identity_t<SoftTargets<Real>>& targets,
                                           const LossOutputs<Real>& outputs, const Chain& chain = {});
 
+/// The Hessian of the loss in scores and gamma times a direction, which is the same for all targets:
+///   product = the tangent of smooth_sparsemax_jvp,  gamma_product[i] = -<L p, product> if asked for.
+template <class Real>
+FENCHEL_EXPORT void smooth_sparsemax_loss_curvature(Input<Real> p, PerRow gamma, Input<Real> direction,
+                                                    std::span<const double> gamma_direction,
+                                                    Rows<Real> product, std::span<double> gamma_product = {},
+                                                    const Chain& chain = {});
+
 extern template void smooth_sparsemax(Input<float>, PerRow, Rows<float>, const Chain&, double*);
 extern template void smooth_sparsemax_jvp(Input<float>, PerRow, Input<float>, std::span<const double>,
                                           Rows<float>, const Chain&);
 extern template void smooth_sparsemax_vjp(Input<float>, PerRow, Input<float>, Rows<float>, std::span<double>,
                                           const Chain&);
+extern template void smooth_sparsemax_vjp_vjp(Input<float>, PerRow, Input<float>, Input<float>,
+                                              std::span<const double>, Rows<float>, std::span<double>,
+                                              const Chain&);
+extern template void smooth_sparsemax_loss_curvature(Input<float>, PerRow, Input<float>,
+                                                     std::span<const double>, Rows<float>, std::span<double>,
+                                                     const Chain&);
 extern template void smooth_sparsemax_loss(Input<float>, PerRow, const ClassTargets&,
                                            const LossOutputs<float>&, const Chain&);
 extern template void smooth_sparsemax_loss(Input<float>, PerRow, const SoftTargets<float>&,
@@ -67,6 +93,12 @@ extern template void smooth_sparsemax_jvp(Input<double>, PerRow, Input<double>, 
                                           Rows<double>, const Chain&);
 extern template void smooth_sparsemax_vjp(Input<double>, PerRow, Input<double>, Rows<double>,
                                           std::span<double>, const Chain&);
+extern template void smooth_sparsemax_vjp_vjp(Input<double>, PerRow, Input<double>, Input<double>,
+                                              std::span<const double>, Rows<double>, std::span<double>,
+                                              const Chain&);
+extern template void smooth_sparsemax_loss_curvature(Input<double>, PerRow, Input<double>,
+                                                     std::span<const double>, Rows<double>, std::span<double>,
+                                                     const Chain&);
 extern template void smooth_sparsemax_loss(Input<double>, PerRow, const ClassTargets&,
                                            const LossOutputs<double>&, const Chain&);
 extern template void smooth_sparsemax_loss(Input<double>, PerRow, const SoftTargets<double>&,

@@ -15,13 +15,14 @@
 #include "fenchel/core/index.hpp"
 #include "fenchel/core/variates.hpp"
 #include "fenchel/distribution/concept.hpp"
+#include "fenchel/distribution/integers/integer_tail.hpp"
 #include "fenchel/distribution/line/generic.hpp"
 #include "fenchel/domain/integers.hpp"
 
 namespace fenchel {
 
-/// A distribution on the integers that holds the probabilities of a window, and outside of it, where each is
-/// below e^kLogSmallest, knows them by a formula. Copies share the table.
+/// A distribution on the integers that holds the probabilities of a window, and outside of it knows them by a
+/// formula: there each is below e^kLogSmallest, or they are smooth tails. Copies share the table.
 class FENCHEL_EXPORT IntegerTable {
  public:
   using value_type = index_t;
@@ -37,29 +38,34 @@ class FENCHEL_EXPORT IntegerTable {
   /// A window of positive probabilities with sum one, and the log of the probability of every integer of the
   /// support.
   IntegerTable(index_t first, std::vector<double> probabilities, IntegerRange support, LogPmf log_pmf);
+  /// The same where the window has sum one only together with tails.
+  IntegerTable(index_t first, std::vector<double> probabilities, IntegerRange support, LogPmf log_pmf,
+               std::vector<detail::IntegerTail> tails);
 
   /// The window: its first integer and its probabilities.
   [[nodiscard]] index_t first() const noexcept;
   [[nodiscard]] std::span<const double> probabilities() const noexcept;
   /// From the first to the last integer of positive probability.
   [[nodiscard]] IntegerRange support() const noexcept;
+  /// What has mass outside of the window: at most one tail on either side.
+  [[nodiscard]] std::span<const detail::IntegerTail> tails() const noexcept;
   /// Whether the window is all of the support.
   [[nodiscard]] bool is_complete() const noexcept;
   [[nodiscard]] index_t mode() const noexcept;
 
-  [[nodiscard]] double pmf(index_t t) const noexcept;
-  [[nodiscard]] double log_pmf(index_t t) const noexcept;
-  [[nodiscard]] double cdf(index_t t) const noexcept;
-  [[nodiscard]] double survival(index_t t) const noexcept;
-  [[nodiscard]] double log_cdf(index_t t) const noexcept;
-  [[nodiscard]] double log_survival(index_t t) const noexcept;
+  [[nodiscard]] double pmf(index_t t) const;
+  [[nodiscard]] double log_pmf(index_t t) const;
+  [[nodiscard]] double cdf(index_t t) const;
+  [[nodiscard]] double survival(index_t t) const;
+  [[nodiscard]] double log_cdf(index_t t) const;
+  [[nodiscard]] double log_survival(index_t t) const;
   [[nodiscard]] index_t quantile(double u) const;
   [[nodiscard]] index_t survival_quantile(double u) const;
   /// The mean less the mode.
   [[nodiscard]] double mean_offset() const noexcept;
   [[nodiscard]] double central_moment(int n) const;
   [[nodiscard]] double tsallis_entropy(double order) const;
-  [[nodiscard]] double expectation(FunctionRef<double(double)> f) const;
+  [[nodiscard]] double expectation(FunctionRef<double(double)> f, double accuracy) const;
   [[nodiscard]] IntegerTable escort(double beta) const;
 
   [[nodiscard]] const IntegerTable& table() const noexcept { return *this; }
@@ -85,30 +91,30 @@ template <TabulatedIntegers P>
 
 /// 0 and -inf off the support, for any t; far out log_pmf goes on where pmf is 0.
 template <TabulatedIntegers P>
-[[nodiscard]] double pmf(const P& p, index_t t) noexcept {
+[[nodiscard]] double pmf(const P& p, index_t t) {
   return p.table().pmf(t);
 }
 template <TabulatedIntegers P>
-[[nodiscard]] double log_pmf(const P& p, index_t t) noexcept {
+[[nodiscard]] double log_pmf(const P& p, index_t t) {
   return p.table().log_pmf(t);
 }
 
 /// P(X <= t), P(X > t) and their logarithms: the smaller of the two is a sum of its own, so that both tails
 /// keep their relative accuracy.
 template <TabulatedIntegers P>
-[[nodiscard]] double cdf(const P& p, index_t t) noexcept {
+[[nodiscard]] double cdf(const P& p, index_t t) {
   return p.table().cdf(t);
 }
 template <TabulatedIntegers P>
-[[nodiscard]] double survival(const P& p, index_t t) noexcept {
+[[nodiscard]] double survival(const P& p, index_t t) {
   return p.table().survival(t);
 }
 template <TabulatedIntegers P>
-[[nodiscard]] double log_cdf(const P& p, index_t t) noexcept {
+[[nodiscard]] double log_cdf(const P& p, index_t t) {
   return p.table().log_cdf(t);
 }
 template <TabulatedIntegers P>
-[[nodiscard]] double log_survival(const P& p, index_t t) noexcept {
+[[nodiscard]] double log_survival(const P& p, index_t t) {
   return p.table().log_survival(t);
 }
 
@@ -132,7 +138,8 @@ template <TabulatedIntegers P>
 [[nodiscard]] double mean(const P& p) noexcept {
   return static_cast<double>(p.table().mode()) + p.table().mean_offset();
 }
-/// E(t - mean)^n. Throws std::domain_error for n < 0.
+/// E(t - mean)^n; infinite, or NaN without a sign, where it does not exist. Throws std::domain_error for n <
+/// 0.
 template <TabulatedIntegers P>
 [[nodiscard]] double central_moment(const P& p, int n) {
   return p.table().central_moment(n);
@@ -141,7 +148,8 @@ template <TabulatedIntegers P>
 [[nodiscard]] double variance(const P& p) {
   return p.table().central_moment(2);
 }
-/// E(t - mean)^3 / variance^{3/2} and E(t - mean)^4 / variance^2; NaN for a certain outcome.
+/// E(t - mean)^3 / variance^{3/2} and E(t - mean)^4 / variance^2; NaN for a certain outcome, infinite where
+/// the moment is.
 template <TabulatedIntegers P>
 [[nodiscard]] double skewness(const P& p) {
   const double spread = variance(p);
@@ -149,11 +157,12 @@ template <TabulatedIntegers P>
 }
 template <TabulatedIntegers P>
 [[nodiscard]] double kurtosis(const P& p) {
-  const double spread = variance(p);
-  return central_moment(p, 4) / spread / spread;
+  const double spread = variance(p), fourth = central_moment(p, 4);
+  return std::isinf(fourth) ? fourth : fourth / spread / spread;
 }
 
-/// Shannon entropy, and Tsallis entropy -Omega_order of any order > 0 (else std::domain_error).
+/// Shannon entropy, and Tsallis entropy -Omega_order of any order > 0 (else std::domain_error); infinite
+/// where the sum is.
 template <TabulatedIntegers P>
 [[nodiscard]] double entropy(const P& p) {
   return p.table().tsallis_entropy(1);
@@ -163,17 +172,18 @@ template <TabulatedIntegers P>
   return p.table().tsallis_entropy(order);
 }
 
-/// p^beta / sum p^beta on the support. Throws std::domain_error unless beta is finite, and positive where the
-/// support is larger than the window.
+/// p^beta / sum p^beta on the support. Throws std::domain_error unless beta is finite, positive where the
+/// support is larger than the window, and the sum is finite.
 template <TabulatedIntegers P>
 [[nodiscard]] IntegerTable escort(const P& p, double beta) {
   return p.table().escort(beta);
 }
 
-/// E[f(t)], the sum over the window; any accuracy is met. Throws std::domain_error where f is NaN.
+/// E[f(t)], the sum over the window. In tails f is taken at real numbers too, and must be smooth there.
+/// Throws std::domain_error where f is NaN, ConvergenceError where the sum over a tail misses the accuracy.
 template <TabulatedIntegers P, std::invocable<double> F>
-[[nodiscard]] double expectation(const P& p, F&& f, double /*accuracy*/ = 1e-10) {
-  return p.table().expectation([&f](double t) { return static_cast<double>(f(t)); });
+[[nodiscard]] double expectation(const P& p, F&& f, double accuracy = 1e-10) {
+  return p.table().expectation([&f](double t) { return static_cast<double>(f(t)); }, accuracy);
 }
 
 /// One draw by inversion: one uniform number of the generator.

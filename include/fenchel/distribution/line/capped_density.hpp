@@ -76,8 +76,14 @@ class FENCHEL_EXPORT CappedShape {
   [[nodiscard]] Gradient expectation_gradient(FunctionRef<double(double)> psi, double mu, double accuracy,
                                               std::span<const double> cuts) const;
 
+  /// Of tau, and of Omega* at temperature 1, whose second derivative in gamma is infinite at gamma = 0.
+  [[nodiscard]] ShapeDerivatives threshold_derivatives() const noexcept;
+  [[nodiscard]] ShapeDerivatives conjugate_derivatives() const noexcept;
+
  private:
   [[nodiscard]] double near_tail(double y) const noexcept;
+  [[nodiscard]] ShapeDerivatives homogeneous(double in_scale, double in_gamma,
+                                             double gamma_gamma) const noexcept;
 
   int degree_;
   double scale_, gamma_, total_, half_width_, plateau_, slope_share_;

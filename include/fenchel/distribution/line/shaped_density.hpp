@@ -8,6 +8,7 @@
 
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/variates.hpp"
+#include "fenchel/distribution/hessian.hpp"
 #include "fenchel/distribution/line/generic.hpp"
 #include "fenchel/distribution/line/numeric_density.hpp"
 #include "fenchel/domain/interval.hpp"
@@ -15,6 +16,25 @@
 
 /// The accessors of a symmetric density on mu +- half_width that is a shape about 0, moved to mu.
 namespace fenchel {
+namespace detail {
+
+/// Derivatives in the scale, sigma2 or b, and in gamma of what does not depend on mu.
+struct ShapeDerivatives {
+  double scale, gamma;
+  double scale_scale, scale_gamma, gamma_gamma;
+};
+
+/// Of T h(T scale, gamma), from those of h at T scale.
+[[nodiscard]] inline ShapeDerivatives at_temperature(double t, const ShapeDerivatives& h) noexcept {
+  return {t * t * h.scale, t * h.gamma, t * t * t * h.scale_scale, t * t * h.scale_gamma, t * h.gamma_gamma};
+}
+
+/// In the order mu, scale, gamma.
+[[nodiscard]] inline Hessian<3> hessian(const ShapeDerivatives& h) noexcept {
+  return {{{0, 0, 0}, {0, h.scale_scale, h.scale_gamma}, {0, h.scale_gamma, h.gamma_gamma}}};
+}
+
+}  // namespace detail
 
 template <class P>
 concept ShapedDensity = requires(const P& p) {

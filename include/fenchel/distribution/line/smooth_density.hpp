@@ -8,6 +8,7 @@
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/function_ref.hpp"
 #include "fenchel/distribution/line/numeric_density.hpp"
+#include "fenchel/distribution/line/shaped_density.hpp"
 
 /// What SmoothParabola and SmoothTriangular share: the prediction of Sobolev(gamma) for a score that falls
 /// from mu on the line is p of p - gamma p'' = f - tau on mu +- half_width, with p = p' = 0 at both ends
@@ -40,6 +41,8 @@ class FENCHEL_EXPORT SmoothShape {
 
   [[nodiscard]] double gamma() const noexcept { return gamma_; }
   [[nodiscard]] double scale() const noexcept { return scale_; }
+  /// tau of p - gamma p'' = f - tau.
+  [[nodiscard]] double threshold() const noexcept;
   /// That with mass one, to a few units in the last place.
   [[nodiscard]] double half_width() const noexcept { return half_width_; }
   [[nodiscard]] const SmoothForm& form() const noexcept { return form_; }
@@ -71,6 +74,11 @@ class FENCHEL_EXPORT SmoothShape {
   };
   [[nodiscard]] Gradient expectation_gradient(FunctionRef<double(double)> psi, double mu, double accuracy,
                                               std::span<const double> cuts) const;
+
+  /// Of tau, and of Omega* at temperature 1. At gamma = 0 second derivatives in gamma are infinite, but that
+  /// of tau for bend 0.
+  [[nodiscard]] ShapeDerivatives threshold_derivatives() const noexcept;
+  [[nodiscard]] ShapeDerivatives conjugate_derivatives() const noexcept;
 
  private:
   double gamma_, scale_, half_width_;

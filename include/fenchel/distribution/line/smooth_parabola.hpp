@@ -36,7 +36,7 @@ class FENCHEL_EXPORT SmoothParabola {
   /// Half the length of the support.
   [[nodiscard]] double half_width() const noexcept { return shape_.half_width(); }
   /// tau of p - gamma p'' = f - tau: -half_width^2 / (2 sigma2) + (gamma / sigma2) (x coth x - 1).
-  [[nodiscard]] double threshold() const noexcept;
+  [[nodiscard]] double threshold() const noexcept { return shape_.threshold(); }
   [[nodiscard]] const detail::SmoothShape& shape() const noexcept { return shape_; }
 
   friend bool operator==(const SmoothParabola& p, const SmoothParabola& q) noexcept {

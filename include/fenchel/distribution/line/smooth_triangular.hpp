@@ -36,7 +36,7 @@ class FENCHEL_EXPORT SmoothTriangular {
   /// Half the length of the support.
   [[nodiscard]] double half_width() const noexcept { return shape_.half_width(); }
   /// tau of p - gamma p'' = f - tau: -(half_width - sqrt(gamma) tanh(x/2)) / b.
-  [[nodiscard]] double threshold() const noexcept;
+  [[nodiscard]] double threshold() const noexcept { return shape_.threshold(); }
   [[nodiscard]] const detail::SmoothShape& shape() const noexcept { return shape_; }
 
   friend bool operator==(const SmoothTriangular& p, const SmoothTriangular& q) noexcept {

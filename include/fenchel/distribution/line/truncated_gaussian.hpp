@@ -2,9 +2,14 @@
 
 /// `TruncatedGaussian`: a scaled Gaussian density less a constant, where that is positive.
 
+#include <cmath>
+#include <concepts>
+#include <numbers>
 #include <random>
+#include <span>
 
 #include "fenchel/core/config.hpp"
+#include "fenchel/core/function_ref.hpp"
 #include "fenchel/core/variates.hpp"
 #include "fenchel/distribution/concept.hpp"
 #include "fenchel/distribution/line/generic.hpp"
@@ -88,6 +93,34 @@ class FENCHEL_EXPORT TruncatedGaussian {
 
 [[nodiscard]] inline ScaledGaussianScore score(const TruncatedGaussian& p) {
   return {p.kappa(), p.mu(), p.sigma2()};
+}
+
+/// Derivatives with respect to the parameters of a ScaledGaussianScore.
+struct ScaledGaussianGradient {
+  double kappa, mu, sigma2;
+};
+
+namespace detail {
+/// phi(y) (y^2 - 1) + phi(0), without cancellation at 0: 2 sigma2 sigma / kappa times df/dsigma2, to a
+/// constant.
+inline double scale_derivative(double y) noexcept {
+  const double half = y * y / 2, exponential = std::exp(-half);
+  return ((exponential == 0 ? 0 : y * y * exponential) - std::expm1(-half)) / std::sqrt(2 * std::numbers::pi);
+}
+[[nodiscard]] FENCHEL_EXPORT ScaledGaussianGradient expectation_gradient(const TruncatedGaussian& p,
+                                                                         FunctionRef<double(double)> psi,
+                                                                         double accuracy,
+                                                                         std::span<const double> cuts);
+}  // namespace detail
+
+/// The derivatives of E[psi(t)] with respect to the parameters of the family, cov_{p,0} with those of the
+/// score [SCD22, Section 4.2; docs/math.md 2.6], for any callable: psi need not be differentiable, and may
+/// change quickly at `cuts`. Throws as expectation does.
+template <std::invocable<double> F>
+[[nodiscard]] ScaledGaussianGradient expectation_gradient(const TruncatedGaussian& p, F&& psi,
+                                                          double accuracy = 1e-10,
+                                                          std::span<const double> cuts = {}) {
+  return detail::expectation_gradient(p, psi, accuracy, cuts);
 }
 
 /// One draw, by inversion.

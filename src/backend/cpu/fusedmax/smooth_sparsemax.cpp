@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "backend/cpu/checks.hpp"
 #include "backend/cpu/fusedmax/chain_checks.hpp"
@@ -84,6 +85,52 @@ void run_derivative(Rows<const Real> p, PerRow gamma, const Chain& chain, Rows<R
   });
 }
 
+/// Adds -step L v to the values.
+template <class V>
+void add_flow(SobolevChain& row, const EdgeGammas& edges, double step, const V& v) noexcept {
+  for (index_t k = 0; k + 1 < row.size(); ++k) {
+    const double flow = step * edges.weight(k) * (v(k + 1) - v(k));
+    row.values()[k] += flow;
+    row.values()[k + 1] -= flow;
+  }
+}
+
+/// A row of a batch in double.
+template <class Real>
+auto reader(const Real* row) noexcept {
+  return [row](index_t j) { return double{row[j]}; };
+}
+
+void check_gamma_product(const char* where, std::span<const double> gamma_product, index_t rows) {
+  if (gamma_product.empty()) return;
+  detail::check_count(where, "gamma_product", static_cast<index_t>(gamma_product.size()), rows);
+}
+
+/// The tangent, and gamma_product[i] = -<L p, tangent> of row i if asked for.
+template <class Real>
+void run_jvp(const char* where, Input<Real> p, PerRow gamma, Input<Real> direction,
+             std::span<const double> gamma_direction, detail::Named<Rows<Real>> tangent,
+             std::span<double> gamma_product, const Chain& chain) {
+  detail::check_chain_product<Real>(where, p, gamma, {"direction", direction}, tangent, chain,
+                                    {"gamma_direction", gamma_direction.size()});
+  run_derivative(
+      p, gamma, chain, tangent.value,
+      [&](index_t i, SobolevChain& row, const EdgeGammas& edges) noexcept {
+        const Real *at = p.row(i), *along = direction.row(i);
+        std::copy(along, along + row.size(), row.values());
+        if (!gamma_direction.empty()) {
+          add_flow(row, edges, gamma_direction[static_cast<std::size_t>(i)], reader(at));
+        }
+        row.differentiate(at);
+        if (gamma_product.empty()) return;
+        gamma_product[static_cast<std::size_t>(i)] =
+            0.0 - along_edges(row.size(), edges, reader(row.result()), reader(at));
+      },
+      [&](index_t i) {
+        if (!gamma_product.empty()) gamma_product[static_cast<std::size_t>(i)] = kNaN;
+      });
+}
+
 /// The loss of a row that has been mapped to p, and its derivative in gamma.
 template <class Real, class Target>
 detail::RowLoss row_loss(index_t i, const Target& target, std::span<const Real> p, const SobolevChain& row,
@@ -144,24 +191,17 @@ void smooth_sparsemax(Input<Real> scores, PerRow gamma, Rows<Real> p, const Chai
 template <class Real>
 void smooth_sparsemax_jvp(Input<Real> p, PerRow gamma, Input<Real> direction,
                           std::span<const double> gamma_direction, Rows<Real> tangent, const Chain& chain) {
-  detail::check_chain_product<Real>("smooth_sparsemax_jvp", p, gamma, {"direction", direction},
-                                    {"tangent", tangent}, chain, {"gamma_direction", gamma_direction.size()});
-  run_derivative(
-      p, gamma, chain, tangent,
-      [&](index_t i, SobolevChain& row, const EdgeGammas& edges) noexcept {
-        const Real *at = p.row(i), *along = direction.row(i);
-        std::copy(along, along + row.size(), row.values());
-        if (!gamma_direction.empty()) {
-          const double step = gamma_direction[static_cast<std::size_t>(i)];
-          for (index_t k = 0; k + 1 < row.size(); ++k) {
-            const double flow = step * edges.weight(k) * (double{at[k + 1]} - double{at[k]});
-            row.values()[k] += flow;
-            row.values()[k + 1] -= flow;
-          }
-        }
-        row.differentiate(at);
-      },
-      [](index_t) {});
+  run_jvp<Real>("smooth_sparsemax_jvp", p, gamma, direction, gamma_direction, {"tangent", tangent}, {},
+                chain);
+}
+
+template <class Real>
+void smooth_sparsemax_loss_curvature(Input<Real> p, PerRow gamma, Input<Real> direction,
+                                     std::span<const double> gamma_direction, Rows<Real> product,
+                                     std::span<double> gamma_product, const Chain& chain) {
+  constexpr auto kWhere = "smooth_sparsemax_loss_curvature";
+  check_gamma_product(kWhere, gamma_product, p.rows);
+  run_jvp<Real>(kWhere, p, gamma, direction, gamma_direction, {"product", product}, gamma_product, chain);
 }
 
 template <class Real>
@@ -177,12 +217,40 @@ void smooth_sparsemax_vjp(Input<Real> p, PerRow gamma, Input<Real> cotangent, Ro
         row.differentiate(at);
         if (gamma_gradient.empty()) return;
         gamma_gradient[static_cast<std::size_t>(i)] =
-            0.0 - along_edges(
-                      row.size(), edges, [&](index_t j) { return row.result()[j]; },
-                      [&](index_t j) { return double{at[j]}; });
+            0.0 - along_edges(row.size(), edges, reader(row.result()), reader(at));
       },
       [&](index_t i) {
         if (!gamma_gradient.empty()) gamma_gradient[static_cast<std::size_t>(i)] = kNaN;
+      });
+}
+
+template <class Real>
+void smooth_sparsemax_vjp_vjp(Input<Real> p, PerRow gamma, Input<Real> cotangent, Input<Real> weight,
+                              std::span<const double> gamma_weight, Rows<Real> product,
+                              std::span<double> gamma_product, const Chain& chain) {
+  constexpr auto kWhere = "smooth_sparsemax_vjp_vjp";
+  detail::check_chain_product<Real>(kWhere, p, gamma, {"weight", weight}, {"product", product}, chain,
+                                    {"gamma_weight", gamma_weight.size()});
+  check_gamma_product(kWhere, gamma_product, p.rows);
+  const auto size = static_cast<std::size_t>(p.rows * p.cols);
+  std::vector<Real> u(size), t(size);
+  const Rows<Real> gradient(u.data(), p.rows, p.cols), tangent(t.data(), p.rows, p.cols);
+  smooth_sparsemax_vjp<Real>(p, gamma, cotangent, gradient, {}, chain);
+  smooth_sparsemax_jvp<Real>(p, gamma, weight, gamma_weight, tangent, chain);
+  run_derivative(
+      p, gamma, chain, product,
+      [&](index_t i, SobolevChain& row, const EdgeGammas& edges) noexcept {
+        const auto at = static_cast<std::size_t>(i);
+        const auto moved = reader(gradient.row(i));
+        std::fill(row.values(), row.values() + row.size(), 0.0);
+        if (!gamma_weight.empty()) add_flow(row, edges, gamma_weight[at], moved);
+        row.differentiate(p.row(i));
+        if (gamma_product.empty()) return;
+        gamma_product[at] = 0.0 - along_edges(row.size(), edges, moved, reader(tangent.row(i))) -
+                            along_edges(row.size(), edges, reader(row.result()), reader(p.row(i)));
+      },
+      [&](index_t i) {
+        if (!gamma_product.empty()) gamma_product[static_cast<std::size_t>(i)] = kNaN;
       });
 }
 
@@ -204,6 +272,10 @@ template void smooth_sparsemax_jvp(Input<float>, PerRow, Input<float>, std::span
                                    const Chain&);
 template void smooth_sparsemax_vjp(Input<float>, PerRow, Input<float>, Rows<float>, std::span<double>,
                                    const Chain&);
+template void smooth_sparsemax_vjp_vjp(Input<float>, PerRow, Input<float>, Input<float>,
+                                       std::span<const double>, Rows<float>, std::span<double>, const Chain&);
+template void smooth_sparsemax_loss_curvature(Input<float>, PerRow, Input<float>, std::span<const double>,
+                                              Rows<float>, std::span<double>, const Chain&);
 template void smooth_sparsemax_loss(Input<float>, PerRow, const ClassTargets&, const LossOutputs<float>&,
                                     const Chain&);
 template void smooth_sparsemax_loss(Input<float>, PerRow, const SoftTargets<float>&,
@@ -213,6 +285,11 @@ template void smooth_sparsemax_jvp(Input<double>, PerRow, Input<double>, std::sp
                                    Rows<double>, const Chain&);
 template void smooth_sparsemax_vjp(Input<double>, PerRow, Input<double>, Rows<double>, std::span<double>,
                                    const Chain&);
+template void smooth_sparsemax_vjp_vjp(Input<double>, PerRow, Input<double>, Input<double>,
+                                       std::span<const double>, Rows<double>, std::span<double>,
+                                       const Chain&);
+template void smooth_sparsemax_loss_curvature(Input<double>, PerRow, Input<double>, std::span<const double>,
+                                              Rows<double>, std::span<double>, const Chain&);
 template void smooth_sparsemax_loss(Input<double>, PerRow, const ClassTargets&, const LossOutputs<double>&,
                                     const Chain&);
 template void smooth_sparsemax_loss(Input<double>, PerRow, const SoftTargets<double>&,

@@ -1,7 +1,7 @@
 """Modules: layers of sparse probabilities, and the losses that train them."""
 
 from ._continuous_attention import Attended, ContinuousAttention
-from ._entmax import Entmax, Entmax15, EntmaxBisect, Fusedmax, Sparsemax, SparsemaxBisect
+from ._entmax import Entmax, Entmax15, EntmaxBisect, Fusedmax, FusedmaxGrid, SmoothSparsemax, Sparsemax, SparsemaxBisect
 from ._losses import Entmax15Loss, EntmaxBisectLoss, EntmaxLoss, SparsemaxBisectLoss, SparsemaxLoss
 from ._multihead import MultiheadContinuousAttention
 
@@ -15,7 +15,9 @@ __all__ = [
     "EntmaxBisectLoss",
     "EntmaxLoss",
     "Fusedmax",
+    "FusedmaxGrid",
     "MultiheadContinuousAttention",
+    "SmoothSparsemax",
     "Sparsemax",
     "SparsemaxBisect",
     "SparsemaxBisectLoss",

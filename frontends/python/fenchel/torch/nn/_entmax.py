@@ -134,7 +134,17 @@ class Entmax15(Entmax):
         super().__init__(1.5, dim)
 
 
-class Fusedmax(nn.Module):
+class _Neighbours(nn.Module):
+    """A map with gamma, along dim."""
+
+    gamma: Parameter
+    dim: int | tuple[int, int]
+
+    def extra_repr(self) -> str:
+        return f"gamma={show_parameter(self.gamma)}, dim={self.dim}"
+
+
+class Fusedmax(_Neighbours):
     """`fusedmax` as a module.
 
     Parameters
@@ -151,16 +161,55 @@ class Fusedmax(nn.Module):
     Fusedmax(gamma=0.1, dim=-1)
     """
 
-    gamma: Parameter
+    def __init__(self, gamma: Parameter = 1.0, dim: int = -1) -> None:
+        super().__init__()
+        self.dim: int = dim
+        keep_parameter(self, "gamma", gamma)
+
+    def forward(
+        self, scores: torch.Tensor, lengths: torch.Tensor | None = None, weights: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """Probabilities, of the shape of the scores."""
+        return _fusedmax.fusedmax(scores, self.gamma, self.dim, lengths=lengths, weights=weights)
+
+
+class SmoothSparsemax(_Neighbours):
+    """`smooth_sparsemax` as a module, with the parameters of `Fusedmax`: gamma and dim.
+
+    Examples
+    --------
+    >>> from fenchel.torch.nn import SmoothSparsemax
+    >>> SmoothSparsemax(0.1)
+    SmoothSparsemax(gamma=0.1, dim=-1)
+    """
 
     def __init__(self, gamma: Parameter = 1.0, dim: int = -1) -> None:
         super().__init__()
-        self.dim = dim
+        self.dim: int = dim
+        keep_parameter(self, "gamma", gamma)
+
+    def forward(
+        self, scores: torch.Tensor, lengths: torch.Tensor | None = None, weights: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """Probabilities, of the shape of the scores."""
+        return _fusedmax.smooth_sparsemax(scores, self.gamma, self.dim, lengths=lengths, weights=weights)
+
+
+class FusedmaxGrid(_Neighbours):
+    """`fusedmax_grid` as a module; gamma as in `Fusedmax`, and dim a pair.
+
+    Examples
+    --------
+    >>> from fenchel.torch.nn import FusedmaxGrid
+    >>> FusedmaxGrid(0.1)
+    FusedmaxGrid(gamma=0.1, dim=(-2, -1))
+    """
+
+    def __init__(self, gamma: Parameter = 1.0, dim: tuple[int, int] = (-2, -1)) -> None:
+        super().__init__()
+        self.dim: tuple[int, int] = dim
         keep_parameter(self, "gamma", gamma)
 
     def forward(self, scores: torch.Tensor) -> torch.Tensor:
         """Probabilities, of the shape of the scores."""
-        return _fusedmax.fusedmax(scores, self.gamma, self.dim)
-
-    def extra_repr(self) -> str:
-        return f"gamma={show_parameter(self.gamma)}, dim={self.dim}"
+        return _fusedmax.fusedmax_grid(scores, self.gamma, self.dim)
