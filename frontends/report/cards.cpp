@@ -2,13 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "report/typeset.hpp"
+
 namespace fenchel::report {
 namespace {
 
 std::string list(const char* kind, const std::vector<Card::Line>& lines) {
   std::string html = fmt::format("<dl class=\"{}\">\n", kind);
   for (const Card::Line& line : lines)
-    html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", line.term, line.text);
+    html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", typeset(line.term), typeset(line.text));
   return html + "</dl>\n";
 }
 
@@ -18,7 +20,7 @@ std::string render(const Cards& cards) {
   std::string html = "<div class=\"cards\">\n";
   for (const Card& card : cards.cards) {
     html += fmt::format("<article class=\"card\" id=\"{0}\">\n<h3>{1}</h3>\n<p class=\"where\">{2}</p>\n",
-                        card.id, card.title, card.place);
+                        card.id, typeset(card.title), typeset(card.place));
     html += list("lines", card.lines);
     for (const auto& row : card.numbers) html += list("numbers", row);
     html += "</article>\n";

@@ -15,6 +15,16 @@ namespace {
 
 bool holds(const Check& check) { return check.error <= check.tolerance; }
 
+const char* row_class(const Check& check) {
+  if (!holds(check)) return " class=\"failed\"";
+  return check.paper_errs ? " class=\"errs\"" : "";
+}
+
+const char* mark(const Check& check) {
+  if (!holds(check)) return "\u2717 no";
+  return check.paper_errs ? "the paper errs" : "\u2713";
+}
+
 // Text without tags, for attributes.
 std::string plain(const std::string& html) {
   std::string text;
@@ -30,7 +40,7 @@ std::string plain(const std::string& html) {
 std::string paragraphs(const char* name, const char* heading, const std::vector<std::string>& texts) {
   if (texts.empty()) return {};
   return fmt::format("<div class=\"{}\">\n<h3>{}</h3>\n<p>{}</p>\n</div>\n", name, heading,
-                     fmt::join(texts, "</p>\n<p>"));
+                     typeset(fmt::format("{}", fmt::join(texts, "</p>\n<p>"))));
 }
 
 // At most `columns` charts in a row, fewer where they would be narrower than `least` pixels.
@@ -39,7 +49,7 @@ std::string figure(const std::string& name, const std::string& caption, const st
   return fmt::format(
       "<figure id=\"figure-{0}\">\n<div class=\"charts\" style=\"--columns:{1};--least:{2}px\">\n{3}</div>\n"
       "<figcaption>{4}</figcaption>\n</figure>\n",
-      name, columns, plot::number(least), drawings, caption);
+      name, columns, plot::number(least), drawings, typeset(caption));
 }
 
 std::string part(const Figure& value) {
@@ -60,7 +70,7 @@ std::string part(const Drawing& value) {
 
 std::string row(const char* opening, const char* closing, const std::vector<std::string>& texts) {
   std::string out = "<tr>";
-  for (const std::string& text : texts) out += opening + text + closing;
+  for (const std::string& text : texts) out += opening + typeset(text) + closing;
   return out + "</tr>\n";
 }
 
@@ -93,7 +103,7 @@ bool negative(const std::string& content) {
 // It scrolls inside its own box; who has no pointer scrolls it by the keyboard.
 std::string scrolling(const std::string& label, const std::string& content) {
   return fmt::format("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n{}</div>\n",
-                     plain(label), content);
+                     plain(typeset(label)), content);
 }
 
 std::string head(const std::vector<std::string>& header) {
@@ -101,7 +111,8 @@ std::string head(const std::vector<std::string>& header) {
 }
 
 std::string part(const Table& value) {
-  std::string out = "<table>\n<caption><span>" + value.caption + "</span></caption>\n" + head(value.header);
+  std::string out =
+      "<table>\n<caption><span>" + typeset(value.caption) + "</span></caption>\n" + head(value.header);
   for (const auto& texts : value.rows) {
     out += "<tr>";
     for (std::size_t k = 0; k < texts.size(); ++k) {
@@ -116,17 +127,17 @@ std::string part(const Cards& value) { return render(value); }
 
 std::string checks(const std::vector<Check>& values) {
   if (values.empty()) return {};
-  std::string out =
-      "<table class=\"checks\">\n" + head({"what is compared", "paper", "ours", "difference", "close"});
+  std::string out = "<table class=\"checks\">\n" + head({"what is compared", "the paper prints",
+                                                         "compared with", "ours", "difference", "close"});
   const bool signs = std::ranges::any_of(values, [](const Check& of) { return negative(of.ours); });
   for (const Check& check : values) {
     out += fmt::format(
-        "<tr{}><td>{}</td>{}{}<td class=\"difference\">{}<small> {} {}{}</small></td>"
+        "<tr{}><td>{}</td>{}{}{}<td class=\"difference\">{}<small> {} {}{}</small></td>"
         "<td class=\"mark\">{}</td></tr>\n",
-        holds(check) ? "" : " class=\"failed\"", typeset(check.claim), cell(check.paper, signs),
+        row_class(check), typeset(check.claim), cell(check.paper, signs), cell(check.reference, signs),
         cell(check.ours, signs), typeset(fmt::format("{:.2g}", check.error)),
         holds(check) ? "\u2264" : "&gt;", typeset(fmt::format("{:.3g}", check.tolerance)),
-        check.unit.empty() ? "" : " " + check.unit, holds(check) ? "\u2713" : "\u2717 no");
+        check.unit.empty() ? "" : " " + typeset(check.unit), mark(check));
   }
   return "<div class=\"close\">\n<h3>How close</h3>\n" +
          scrolling("How close", out + "</tbody>\n</table>\n") + "</div>\n";
@@ -137,7 +148,7 @@ std::string section(const Section& value, std::size_t number) {
   std::string out = fmt::format(
       "<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n<h2 id=\"{0}-title\">{1}. {2}</h2>\n"
       "<p class=\"place\">{3}</p>\n",
-      value.id, number, value.title, value.place);
+      value.id, number, typeset(value.title), typeset(value.place));
   out += paragraphs("says", "What the paper says", value.says) +
          paragraphs("computed", "What we computed", value.computed);
   bool in_row = false;
@@ -172,7 +183,8 @@ Counts count(const std::vector<Section>& sections) {
 std::string header(const std::vector<Section>& sections) {
   const Counts counts = count(sections);
   return fmt::format(
-      "<header>\n<h1>Sparse continuous distributions and Fenchel\u2011Young losses, computed</h1>\n"
+      "<header id=\"top\">\n<h1>Sparse continuous distributions and Fenchel\u2011Young losses, "
+      "computed</h1>\n"
       "<p class=\"reference\">The tables and figures of: Andr\u00e9 F. T. Martins, Marcos Treviso, "
       "Ant\u00f3nio "
       "Farinhas, Pedro M. Q. Aguiar, M\u00e1rio A. T. Figueiredo, Mathieu Blondel, Vlad Niculae. "
@@ -189,7 +201,7 @@ std::string header(const std::vector<Section>& sections) {
 std::string render(const std::vector<Section>& sections) {
   std::string contents, body;
   for (std::size_t i = 0; i < sections.size(); ++i) {
-    contents += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", sections[i].id, sections[i].title);
+    contents += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", sections[i].id, typeset(sections[i].title));
     body += section(sections[i], i + 1);
   }
   return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -197,9 +209,10 @@ std::string render(const std::vector<Section>& sections) {
          "<meta name=\"color-scheme\" content=\"light dark\">\n"
          "<title>Sparse continuous distributions and Fenchel-Young losses, computed</title>\n<style>" +
          page_style() + cards_style() + "</style>\n</head>\n<body>\n" + header(sections) +
-         "<nav aria-label=\"Contents\">\n<ol>\n" + contents + "</ol>\n</nav>\n<main>\n" + body +
+         "<nav id=\"contents\" aria-label=\"Contents\">\n<ol>\n" + contents + "</ol>\n</nav>\n<main>\n" +
+         body +
          "</main>\n<footer>\n<p>Each figure is also a file of its own in <code>figures/</code>.</p>\n"
-         "</footer>\n</body>\n</html>\n";
+         "</footer>\n<a class=\"up\" href=\"#top\">\u2191 To the top</a>\n</body>\n</html>\n";
 }
 
 }  // namespace fenchel::report

@@ -24,25 +24,27 @@ struct Drawing {
   std::string file;  ///< the same as an SVG file of its own
 };
 
-/// Cells are HTML.
+/// Cells are HTML with formulas.
 struct Table {
   std::string caption;
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;
 };
 
-/// A number of the paper, or a law that it states, beside ours.
+/// What the paper says beside what we computed.
 struct Check {
-  std::string claim;      ///< HTML: what is compared
-  std::string paper;      ///< what it says
-  std::string ours;       ///< what we computed
-  double error;           ///< how far apart they are
-  double tolerance;       ///< how far they may be: more is shown as a failure, and fails the tests
-  std::string unit = {};  ///< "relative", or what the error is measured in
+  std::string claim;        ///< HTML: what is compared
+  std::string paper;        ///< what it prints, a value or its words; empty where it says nothing
+  std::string reference;    ///< what ours was held against where that is not a printed value
+  std::string ours;         ///< what we computed
+  double error;             ///< how far ours is from the reference, or from the printed value
+  double tolerance;         ///< how far it may be: more is shown as a failure, and fails the tests
+  std::string unit = {};    ///< "relative", or what the error is measured in
+  bool paper_errs = false;  ///< ours is right, and what the paper says is not
 };
 
-/// A section of the report: what the paper says, what we computed, how close, and the figures. Text is HTML;
-/// each string of `says` and `computed` is a paragraph.
+/// A section of the report: what the paper says, what we computed, how close, and the figures. Text is HTML
+/// with formulas as typeset() has them; each string of `says` and `computed` is a paragraph.
 struct Section {
   std::string id;     ///< of the anchor
   std::string title;  ///< HTML

@@ -44,6 +44,21 @@ var { font-family: "STIX Two Text", Cambria, Georgia, "DejaVu Serif", serif; }
 .summary b { color: var(--ink); }
 nav { margin-top: 2.25rem; }
 nav ol { columns: 20rem; column-gap: 2.5rem; margin: 0; padding: 1rem 0 1rem 2rem; border-block: 1px solid var(--rule); }
+.up {
+  position: fixed; right: 1rem; bottom: 1rem; padding: .35rem .8rem; border: 1px solid var(--rule); border-radius: 999px;
+  background: var(--paper); font-size: .875rem; text-decoration: none;
+}
+@media screen and (min-width: 80rem) {
+  body { display: grid; grid-template-columns: 17rem minmax(0, 1fr); }
+  header, main, footer { grid-column: 2; width: 100%; }
+  nav {
+    grid-column: 1; grid-row: 1 / span 3; align-self: start; position: sticky; top: 0; max-height: 100vh; overflow-y: auto;
+    margin: 0; padding: 3.5rem 0 2rem 1.5rem; font-size: .875rem; line-height: 1.4;
+  }
+  nav ol { columns: auto; padding: 0 0 0 2rem; border: 0; }
+}
+math { font-family: "STIX Two Math", "Cambria Math", "Latin Modern Math", math; font-size: 1.05em; }
+math .bold { font-weight: 700; }
 nav li { break-inside: avoid; padding: .2rem 0; }
 nav li::marker { color: var(--muted); font-variant-numeric: tabular-nums; }
 nav a { text-decoration: none; }
@@ -88,6 +103,7 @@ td.unsigned::before { content: "\2212"; visibility: hidden; }
 .checks .difference { white-space: nowrap; }
 .checks small { color: var(--muted); font-size: .8125rem; }
 .checks .mark { color: var(--good); text-align: center; font-weight: 650; }
+.checks .errs .mark { color: var(--says); font-weight: 400; font-size: .8125rem; }
 .checks .failed td { background: color-mix(in srgb, var(--bad) 12%, transparent); }
 .checks .failed .mark { color: var(--bad); }
 .close { margin-top: 2rem; }
@@ -106,12 +122,14 @@ footer { color: var(--muted); font-size: .9375rem; padding-top: 3rem; padding-bo
   .checks tr { display: grid; grid-template-columns: 1fr 1fr; gap: 0 1rem; padding: .5rem 0; border-bottom: 1px solid var(--rule); }
   .checks td { border: 0; padding: 0; min-width: 0; white-space: normal; overflow-wrap: anywhere; }
   .checks td:first-child { grid-column: 1 / -1; min-width: 0; }
-  .checks td:nth-child(2)::before { content: "paper"; }
-  .checks td:nth-child(3)::before { content: "ours"; }
-  .checks td:nth-child(2)::before, .checks td:nth-child(3)::before {
+  .checks td:nth-child(2)::before { content: "the paper prints"; }
+  .checks td:nth-child(3)::before { content: "compared with"; }
+  .checks td:nth-child(4)::before { content: "ours"; }
+  .checks td:nth-child(n + 2):nth-child(-n + 4)::before {
     display: block; visibility: visible; color: var(--muted); font-size: .8125rem;
   }
   .checks .difference { white-space: normal; }
+  p, figcaption, dd, .checks td { overflow-x: auto; overflow-y: hidden; }
   .checks .mark { text-align: left; }
 }
 @media print {
@@ -122,7 +140,9 @@ footer { color: var(--muted); font-size: .9375rem; padding-top: 3rem; padding-bo
   figure, .charts svg, tr, .says, .computed { break-inside: avoid; }
   h2, h3, .place, caption, thead { break-after: avoid; }
   .scroll { overflow: visible; background: none; }
-  th, td { padding-right: .6rem; }
+  .up { display: none; }
+  table { font-size: .875rem; }
+  th, td { padding-right: .45rem; }
   a { color: inherit; text-decoration: none; }
 }
 )css";

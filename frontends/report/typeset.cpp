@@ -1,7 +1,10 @@
 #include "report/typeset.hpp"
 
 #include <cstddef>
+#include <stdexcept>
 #include <string_view>
+
+#include "report/mathml.hpp"
 
 namespace fenchel::report {
 namespace {
@@ -28,10 +31,7 @@ std::string power_of_ten(std::string_view exponent) {
   return out;
 }
 
-}  // namespace
-
-std::string typeset(const std::string& html) {
-  const std::string_view text = html;
+std::string with_numbers(std::string_view text) {
   std::string out;
   std::size_t number = 0;  // where the last number starts in `out`
   bool tag = false;
@@ -56,6 +56,21 @@ std::string typeset(const std::string& html) {
     if (c == '>') tag = false;
   }
   return out;
+}
+
+}  // namespace
+
+std::string typeset(const std::string& html) {
+  std::string_view rest = html;
+  std::string out;
+  for (std::size_t opening = rest.find('$'); opening != std::string_view::npos; opening = rest.find('$')) {
+    const std::size_t closing = rest.find('$', opening + 1);
+    if (closing == std::string_view::npos)
+      throw std::invalid_argument("fenchel::report::typeset: a formula must end with $, got " + html);
+    out += with_numbers(rest.substr(0, opening)) + mathml(rest.substr(opening + 1, closing - opening - 1));
+    rest.remove_prefix(closing + 1);
+  }
+  return out + with_numbers(rest);
 }
 
 }  // namespace fenchel::report

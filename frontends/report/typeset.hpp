@@ -4,8 +4,8 @@
 
 namespace fenchel::report {
 
-/// HTML with its numbers as they are printed in books: -0.5 with a true minus, 1.1e-16 as a power of ten.
-/// Tags and entities stay as they are.
+/// HTML as it is printed in books: formulas of TeX between dollars become MathML, -0.5 gets a true
+/// minus, 1.1e-16 becomes a power of ten. Tags and entities stay as they are.
 [[nodiscard]] std::string typeset(const std::string& html);
 
 }  // namespace fenchel::report

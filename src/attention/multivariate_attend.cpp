@@ -4,6 +4,8 @@
 
 #include "attention/check_shape.hpp"
 #include "backend/cpu/attention/row.hpp"
+#include "fenchel/core/beta_gaussian_jet.hpp"
+#include "fenchel/core/check.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/distribution/canonical_gradient.hpp"
 
@@ -96,6 +98,22 @@ Eigen::MatrixXd attend_jacobian(const MultivariateBetaGaussian& p, const Multiva
     jacobian.row(j).tail(d * d) = second.reshaped().transpose();
   }
   return jacobian;
+}
+
+detail::LogDensityGradient::LogDensityGradient(std::string_view where, const MultivariateBetaGaussian& p)
+    : p_(p), precision_(p.score().whitening().transpose() * p.score().whitening()) {
+  if (p.rank() < p.dimension())
+    throw_domain_error(where, "the rank of Sigma", "must be its dimension, " + shortest(p.dimension()),
+                       static_cast<double>(p.rank()));
+  checked_finite(where, "alpha", p.alpha());
+}
+
+MultivariateQuadraticGradient detail::LogDensityGradient::operator()(const Eigen::VectorXd& t) const {
+  const Eigen::VectorXd d = t - p_.mu(), pull = precision_ * d;
+  const Jet log_p = beta_gaussian_jet(BetaGaussianFunction::log_density, p_.dimension(), d.dot(pull),
+                                      p_.score().log_det(), p_.alpha());
+  return {-2 * log_p.gradient[0] * pull,
+          log_p.gradient[1] * precision_ - log_p.gradient[0] * pull * pull.transpose(), log_p.gradient[2]};
 }
 
 }  // namespace fenchel

@@ -139,9 +139,32 @@ void fit_rows_vjp(RidgeSystems systems, Rows<const Real> cotangent, std::span<co
   multiply_rows(groups, Side::kTransposed, cotangent, gradient);
 }
 
+template <class Real>
+double fit_rows_ridge_vjp(RidgeSystems systems, Rows<const Real> observations,
+                          std::span<const index_t> lengths, Rows<const Real> cotangent) {
+  const auto groups = checked_groups("fit_rows_ridge_vjp", systems, lengths, "observations", observations,
+                                     "cotangent", cotangent);
+  const index_t size = lengths.empty() ? 0 : observations.rows / std::ssize(lengths);
+  double sum = 0;
+  for (std::size_t k = 0; k < lengths.size(); ++k) {
+    Eigen::MatrixXd observed(size, lengths[k]), weights(size, cotangent.cols);
+    for (index_t i = 0; i < size; ++i) {
+      const index_t row = static_cast<index_t>(k) * size + i;
+      for (index_t l = 0; l < observed.cols(); ++l) observed(i, l) = observations.row(row)[l];
+      for (index_t j = 0; j < weights.cols(); ++j) weights(i, j) = cotangent.row(row)[j];
+    }
+    sum += groups[k]->vjp(observed, weights).ridge;
+  }
+  return sum;
+}
+
 template void fit_rows(RidgeSystems, Rows<const float>, std::span<const index_t>, Rows<float>);
 template void fit_rows(RidgeSystems, Rows<const double>, std::span<const index_t>, Rows<double>);
 template void fit_rows_vjp(RidgeSystems, Rows<const float>, std::span<const index_t>, Rows<float>);
 template void fit_rows_vjp(RidgeSystems, Rows<const double>, std::span<const index_t>, Rows<double>);
+template double fit_rows_ridge_vjp(RidgeSystems, Rows<const float>, std::span<const index_t>,
+                                   Rows<const float>);
+template double fit_rows_ridge_vjp(RidgeSystems, Rows<const double>, std::span<const index_t>,
+                                   Rows<const double>);
 
 }  // namespace fenchel::detail

@@ -7,6 +7,7 @@
 
 #include "data/decimal.hpp"
 #include "fenchel/core/error.hpp"
+#include "fenchel/core/infinity.hpp"
 
 namespace fenchel::detail {
 namespace {
@@ -53,14 +54,15 @@ bool is_missing(std::string_view text) {
   });
 }
 
-double number_of(std::string_view text, index_t field) {
+double number_of(std::string_view text, index_t field, bool maskable) {
   double value = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, value);
   if (rest != end || error == std::errc::invalid_argument)
     throw CsvFault{field, "expected a number, got " + shown(text)};
   if (error != std::errc()) throw CsvFault{field, "must be in the range of double, got " + shown(text)};
-  if (!std::isfinite(value)) throw CsvFault{field, "must be finite, got " + shown(text)};
+  if (!std::isfinite(value) && !(maskable && value == -kInfinity))
+    throw CsvFault{field, (maskable ? "must be finite or -inf, got " : "must be finite, got ") + shown(text)};
   return value;
 }
 
@@ -104,11 +106,14 @@ bool CsvRow::read(std::string_view line, double* row) const {
       p = stop;
     } else {
       p = read_text(p, end, separator, field, text);
-      if (place != kSkipped && is_missing(text)) {
+      const bool mask = place < maskable;
+      if (place != kSkipped && mask && text.empty() && !skip_missing) {
+        value = -kInfinity;
+      } else if (place != kSkipped && is_missing(text)) {
         if (!skip_missing) throw CsvFault{field, "a value is missing"};
         complete = false;
       } else if (place != kSkipped) {
-        value = number_of(text, field);
+        value = number_of(text, field, mask);
       }
     }
     if (place != kSkipped) row[place] = value;

@@ -26,6 +26,7 @@ struct CsvRow {
 
   char separator;
   bool skip_missing;
+  index_t maskable;  ///< so many places of a row may be -infinity
   std::vector<index_t> places;
 
   /// Reads a line, without its line break, into a row. False where a value is missing and may be. Throws

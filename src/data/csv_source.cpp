@@ -133,7 +133,7 @@ void CsvSource::select(const std::vector<std::string>& header) {
   if (!options_.weight.empty()) selected.push_back(options_.weight);
   width_ = static_cast<index_t>(selected.size());
   row_ = std::make_unique<detail::CsvRow>(
-      detail::CsvRow{options_.separator, options_.skip_missing,
+      detail::CsvRow{options_.separator, options_.skip_missing, options_.masks ? std::ssize(names_) : 0,
                      std::vector<index_t>(header.size(), detail::CsvRow::kSkipped)});
   std::unordered_map<std::string_view, std::size_t> fields;
   for (std::size_t j = 0; j < header.size(); ++j) fields.emplace(header[j], j);

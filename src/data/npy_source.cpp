@@ -22,6 +22,7 @@ struct NpyTable {
   std::vector<index_t> columns;  ///< the values, then the weight
   bool weighted;
   bool whole;  ///< all columns in their order, and no weight
+  bool masks;
   index_t batch_rows;
 
   [[nodiscard]] std::string place(index_t row, index_t column) const {
@@ -127,7 +128,7 @@ NpySource::NpySource(std::unique_ptr<const detail::FileBytes> file, const NpyOpt
   if (options.batch_bytes < 1)
     throw_invalid_argument("npy_source", "batch_bytes", "must be positive", options.batch_bytes);
   const detail::NpyHeader header = detail::read_npy_header(*file);
-  const detail::NpyType type = detail::npy_type(header.type);
+  const detail::NpyType type = detail::npy_type(header.type, options.masks);
   check_size(*file, header, type.size);
   std::vector<index_t> columns = selected(options, header.columns);
   std::vector<index_t> all(static_cast<std::size_t>(header.columns));
@@ -138,8 +139,8 @@ NpySource::NpySource(std::unique_ptr<const detail::FileBytes> file, const NpyOpt
   const auto count = static_cast<std::ptrdiff_t>(columns.size()) - weighted;
   std::transform(columns.begin(), columns.begin() + count, std::back_inserter(names_),
                  [](index_t column) { return shortest(column); });
-  table_ = std::make_unique<const detail::NpyTable>(
-      detail::NpyTable{std::move(file), header, type, std::move(columns), weighted, whole, batch_rows});
+  table_ = std::make_unique<const detail::NpyTable>(detail::NpyTable{
+      std::move(file), header, type, std::move(columns), weighted, whole, options.masks, batch_rows});
 }
 
 index_t NpySource::batches() const noexcept {
@@ -154,7 +155,7 @@ void NpySource::read(index_t i, Batch& batch) const {
     detail::FileWindow window = table.window(first * columns, rows * columns);
     if (is_aligned(window.bytes.data())) {
       const auto* const values = reinterpret_cast<const double*>(window.bytes.data());
-      const index_t bad = detail::first_not_finite(values, rows * columns);
+      const index_t bad = detail::first_not_finite(values, rows * columns, table.masks);
       if (bad != rows * columns) table.refuse(first + bad / columns, bad % columns);
       batch.rows = {values, rows, columns};
       batch.weights = {};

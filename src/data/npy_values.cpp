@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 namespace fenchel::detail {
@@ -20,10 +21,10 @@ T load(const char* from) {
 }
 
 /// Whether double holds it.
-template <class T>
+template <bool masks, class T>
 bool usable(T value) {
   if constexpr (std::is_floating_point_v<T>) {
-    return std::isfinite(value);
+    return std::isfinite(value) || (masks && value == -std::numeric_limits<T>::infinity());
   } else if constexpr (sizeof(T) == 8) {
     constexpr T kLargest = T{1} << 53;
     return value <= kLargest && (std::is_unsigned_v<T> || value >= T{0} - kLargest);
@@ -32,11 +33,11 @@ bool usable(T value) {
   }
 }
 
-template <class T, std::endian order>
+template <class T, std::endian order, bool masks = false>
 index_t read_values(const char* from, index_t step, index_t count, double* to, index_t to_step) {
   for (index_t k = 0; k < count; ++k) {
     const T value = load<T, order>(from + k * step);
-    if (!usable(value)) return k;
+    if (!usable<masks>(value)) return k;
     to[k * to_step] = static_cast<double>(value);
   }
   return count;
@@ -47,11 +48,17 @@ index_t read_booleans(const char* from, index_t step, index_t count, double* to,
   return count;
 }
 
+template <class T, std::endian order>
+NpyType floating(bool masks) {
+  if (masks) return {sizeof(T), read_values<T, order, true>, "must be finite or -inf"};
+  return {sizeof(T), read_values<T, order>, "must be finite"};
+}
+
 template <std::endian order>
-NpyType numbers(std::string_view type) {
-  constexpr std::string_view kFinite = "must be finite", kExact = "must be in [-2^53, 2^53]";
-  if (type == "f8") return {8, read_values<double, order>, kFinite};
-  if (type == "f4") return {4, read_values<float, order>, kFinite};
+NpyType numbers(std::string_view type, bool masks) {
+  constexpr std::string_view kExact = "must be in [-2^53, 2^53]";
+  if (type == "f8") return floating<double, order>(masks);
+  if (type == "f4") return floating<float, order>(masks);
   if (type == "i8") return {8, read_values<std::int64_t, order>, kExact};
   if (type == "u8") return {8, read_values<std::uint64_t, order>, kExact};
   if (type == "i4") return {4, read_values<std::int32_t, order>};
@@ -63,16 +70,16 @@ NpyType numbers(std::string_view type) {
 
 }  // namespace
 
-NpyType npy_type(std::string_view type) {
+NpyType npy_type(std::string_view type, bool masks) {
   if (type == "|i1") return {1, read_values<std::int8_t, std::endian::native>};
   if (type == "|u1") return {1, read_values<std::uint8_t, std::endian::native>};
   if (type == "|b1") return {1, read_booleans};
-  if (type.starts_with('<')) return numbers<std::endian::little>(type.substr(1));
-  if (type.starts_with('>')) return numbers<std::endian::big>(type.substr(1));
+  if (type.starts_with('<')) return numbers<std::endian::little>(type.substr(1), masks);
+  if (type.starts_with('>')) return numbers<std::endian::big>(type.substr(1), masks);
   return {};
 }
 
-index_t first_not_finite(const double* values, index_t count) noexcept {
+index_t first_not_finite(const double* values, index_t count, bool masks) noexcept {
   constexpr index_t kBlock = 16;
   constexpr std::uint64_t kExponent = 0x7ff0000000000000;
   index_t k = 0;
@@ -85,7 +92,7 @@ index_t first_not_finite(const double* values, index_t count) noexcept {
     }
     if (largest != 0) break;
   }
-  while (k < count && std::isfinite(values[k])) ++k;
+  while (k < count && (masks ? usable<true>(values[k]) : usable<false>(values[k]))) ++k;
   return k;
 }
 

@@ -17,10 +17,11 @@ struct NpyType {
   std::string_view constraint = {};  ///< "must be finite"
 };
 
-/// For "<f8", ">f4", "|u1", "|b1", ...: doubles, floats, integers and booleans of either byte order.
-[[nodiscard]] NpyType npy_type(std::string_view type);
+/// For "<f8", ">f4", "|u1", "|b1", ...: doubles, floats, integers and booleans of either byte order. With
+/// `masks` -infinity may stand among doubles and floats.
+[[nodiscard]] NpyType npy_type(std::string_view type, bool masks);
 
-/// The index of the first of `count` doubles that is not finite, or count.
-[[nodiscard]] index_t first_not_finite(const double* values, index_t count) noexcept;
+/// The index of the first of `count` doubles that is not finite, nor a mask where these may be, or count.
+[[nodiscard]] index_t first_not_finite(const double* values, index_t count, bool masks) noexcept;
 
 }  // namespace fenchel::detail

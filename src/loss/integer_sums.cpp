@@ -33,16 +33,16 @@ class Sum {
     add_moments(static_cast<double>(t), probability - target);
     alpha_.add(-tsallis_term_alpha_derivative(p_.am1, probability));
     if (has_entropy_) alpha_.add(tsallis_term_alpha_derivative(p_.am1, target));
-    value_.add(has_entropy_ ? fenchel_young_term(p_.am1, target, probability, excess)
-                            : cross_omega_term(p_.am1, target, probability, excess));
+    add_value(has_entropy_ ? fenchel_young_term(p_.am1, target, probability, excess)
+                           : cross_omega_term(p_.am1, target, probability, excess));
   }
 
   /// What the target adds at an integer outside of the window.
   void add_target(index_t t, double target) {
     add_moments(static_cast<double>(t), -target);
-    value_.add(cross_omega_term(p_.am1, target, 0, p_.excess(t)));
+    add_value(cross_omega_term(p_.am1, target, 0, p_.excess(t)));
     if (!has_entropy_) return;
-    value_.add(tsallis_term(p_.am1, target));
+    add_value(tsallis_term(p_.am1, target));
     alpha_.add(tsallis_term_alpha_derivative(p_.am1, target));
   }
 
@@ -59,7 +59,7 @@ class Sum {
   /// A tail of the target: a loss is infinite where E_q[f] is.
   void add_target_tail(const IntegerTail& tail) {
     if (tail.last == kInfinity && !tail.decay.sums(1, p_.growth, p_.log_growth)) {
-      value_.add(kInfinity);
+      add_value(kInfinity);
       return;
     }
     const double am1 = p_.am1, alpha = 1 + am1;
@@ -81,11 +81,15 @@ class Sum {
   }
 
   [[nodiscard]] IntegerLossSums total() const {
-    const double value = value_.total();
+    const double value = is_infinite_ ? kInfinity : value_.total();
     return {has_entropy_ ? std::max(0.0, value) : value, first_.total(), second_.total(), alpha_.total()};
   }
 
  private:
+  void add_value(double part) {
+    is_infinite_ = is_infinite_ || part == kInfinity;
+    if (!is_infinite_) value_.add(part);
+  }
   void add_moments(double t, double difference) {
     const double x = t - centre_;
     first_.add(difference * x);
@@ -97,7 +101,7 @@ class Sum {
     if (p_.growth > 1) second_.add(sign * node.times(node.p.raised(1, 2)) * side * side);
   }
 
-  bool has_entropy_;
+  bool has_entropy_, is_infinite_ = false;
   const IntegerPrediction& p_;
   double centre_;
   CompensatedSum value_, first_, second_, alpha_;

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
 
+#include "fenchel/core/check.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/distribution/escort.hpp"
 #include "loss/integer_sums.hpp"
@@ -20,6 +23,21 @@ IntegerTarget::IntegerTarget(Sample sample) {
     atoms_.push_back({*run, static_cast<double>(end - run) / total});
     run = end;
   }
+}
+
+IntegerTarget::IntegerTarget(std::span<const index_t> sample, std::span<const double> weights) {
+  if (weights.size() != sample.size())
+    throw_invalid_argument("integer_target", "weights", "must be one for each value", std::ssize(weights));
+  std::map<index_t, double> table;
+  double total = 0;
+  for (std::size_t i = 0; i < sample.size(); ++i) {
+    if (!(weights[i] >= 0))
+      throw_domain_error("integer_target", "a weight", "must not be negative", weights[i]);
+    if (weights[i] > 0) table[sample[i]] += weights[i];
+    total += weights[i];
+  }
+  detail::checked_positive("integer_target", "the sum of the weights", total);
+  for (const auto& [at, weight] : table) atoms_.push_back({at, weight / total});
 }
 
 IntegerTarget::IntegerTarget(Table table) {

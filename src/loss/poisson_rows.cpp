@@ -12,7 +12,9 @@
 #include "fenchel/backend/cpu/entmax_derivatives.hpp"
 #include "fenchel/core/infinity.hpp"
 #include "fenchel/core/parallel.hpp"
+#include "fenchel/distribution/integers/integer_tail.hpp"
 #include "fenchel/distribution/integers/sparse_poisson.hpp"
+#include "loss/integer_sums.hpp"
 
 namespace fenchel {
 namespace {
@@ -24,10 +26,23 @@ struct Slopes {
   double value, log_mu = 0, alpha = 0, log_mu_twice = kNaN;
 };
 
+/// p^{1 - alpha} d/dalpha log_{2-alpha}(p) for alpha < 1, where p may underflow.
+double scaled_deformation(double am1, double log_p) {
+  constexpr double kLarge = 500;  // past it e^-y does not count
+  const double y = am1 * log_p;
+  return y > kLarge ? log_p * (1 - 1 / y) / am1 : std::exp(-y) * deformed_log_alpha_derivative<1>(am1, log_p);
+}
+
 /// One distribution, and how the probabilities of its window move: on it they are an entmax of the scores.
+/// With tails, dp = p^{2-alpha} ((x - c) d log mu + (d - D(log p)) d alpha), x = t - mode, D = d/dalpha
+/// log_{2-alpha}, and the constants c and d keep the mass.
 class Distribution {
  public:
   Distribution(double alpha, double mu) : p_(alpha, mu) {
+    if (!p_.table().tails().empty()) {
+      move_with_tails();
+      return;
+    }
     const auto window = p_.table().probabilities();
     std::vector<double> distance(window.size());
     for (std::size_t i = 0; i < window.size(); ++i) distance[i] = from_mode(i);
@@ -53,11 +68,26 @@ class Distribution {
     return {value, log_mu.total(), alpha.total()};
   }
 
+  /// The same with what the tails add, where the gradient at the distance k is p^order k^n factor / p. The
+  /// slopes are NaN where the value is not finite.
+  template <class Weight, class Factor>
+  [[nodiscard]] Slopes along(double value, const Weight& weight, double order, double n,
+                             const Factor& factor) const {
+    if (!std::isfinite(value)) return {value, kNaN, kNaN};
+    Slopes s = along(value, weight);
+    for (const auto& tail : p_.table().tails()) add_tail(s, tail, tail.first, order, n, factor);
+    return s;
+  }
+
   [[nodiscard]] Slopes log_pmf(index_t t) const {
     const IntegerTable& table = p_.table();
     const double log_p = table.log_pmf(t), am1 = p_.prediction().am1;
     if (log_p == -kInfinity) return {log_p};
     const std::size_t i = position(t);
+    if (!table.tails().empty()) {
+      const double power = std::exp(-am1 * log_p), x = static_cast<double>(t - mode(p_));
+      return {log_p, power * (x - log_mu_centre_), power * alpha_centre_ - scaled_deformation(am1, log_p)};
+    }
     if (i < by_log_mu_.size()) {
       const double p = table.probabilities()[i];
       return {log_p, by_log_mu_[i] / p, by_alpha_[i] / p};
@@ -76,7 +106,12 @@ class Distribution {
 
   [[nodiscard]] Slopes pmf(index_t t) const {
     const std::size_t i = position(t);
-    if (i >= by_log_mu_.size()) return {p_.table().pmf(t)};
+    if (i >= by_log_mu_.size()) {
+      const double p = p_.table().pmf(t);
+      if (p == 0 || p_.table().tails().empty()) return {p};
+      const Slopes s = log_pmf(t);
+      return {p, p * s.log_mu, p * s.alpha};
+    }
     return {p_.table().probabilities()[i], by_log_mu_[i], by_alpha_[i]};
   }
 
@@ -85,8 +120,20 @@ class Distribution {
     if (x >= 0x1p63) return {1};
     const auto t = static_cast<index_t>(std::floor(x));
     const index_t first = p_.table().first();
-    return along(p_.table().cdf(t),
-                 [&](std::size_t i) { return first + static_cast<index_t>(i) <= t ? 1.0 : 0.0; });
+    const auto one = [](const auto&, const auto&) { return 1.0; };
+    for (const auto& tail : p_.table().tails()) {  // in a tail the slopes are those of its rest
+      const double from = tail.distance(t) + (tail.step > 0 ? 1 : 0);
+      if (from < tail.first) continue;
+      Slopes s{0};
+      add_tail(s, tail, from, 1, 0, one);
+      return {p_.table().cdf(t), -tail.step * s.log_mu, -tail.step * s.alpha};
+    }
+    Slopes s = along(p_.table().cdf(t),
+                     [&](std::size_t i) { return first + static_cast<index_t>(i) <= t ? 1.0 : 0.0; });
+    for (const auto& tail : p_.table().tails()) {
+      if (tail.step < 0) add_tail(s, tail, tail.first, 1, 0, one);
+    }
+    return s;
   }
 
   [[nodiscard]] double quantile(double u) const {
@@ -96,26 +143,48 @@ class Distribution {
   }
 
   [[nodiscard]] Slopes mean() const {
-    return along(fenchel::mean(p_), [this](std::size_t i) { return from_mode(i); });
+    return along(
+        fenchel::mean(p_), [this](std::size_t i) { return from_mode(i); }, 1, 1,
+        [this](const auto& tail, const auto& point) { return side(tail, point); });
   }
 
   [[nodiscard]] Slopes variance() const {
     const double offset = p_.table().mean_offset();
-    return along(fenchel::variance(p_), [&](std::size_t i) {
-      const double distance = from_mode(i) - offset;
-      return distance * distance;
-    });
+    return along(
+        fenchel::variance(p_),
+        [&](std::size_t i) {
+          const double distance = from_mode(i) - offset;
+          return distance * distance;
+        },
+        1, 2,
+        [this, offset](const auto& tail, const auto& point) {
+          const double distance = side(tail, point) - offset / point.distance;
+          return distance * distance;
+        });
   }
 
   [[nodiscard]] Slopes entropy(double order) const {
     const auto window = p_.table().probabilities();
-    return along(fenchel::tsallis_entropy(p_, order),
-                 [&](std::size_t i) { return -deformed_log(order - 1, window[i]); });
+    const double power = std::min(order, 1.0);
+    return along(
+        fenchel::tsallis_entropy(p_, order),
+        [&](std::size_t i) { return -deformed_log(order - 1, window[i]); }, power, 0,
+        [&](const auto&, const auto& point) {  // -log_{2-order}(p) p^{1 - power}
+          const double l = point.log_p();
+          return order < 1 ? -std::expm1((1 - order) * l) / (1 - order) : -deformed_log_of_exp(order - 1, l);
+        });
   }
 
   /// In log mu its slope is the mean less the count, and its second derivative the slope of the mean.
   [[nodiscard]] Slopes loss(index_t t) const {
     const double am1 = p_.prediction().am1;
+    if (!p_.table().tails().empty()) {
+      if (!(p_.alpha() > 0.5))
+        throw_domain_error("sparse_poisson_rows", "alpha", "must be above 1/2 for a loss", p_.alpha());
+      const auto sums = detail::integer_loss_sums(detail::LossKind::fenchel_young, p_.prediction(), t,
+                                                  static_cast<double>(mode(p_)));
+      return {sums.value, sums.first, sums.alpha, mean().log_mu};
+    }
     detail::CompensatedSum value, alpha;
     value.add(detail::cross_omega_term(am1, 1, 0, p_.prediction().excess(t)));
     index_t at = p_.table().first();
@@ -165,8 +234,55 @@ class Distribution {
     return static_cast<std::size_t>(t - p_.table().first());
   }
 
+  void move_with_tails() {
+    const IntegerTable& table = p_.table();
+    const double am1 = p_.prediction().am1, beta = 1 - am1;
+    const auto window = table.probabilities();
+    detail::CompensatedSum power, first, deformed;
+    for (std::size_t i = 0; i < window.size(); ++i) {
+      const double l = std::log(window[i]), q = std::exp(beta * l);
+      by_log_mu_.push_back(q);
+      by_alpha_.push_back(-window[i] * scaled_deformation(am1, l));
+      power.add(q);
+      first.add(q * from_mode(i));
+      deformed.add(-by_alpha_[i]);
+    }
+    for (const auto& tail : table.tails()) {
+      for (const auto& node : detail::tail_nodes(tail, tail.first, 1, 0).nodes) {
+        power.add(node.times(node.p.raised(beta, 0)));
+        first.add(node.times(node.p.raised(beta, 1)) * side(tail, node));
+        deformed.add(node.times(node.p) * scaled_deformation(am1, node.log_p()));
+      }
+    }
+    log_mu_centre_ = first.total() / power.total();
+    alpha_centre_ = deformed.total() / power.total();
+    for (std::size_t i = 0; i < window.size(); ++i) {
+      by_alpha_[i] += alpha_centre_ * by_log_mu_[i];
+      by_log_mu_[i] *= from_mode(i) - log_mu_centre_;
+    }
+  }
+
+  /// (t - mode) / k.
+  [[nodiscard]] double side(const detail::IntegerTail& tail, const detail::TailPoint& point) const {
+    return tail.step + static_cast<double>(tail.centre - fenchel::mode(p_)) / point.distance;
+  }
+
+  template <class Factor>
+  void add_tail(Slopes& s, const detail::IntegerTail& tail, double from, double order, double n,
+                const Factor& factor) const {
+    const double am1 = p_.prediction().am1;
+    for (const auto& node : detail::tail_nodes(tail, from, order, n).nodes) {
+      const double unit = factor(tail, node);
+      s.log_mu += node.times(node.p.raised(order - am1, n + 1)) * unit *
+                  (side(tail, node) - log_mu_centre_ / node.distance);
+      s.alpha += unit * (node.times(node.p.raised(order - am1, n)) * alpha_centre_ -
+                         node.times(node.p.raised(order, n)) * scaled_deformation(am1, node.log_p()));
+    }
+  }
+
   SparsePoisson p_;
-  std::vector<double> by_log_mu_, by_alpha_;  // of each probability of the window
+  std::vector<double> by_log_mu_, by_alpha_;     // of each probability of the window
+  double log_mu_centre_ = 0, alpha_centre_ = 0;  // c and d
 };
 
 void fill_row(PoissonStatistic statistic, double mu, double alpha, index_t i, Rows<const double> at,
@@ -175,7 +291,6 @@ void fill_row(PoissonStatistic statistic, double mu, double alpha, index_t i, Ro
     for (const auto& rows : {out.value, out.d_mu, out.d_alpha, out.d2_mu}) std::ranges::fill(rows[i], kNaN);
     return;
   }
-  if (alpha < 1) throw_domain_error("sparse_poisson_rows", "alpha", "must be at least 1", alpha);
   const Distribution p(alpha, mu);
   for (index_t j = 0; j < at.cols; ++j) {
     const Slopes s = p(statistic, at.row(i)[j], order);

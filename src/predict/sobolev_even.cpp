@@ -96,12 +96,15 @@ SobolevPrediction predict_even(const Sobolev& omega, const EvenScore& f) {
   const SobolevRun run(score, beta, tau, 0, b, RunEnd::domain, RunEnd::free);
   const auto squared = [&](double t) { return run.slope(t) * run.slope(t); };
   const double roughness = 2 * integrate_from_both_ends(squared, b, 1 / beta, slope_accuracy(beta * b)).value;
-  return {NumericDensity(
-              [run, mu](double t) {
-                return std::log(std::max(0.0, run.density(std::min(std::abs(t - mu), run.upper()))));
-              },
-              {{mu - b, mu + b}}, cuts),
-          0, tau, roughness};
+  const NumericDensity density(
+      [run, mu](double t) {
+        return std::log(std::max(0.0, run.density(std::min(std::abs(t - mu), run.upper()))));
+      },
+      {{mu - b, mu + b}}, cuts);
+  const auto slope = [run, mu](double t) {
+    return std::copysign(1.0, t - mu) * run.slope(std::min(std::abs(t - mu), run.upper()));
+  };
+  return {density.with_derivative(slope), 0, tau, roughness};
 }
 
 }  // namespace fenchel::detail

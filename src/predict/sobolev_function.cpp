@@ -25,10 +25,19 @@ struct Smooth {
   std::vector<SobolevRun> runs;
 
   [[nodiscard]] double density(double t) const {
+    const SobolevRun* run = run_at(t);
+    return run == nullptr ? 0 : std::max(0.0, run->density(t));
+  }
+  [[nodiscard]] double slope(double t) const {
+    const SobolevRun* run = run_at(t);
+    return run == nullptr ? 0 : run->slope(t);
+  }
+
+ private:
+  [[nodiscard]] const SobolevRun* run_at(double t) const {
     const auto after = std::upper_bound(runs.begin(), runs.end(), t,
                                         [](double x, const SobolevRun& run) { return x < run.lower(); });
-    if (after == runs.begin() || t > std::prev(after)->upper()) return 0;
-    return std::max(0.0, std::prev(after)->density(t));
+    return after == runs.begin() || t > std::prev(after)->upper() ? nullptr : &*std::prev(after);
   }
 };
 
@@ -318,7 +327,8 @@ SobolevPrediction predict_numeric(const Sobolev& omega, const std::function<doub
   NumericDensity density([p](double t) { return std::log(p->density(t)); }, std::move(support),
                          std::move(modes), std::max(1e-10, accuracy / 100));
   check_mass(density, accuracy);
-  return {std::move(density), windows.profile().top(), p->tau, roughness};
+  return {density.with_derivative([p](double t) { return p->slope(t); }), windows.profile().top(), p->tau,
+          roughness};
 }
 
 double conjugate(const Sobolev& omega, const SobolevPrediction& p, const std::function<double(double)>& f) {

@@ -8,6 +8,7 @@
 #include "core/quadrature/gauss_kronrod.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/taut_string.hpp"
+#include "fenchel/distribution/line/total_variation.hpp"
 #include "predict/numeric/total_variation_string.hpp"
 
 namespace fenchel::detail {
@@ -58,6 +59,11 @@ TotalVariationPrediction make_prediction(const std::shared_ptr<const ProxScore>&
 TotalVariationPrediction predict_numeric(const TotalVariation& omega, std::function<double(double)> f,
                                          const Interval& domain, double accuracy) {
   checked_positive("predict", "accuracy", accuracy);
+  if (omega.gamma() == 0) {
+    NumericPrediction p = predict_numeric(Tsallis(2, omega.temperature()), std::move(f), domain, accuracy);
+    const double variation = total_variation_within(domain, p.density);
+    return {std::move(p.density), p.top, p.offset - 1, variation, {}};
+  }
   ScoreWindows windows(std::move(f), domain, omega.temperature(), std::max(accuracy, 1e-10));
   int doublings = 0, cells = kFirstCells;
   auto panels = std::make_unique<ScorePanels>(windows.panels(doublings));

@@ -248,6 +248,27 @@ class Density(CommandLine):
         self.assertEqual(poisson["support"], [0, "inf"])
         self.near(poisson["variance"], 2.5)
 
+    def test_counts_below_alpha_one(self):
+        record = self.json("density", "sparse-poisson", "--alpha", "0.8", "--mu", "3", "--quantiles", "0.5")
+        self.near(record["mean"], 3.5392540085033693)
+        self.near(record["variance"], 6.4572470131275176)
+        self.assertEqual(record["support"], [0, "inf"])
+        self.assertEqual(self.json("density", "sparse-poisson", "--alpha", "0.4", "--mu", "3")["mean"], "inf")
+        draws = self.succeed("sample", "sparse-integer-gaussian", "--alpha", "0.5", "-n", 20).split()[1:]
+        self.assertEqual(len([int(x) for x in draws]), 20)
+
+    def test_scores_on_integers(self):
+        arguments = ["score", "--score=-abs(t-3)/4", "--domain"]
+        for domain in ("integers", "naturals"):
+            record = self.json("density", *arguments, domain)
+            self.assertEqual(record["support"], [2, 4])
+            self.assertEqual(record["parameters"]["domain"], domain)
+            self.near(record["mean"], 3)
+        table = self.table("density", *arguments, "naturals", "--at", "2,3,4,5")
+        for found, expected in zip(table["pmf"], [0.25, 0.5, 0.25, 0]):
+            self.near(found, expected)
+        self.assertEqual(self.succeed("sample", *arguments, "naturals", "-n", 5).split()[0], "t")
+
     def test_several_dimensions(self):
         arguments = ["multivariate-beta-gaussian", "--alpha", "1.5", "--mu", "1,-1", "--Sigma", "1,0.5,0.5,2"]
         record = self.json("density", *arguments)
@@ -368,6 +389,8 @@ class DensityErrors(CommandLine):
         self.complains("multivariate-beta-gaussian has no quantiles; leave --quantiles out",
                        "density", "multivariate-beta-gaussian", "--quantiles", "0.5")
         self.complains("--at: sparse-poisson is on the integers, got 0.5", "density", "sparse-poisson", "--at", "0,0.5")
+        self.complains("beta-gaussian does not take --domain; it takes --alpha, --mu, --sigma2", "density", "beta-gaussian",
+                       "--domain", "integers")
         self.complains("--at: expected a point with 2 coordinates, got '1,2,3'; repeat --at for more",
                        "density", "multivariate-beta-gaussian", "--at", "1,2,3")
         self.complains("--at excludes --quantiles; see fenchel density --help",

@@ -106,6 +106,22 @@ class Fit(CommandLine):
         # The cross-entropy of the Gaussian with the moments of the data.
         self.close(gaussian["loss"], math.log(2 * math.pi * math.e * variance) / 2)
 
+    def test_uniform(self):
+        found = self.fit([0, 1, 5, 6], "--family", "uniform")
+        self.assertEqual(list(found), KEYS)
+        half = math.sqrt(3 * 26 / 4)
+        self.assertEqual(list(found["parameters"]), ["lower", "upper"])
+        self.close(found["parameters"]["lower"], 3 - half)
+        self.close(found["parameters"]["upper"], 3 + half)
+        self.close(found["standard_errors"]["upper"], half * math.sqrt((1 / 3 + 1 / 5) / 4))
+        self.close(found["variance"], 26 / 4)
+        self.assertEqual(found["loss"], 0)
+        self.assertEqual(self.fit([0, 1, 5, 6], "--alpha", "inf"), found)
+        self.assertEqual(self.fit([0.1, 0.2, 0.3], "--alpha", "inf")["loss"], "-inf")  # shorter than 1
+        options = [word for name, x in found["parameters"].items() for word in (f"--{name}", repr(x))]
+        density = self.json("density", "uniform", *options)
+        self.assertEqual((density["parameters"], density["support"]), (found["parameters"], found["support"]))
+
     def test_alpha_from_the_kurtosis(self):
         values = draws(2000)
         mean, variance = statistics.fmean(values), statistics.pvariance(values)
@@ -278,7 +294,9 @@ class Fit(CommandLine):
     def test_parameters_are_checked_before_the_data_are_read(self):
         for arguments, message in [
             (["--alpha", "0.2"], "--alpha must be finite and above 1/3, got 0.2"),
-            (["--alpha", "inf"], "--alpha must be finite and above 1/3, got inf"),
+            (["--alpha", "inf", "--family", "beta-laplace"], "--alpha must be finite and above 1/2, got inf"),
+            (["--alpha", "inf", "--family", "sparse-poisson"], "--alpha must be finite and at least 1, got inf"),
+            (["--alpha", "2", "--family", "uniform"], "--alpha: the family uniform takes none"),
             (["--alpha", "two"], "--alpha: expected a number such as 1.5, 4/3 or inf, got 'two'"),
             (["--family", "beta-laplace", "--alpha", "1/2"], "--alpha must be finite and above 1/2, got 0.5"),
             (["--family", "sparse-poisson", "--alpha", "0.9"], "--alpha must be finite and at least 1, got 0.9"),
@@ -294,7 +312,7 @@ class Fit(CommandLine):
             (["--json", "-o", "x.csv"], "--json and --output x.csv ask for two forms; leave one out"),
             (["--family", "normal"],
              "--family: none is called 'normal'; choose one of beta-gaussian, gaussian, triweight, biweight, "
-             "parabola, multivariate-beta-gaussian, beta-laplace, laplace, triangular, truncated-gaussian, "
+             "parabola, uniform, multivariate-beta-gaussian, beta-laplace, laplace, triangular, truncated-gaussian, "
              "capped-triangular, capped-parabola, smooth-triangular, smooth-parabola, sparse-poisson, "
              "sparse-integer-gaussian"),
         ]:

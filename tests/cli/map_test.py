@@ -201,9 +201,46 @@ class Forms(Map):
 
     def test_missing_values(self):
         text = "a,b\n1,2\n,3\n0,NA\n4,0\n"
-        self.fail_with(1, "fenchel map: standard input:3:1: a value is missing; --skip-missing leaves such rows out",
+        self.fail_with(1, "fenchel map: standard input:4:2: a value is missing; --skip-missing leaves such rows out",
                        "map", "-", stdin=text)
         self.assertEqual(self.rows("-", "--skip-missing", "--map", "sparsemax", stdin=text), [[0, 1], [1, 0]])
+
+    def test_masks(self):
+        rows = [["2", "", "1"], ["-inf", "1", "1"], ["", "3", "-inf"]]
+        self.file("masked.csv", csv_text("abc", rows))
+        full = [[2, 1], [1, 1]]
+        for name, *options in [("softmax",), ("sparsemax",), ("entmax", "--alpha", "5"), ("entmax", "--alpha", "inf"),
+                               ("entmax", "--alpha", "0.7")]:
+            self.file("full.csv", csv_text("ab", full))
+            kept = self.rows("full.csv", "--map", name, *options)
+            expected = [[kept[0][0], 0, kept[0][1]], [0, *kept[1]], [0, 1, 0]]
+            self.assertEqual(self.rows("masked.csv", "--map", name, *options), expected, name)
+        numbers = [[float(z) if z else -math.inf for z in row] for row in rows]
+        self.file("masked.npy", npy_bytes(numbers))
+        for name in ("softmax", "fusedmax", "smooth-sparsemax"):
+            probabilities = self.rows("masked.npy", "--map", name)
+            self.assertEqual(probabilities, self.rows("masked.csv", "--map", name))
+            for row, scores in zip(probabilities, numbers):
+                self.assertTrue(all(p == 0 for p, z in zip(row, scores) if z == -math.inf), name)
+                self.assertAlmostEqual(sum(row), 1, places=14)
+        self.assertEqual(self.json("map", "masked.csv", "--map", "softmax")["rows"][2], [0, 1, 0])
+
+    def test_losses_of_masked_scores(self):
+        text = "a,b,c,k\n2,,1,0\n2,,1,1\n"
+        rows = self.rows("-", "--map", "softmax", "--target", "k", "--gradient", stdin=text)
+        self.assertAlmostEqual(rows[0][3], math.log(1 + math.exp(-1)), places=14)
+        self.assertEqual(rows[0][5], 0)  # d_b
+        self.assertEqual(rows[1][3], "inf")  # the class is masked
+        self.fail_with(1, "fenchel map: standard input:2:3: a value is missing; --skip-missing leaves such rows out",
+                       "map", "-", "--target", "k", stdin="a,b,k\n1,2,\n")
+
+    def test_a_row_of_masks_alone(self):
+        self.fail_with(1, "fenchel map: standard input:3:2: all scores of the row are masked",
+                       "map", "-", "--columns", "b,c", stdin="a,b,c\n1,2,3\n1,,-inf\n")
+        self.file("masked.npy", npy_bytes([[1, 2], [-math.inf, -math.inf]]))
+        self.fail_with(1, "fenchel map: masked.npy: row 1, column 0: all scores of the row are masked",
+                       "map", "masked.npy")
+        self.assertEqual(self.rows("-", "--skip-missing", "--map", "softmax", stdin="a,b\n,\n1,1\n"), [[0.5, 0.5]])
 
     def test_many_rows_stream_through(self):
         count = 200_000
@@ -264,14 +301,14 @@ class Refusals(Map):
         self.file("binary.csv", bytes(range(256)))
         self.file("text.csv", "a,b\n1,2\n3,four\n")
         self.file("short.csv", "a,b\n1,2\n3\n")
-        self.file("masked.csv", "a,b\n1,-inf\n")
+        self.file("infinite.csv", "a,b\n1,inf\n")
         for name, message in [
                 ("empty.csv", "empty.csv: is empty"),
                 ("absent.csv", "absent.csv: cannot be opened: No such file or directory"),
                 (".", ".: is a directory"),
                 ("text.csv", "text.csv:3:2: expected a number, got 'four'"),
                 ("short.csv", "short.csv:3:2: expected 2 fields, got 1"),
-                ("masked.csv", "masked.csv:2:2: must be finite, got '-inf'")]:
+                ("infinite.csv", "infinite.csv:2:2: must be finite or -inf, got 'inf'")]:
             self.fail_with(1, "fenchel map: " + message, "map", name)
         done = self.run_fenchel("map", "binary.csv")
         self.assertEqual(done.returncode, 1)
@@ -299,8 +336,38 @@ class Refusals(Map):
         self.fail_with(1, "fenchel map: bad.npy: row 1, column 2: the target must be a class from 0 to 1, got 2",
                        "map", "bad.npy", "--target", 2)
 
+    def test_a_measure(self):
+        """Softmax with a prior; weights of each row; a weight of two is a score that is there twice."""
+        weights = [0.5, 2, 1, 0]
+        self.file("prior.csv", csv_text(NAMES, [weights]))
+        for p, scores in zip(self.rows("scores.csv", "--map", "softmax", "--measure", "prior.csv"), SCORES):
+            masses = [w * math.exp(z) for w, z in zip(weights, scores)]
+            self.assert_close(p, [m / sum(masses) for m in masses])
+        self.file("each.csv", csv_text(NAMES, [[1, 1, 1, 1]] * 3 + [[2, 2, 2, 2]]))
+        rows = self.rows("scores.csv", "--alpha", 1.3, "--measure", "each.csv")
+        for p, scores in zip(rows[:3], SCORES[:3]):
+            self.assert_close(p, entmax(1.3, scores))
+        self.assert_close(rows[3], [2 * x for x in entmax(1.3, SCORES[3] * 2)[:4]])
+        labelled = self.rows("labelled.csv", "--map", "softmax", "--target", "label", "--measure", "prior.csv")
+        for row, label in zip(labelled[:3], LABELS[:3]):
+            self.assert_close(row[4:], [-math.log(row[label])])
+
+    def test_a_measure_that_does_not_fit(self):
+        self.file("short.csv", csv_text(["a"], [[1]]))
+        self.file("rows.csv", csv_text(NAMES, [[1, 1, 1, 1]] * 3))
+        self.file("empty.csv", "a,b,c,d\n")
+        self.file("negative.csv", csv_text(NAMES, [[1, 1, -1, 1]]))
+        count = "expected one row of weights, or one for each row of scores, got "
+        for name, status, message in [
+                ("short.csv", 1, "short.csv: expected 4 columns, as many as there are scores, got 1"),
+                ("rows.csv", 1, "rows.csv: " + count + "3"), ("empty.csv", 1, "empty.csv: " + count + "0"),
+                ("negative.csv", 2, "weights[0][2] must be finite and not negative, got -1")]:
+            self.fail_with(status, "fenchel map: " + message, "map", "scores.csv", "--measure", name)
+
     def test_options_that_contradict_each_other(self):
         for arguments, message in [
+                (["--map", "fusedmax", "--measure", "scores.csv"],
+                 "--measure does not go with --map fusedmax; softmax, sparsemax and entmax have it"),
                 (["--map", "softmax", "--alpha", 2], "--map softmax is --alpha 1, got --alpha 2; leave one out"),
                 (["--map", "sparsemax", "--alpha", 1.5], "--map sparsemax is --alpha 2, got --alpha 1.5; leave one out"),
                 (["--gamma", 1], "--gamma does not go with --map entmax; fusedmax and smooth-sparsemax have it"),

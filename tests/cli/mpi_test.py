@@ -51,6 +51,7 @@ class Mpi(CommandLine):
         for processes, *arguments in [
             (2, "fit", "data.csv", "--columns", "y,x"),
             (2, "fit", "data.csv", "--columns", "y", "--family", "triangular", "--weight", "n"),
+            (2, "loss", "triangular", "--data", "data.csv", "--columns", "y", "--weight", "n"),
             (3, "regress", "data.csv", "--x", "x", "--y", "y", "--test-top", "500", "--starts", "1"),
         ]:
             with self.subTest(arguments=arguments, processes=processes):

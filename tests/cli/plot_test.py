@@ -91,11 +91,13 @@ class Plot(CommandLine):
 
     def test_a_fit_that_did_not_converge_is_not_drawn(self):
         data = pathlib.Path(__file__).resolve().parents[2] / "data" / "cancer.csv"
-        self.fail_with(1, "fenchel plot regression: no start converged (the first: stalled); a smaller --alpha may help",
+        self.fail_with(1, "fenchel plot regression: no start converged for --scale-penalty 0, the minimum for 30 was "
+                          "found. Give --scale-penalty 30 or more, a smaller --alpha, or --link log",
                        "plot", "regression", data, "--x", "population", "--y", "cancer", "--alpha", "5",
                        "--link", "linear", "--penalty", "0", "-o", "a.svg")
-        self.fail_with(2, "fenchel plot regression: --alpha must be finite and at least 1, got 0.5",
-                       "plot", "regression", data, "--x", "population", "--y", "cancer", "--alpha", "0.5", "-o", "a.svg")
+        self.fail_with(2, "fenchel plot regression: --alpha must be finite and above 1/3, where the noise has a variance, "
+                          "got 0.25",
+                       "plot", "regression", data, "--x", "population", "--y", "cancer", "--alpha", "0.25", "-o", "a.svg")
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_channels_that_cannot_be_shown_are_not_left_out_in_silence(self):

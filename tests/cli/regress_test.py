@@ -12,7 +12,8 @@ import unittest
 from harness import FENCHEL, SECONDS, CommandLine, csv_text
 
 CANCER = pathlib.Path(__file__).resolve().parents[2] / "data" / "cancer.csv"
-KEYS = ["alpha", "rows", "weight", "loss", "status", "mean", "scale", "standard_errors", "starts"]
+KEYS = ["alpha", "rows", "weight", "noise_loss", "loss", "scale_penalty", "status", "mean", "scale", "standard_errors",
+        "starts"]
 LINE = ["intercept", "coefficients"]
 
 
@@ -141,6 +142,21 @@ class Regress(CommandLine):
         self.assertGreater(size, 50e3)
         self.assertLess(peaks[1] - peaks[0], size / 4)
 
+    def test_students_noise_is_robust(self):
+        rows = [(y + (50 + 20 * x if k % 10 == 0 else 0), x, z) for k, (y, x, z) in enumerate(noisy(300))]
+        self.file("data.csv", csv_text("yxz", rows))
+        both = ["regress", "data.csv", "--x", "x,z", "--y", "y", "--test-top", 20]
+        student, gaussian = (self.json(*both, "--alpha", alpha) for alpha in ["0.5", "1"])
+        self.assertEqual((student["noise_loss"], gaussian["noise_loss"]), ("likelihood", "cross_omega"))
+        for name, truth in [("x", 2), ("z", -1)]:
+            self.assertLess(abs(student["mean"]["coefficients"][name] - truth), 0.1)
+            self.assertLess(abs(student["mean"]["coefficients"][name] - truth),
+                            5 * student["standard_errors"]["mean"]["coefficients"][name])
+        self.assertGreater(abs(gaussian["mean"]["coefficients"]["x"] - 2), 1)
+        cross = self.json(*both, "--alpha", "0.5", "--noise-loss", "cross_omega")
+        self.assertGreater(abs(cross["mean"]["coefficients"]["x"] - 2), 1)
+        self.assertLess(student["test"]["loss"], gaussian["test"]["loss"])  # -log p(y) of both
+
     def test_weights_are_repeated_rows(self):
         rows = noisy(80)
         weights = [k % 4 for k in range(80)]
@@ -176,14 +192,21 @@ class Regress(CommandLine):
         done = self.run_fenchel("regress", CANCER, "--x", "population", "--y", "cancer", "--alpha", 5,
                                 "--link", "linear", "--penalty", 0, "--json")
         self.assertEqual((done.returncode, done.stderr),
-                         (1, "fenchel regress: no start converged (the first: stalled); what it reached is printed. A "
-                             "smaller --alpha, more --starts or --link log may help\n"))
-        self.assertEqual(json.loads(done.stdout)["status"], "stalled")
+                         (1, "fenchel regress: no start converged for --scale-penalty 0, the minimum for 30 was found. "
+                             "Give --scale-penalty 30 or more, a smaller --alpha, or --link log\n"))
+        reached = json.loads(done.stdout)
+        self.assertEqual((reached["status"], reached["scale_penalty"]), ("stalled", 30))
 
     def test_usage_errors_come_before_the_data(self):
         for arguments, message in [
-            (["--x", "x", "--y", "y", "--alpha", "0.5"], "--alpha must be finite and at least 1, got 0.5"),
-            (["--x", "x", "--y", "y", "--alpha", "inf"], "--alpha must be finite and at least 1, got inf"),
+            (["--x", "x", "--y", "y", "--alpha", "1/3"],
+             "--alpha must be finite and above 1/3, where the noise has a variance, got 0.3333333333333333"),
+            (["--x", "x", "--y", "y", "--alpha", "inf"],
+             "--alpha must be finite and above 1/3, where the noise has a variance, got inf"),
+            (["--x", "x", "--y", "y", "--noise-loss", "likelihood"],
+             "--noise-loss likelihood needs --alpha up to 1, got 2"),
+            (["--x", "x", "--y", "y", "--scale-penalty", "-1"],
+             "--scale-penalty must be finite and not negative, got -1"),
             (["--x", "x", "--y", "y", "--penalty", "-1"], "--penalty must be finite and not negative, got -1"),
             (["--x", "x", "--y", "y", "--starts", "0"], "--starts: expected a whole number from 1 to 1000000000, "
                                                       "got '0'"),

@@ -11,7 +11,7 @@ import xml.etree.ElementTree
 from harness import CommandLine, run
 
 SECTIONS = ["families", "sparse-densities", "maps", "distributions", "misfit", "location-scale", "integers",
-            "beta-gaussians", "capped-and-smooth", "taut-string", "attention", "regression", "geodesics", "errata"]
+            "beta-gaussians", "maximum-entropy", "capped-and-smooth", "taut-string", "attention", "regression", "geodesics", "errata"]
 IMAGES = pathlib.Path(__file__).resolve().parents[2] / "docs" / "images"
 MARKS = {"path", "polyline", "polygon", "line", "rect", "circle"}
 VOID = {"meta", "br", "link", "img", "hr"}
@@ -99,6 +99,24 @@ class Report(unittest.TestCase):
         self.assertGreater(compared, 100)
         self.assertEqual(close, compared)
         self.assertEqual(errata, 20)
+
+    def test_formulas_are_mathml(self):
+        self.assertGreater(self.text.count("<math>"), 500)
+        self.assertEqual(re.findall(r".{20}\$.{20}", self.text), [])
+        text = re.sub(r"<(style|svg|math)\b.*?</\1>", "", self.text, flags=re.S)
+        self.assertEqual(re.findall(r"<su[bp]>.*?</su[bp]>", text), [], "a formula in HTML")
+
+    def test_the_paper_has_a_column_of_its_own(self):
+        heads = re.findall(r'<table class="checks">\s*<thead>\s*<tr>(.*?)</tr>', self.text, re.S)
+        self.assertGreater(len(heads), 10)
+        for head in heads:
+            self.assertEqual(re.findall(r">([^<]+)</th>", head), ["what is compared", "the paper prints", "compared with",
+                                                                   "ours", "difference", "close"])
+        rows = re.findall(r"<tr[^>]*>(.*?)</tr>", "".join(re.findall(r'<table class="checks">.*?</table>', self.text, re.S)), re.S)
+        midpoint = [row for row in rows if "larger than 1.7" in row]
+        self.assertEqual(len(midpoint), 1)
+        self.assertIn("the paper errs", midpoint[0])
+        self.assertNotIn("\u2713", midpoint[0])
 
     def test_numbers_are_printed_as_in_books(self):
         text = re.sub(r"<style>.*?</style>", "", self.text, flags=re.S)

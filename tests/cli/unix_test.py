@@ -93,7 +93,7 @@ class Unix(CommandLine):
         self.assertEqual(list(context), ["gr\ufffd\ufffde", "b"])
 
     def test_hints_for_tables(self):
-        for text, message in [("a,b\n1,\n", "t.csv:2:2: a value is missing; --skip-missing leaves such rows out"),
+        for text, message in [("a,b\n1,NA\n", "t.csv:2:2: a value is missing; --skip-missing leaves such rows out"),
                               ("a;b\n1;2\n", "t.csv:2:1: expected a number, got '1;2'; the fields may need another --separator"),
                               ("a\tb\n1\t2\n", "t.csv:2:1: expected a number, got '1\\x092'; the fields may need another --separator"),
                               ("a,b\n1,x\n", "t.csv:2:2: expected a number, got 'x'")]:

@@ -24,12 +24,14 @@ constexpr double kValueError = 1e-13, kDerivativeError = 1e-11;
 
 const Function kFunctions[] = {Function::log_density,     Function::cross_omega,  Function::entropy,
                                Function::tsallis_entropy, Function::log_variance, Function::log_radius2,
-                               Function::log_draw,        Function::cdf,          Function::quantile};
+                               Function::log_draw,        Function::cdf,          Function::quantile,
+                               Function::below_peak};
 
 bool on_line(Function f) { return f == Function::cdf || f == Function::quantile; }
 
 bool has_argument(Function f) {
-  return on_line(f) || f == Function::log_density || f == Function::cross_omega || f == Function::log_draw;
+  return on_line(f) || f == Function::log_density || f == Function::cross_omega || f == Function::log_draw ||
+         f == Function::below_peak;
 }
 
 /// Every alpha with every argument that the function knows.
@@ -39,6 +41,7 @@ struct Elements {
   Elements(Function function, index_t n) {
     std::vector<double> arguments{0, 1e-3, 0.3, 0.9, 2.5, 40};
     if (function == Function::log_draw) arguments = {0, 1, 77, 123456, 1e15};
+    if (function == Function::below_peak) arguments = {-20, -0.9, -0.3, -1e-3, 0, 1e-3};
     if (function == Function::cdf) arguments = {-30, -2, -0.3, 0, 0.1, 0.8, 3, 1e5, kInf, kNaN};
     if (function == Function::quantile) arguments = {0, 1e-200, 1e-5, 0.03, 0.3, 0.5, 0.7, 0.999, 1, 1.5};
     const double bound = std::max(0.0, 1 - 2 / static_cast<double>(n));

@@ -161,6 +161,17 @@ def test_derivatives_are_difference_quotients(p, basis):
             np.testing.assert_allclose(found, expected[j], rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("basis", BASES[:3], ids=lambda b: type(b).__name__)
+def test_a_truncated_gaussian_has_derivatives_in_its_own_parameters(basis):
+    p, weights = fenchel.TruncatedGaussian(2.5, 0.3, 0.6), np.linspace(-1, 2, len(basis))
+    gradient = fenchel.attend_vjp(p, basis, weights)
+    assert list(gradient) == ["kappa", "mu", "sigma2"]
+    for name in gradient:
+        expected = difference(p, basis, name)
+        np.testing.assert_allclose(fenchel.attend_jvp(p, basis, {name: 1}), expected, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(gradient[name], weights @ expected, rtol=1e-5, atol=1e-5)
+
+
 def test_derivatives_of_any_functions_are_those_of_the_parts():
     p, both = fenchel.BetaGaussian(1.5, 0.3, 0.6), BASES[-1]
     np.testing.assert_allclose(fenchel.attend_jvp(p, both, {"mu": 1}), difference(p, both, "mu"), rtol=1e-5, atol=1e-6)
@@ -340,7 +351,7 @@ P, Q = fenchel.BetaGaussian(2), fenchel.MultivariateBetaGaussian(2, [0, 0], np.e
         (ValueError, r"cotangent must have shape \(3,\)", lambda: fenchel.attend_vjp(P, LINE, [1, 2])),
         (ValueError, "direction must be in mu, sigma2, alpha", lambda: fenchel.attend_jvp(P, LINE, {"sigma": 1})),
         (ValueError, "direction of Sigma", lambda: fenchel.attend_jvp(Q, PLANE, {"Sigma": 1})),
-        (TypeError, "p must be one of", lambda: fenchel.attend_jacobian(fenchel.TruncatedGaussian(2), LINE)),
+        (TypeError, "has no canonical parameters", lambda: fenchel.attend_jacobian(fenchel.TruncatedGaussian(2), LINE)),
         (ValueError, "length", lambda: fenchel.positions(0)),
     ],
 )

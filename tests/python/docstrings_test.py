@@ -7,7 +7,7 @@ import pytest
 
 import fenchel
 
-ABSTRACT = {"Basis", "Distribution", "Domain", "IntegerDistribution", "IntegerPrediction", "LineDistribution",
+ABSTRACT = {"Basis", "Distribution", "Domain", "IntegerDistribution", "IntegerDomain", "IntegerPrediction", "LineDistribution",
             "NumericDistribution", "Regularizer", "Statistics"}
 
 

@@ -1,5 +1,6 @@
 """Fits: moments are matched, parameters found again, errors as large as they say."""
 
+import math
 import pickle
 import signal
 import subprocess
@@ -240,7 +241,7 @@ def test_several_passes_over_a_file(tmp_path):
         (lambda: fenchel.fit(CappedParabola, [1.0, 2], gamma=-1), ValueError, "gamma must .*-1"),
         (lambda: fenchel.fit(SparsePoisson, [1.0, -2]), ValueError, ""),
         (lambda: fenchel.fit(SparsePoisson, [1, 0.5]), ValueError, "row 1, column 0: .*0.5"),
-        (lambda: fenchel.fit(fenchel.Uniform, [1.0, 2]), TypeError, "one of BetaGaussian, .*, got Uniform"),
+        (lambda: fenchel.fit(fenchel.Uniform, [1.0, 2], alpha=2), TypeError, "Uniform has no parameter"),
         (lambda: fenchel.fit("gaussian", [1.0, 2]), TypeError, "got 'gaussian'"),
         (lambda: fenchel.NumericDensity.fit([1.0, 2]), TypeError, "got NumericDensity"),
         (lambda: fenchel.fit(BetaGaussian, fenchel.LineMoments(), weights=[1]), TypeError, "with statistics"),
@@ -291,3 +292,15 @@ def test_a_slow_fit_can_be_interrupted():
         finally:
             child.kill()
     assert "KeyboardInterrupt" in errors
+
+
+def test_the_uniform_distribution_has_mean_and_variance():
+    data = [0.0, 1.0, 5.0, 6.0]
+    found = fenchel.fit(fenchel.Uniform, data)
+    half = math.sqrt(3 * np.var(data))
+    np.testing.assert_allclose([found.distribution.lower, found.distribution.upper], [3 - half, 3 + half], rtol=1e-14)
+    np.testing.assert_allclose(found.standard_errors, half * math.sqrt((1 / 3 + 1 / 5) / 4), rtol=1e-13)
+    assert found.names == ("lower", "upper") and found.loss == 0
+    assert fenchel.fit(BetaGaussian, data, alpha=math.inf).distribution == found.distribution
+    weighted = fenchel.fit(fenchel.Uniform, [0.0, 6.0], weights=[2, 2]).distribution
+    assert weighted == fenchel.Uniform.fit([0.0, 0.0, 6.0, 6.0])

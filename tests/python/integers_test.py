@@ -256,3 +256,74 @@ def test_shapes_and_kinds_of_arrays():
 def test_bad_arguments(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+HEAVY = golden.cases("heavy_integers.txt")
+
+
+@pytest.mark.parametrize("case", [c for c in HEAVY if c["case"][0] == 1 or c["case"][3] == 1], ids=lambda c: str(c["case"]))
+def test_heavy_tails(case):
+    p = member(case)
+    np.testing.assert_allclose(p.normalizer(), case["normalizer"][0], rtol=1e-12)
+    np.testing.assert_allclose(p.logpmf(case["points"]), case["log_pmf"], rtol=1e-13, atol=1e-12)
+    np.testing.assert_allclose(p.logsf(case["points"]), case["log_survival"], rtol=1e-13, atol=1e-12)
+    if "moments" in case:
+        np.testing.assert_allclose(p.mean(), case["moments"][0], rtol=1e-12)
+    else:
+        assert p.mean() == math.inf
+    if "loss" in case:
+        y, loss, _, by_alpha, _ = case["loss"]
+        found, gradient = p.fenchel_young(y, return_gradient=True)
+        np.testing.assert_allclose([found, gradient["alpha"]], [loss, by_alpha], rtol=1e-11)
+        assert p.fenchel_young(p) == 0
+    assert p.support()[1] == math.inf
+    assert np.isfinite(p.rvs(100, random_state=1)).all()
+    assert pickle.loads(pickle.dumps(p)) == p
+    q = p.escort(1.5)  # it has tails too
+    ratio = 1.5 * p.logpmf([0, 5, 10**6]) - q.logpmf([0, 5, 10**6])
+    np.testing.assert_allclose(ratio, ratio[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.7, 1, 1.5, 2, math.inf])
+def test_predict_on_integers_is_the_family_of_the_score(alpha):
+    p = fenchel.predict(fenchel.Tsallis(alpha), lambda k: k * math.log(3.3) - math.lgamma(k + 1), fenchel.Naturals())
+    q = fenchel.SparsePoisson(alpha, 3.3)
+    k = np.arange(-2, 40)
+    np.testing.assert_allclose(p.pmf(k), q.pmf(k), rtol=1e-11, atol=1e-300)
+    np.testing.assert_allclose(p.sf(k), q.sf(k), rtol=1e-10, atol=1e-300)
+    np.testing.assert_allclose([p.mean(), p.normalizer()], [q.mean(), q.normalizer()], rtol=1e-11)
+    np.testing.assert_allclose(p.tsallis_entropy(), q.tsallis_entropy(), rtol=1e-10, atol=1e-15)
+    np.testing.assert_array_equal(p.rvs(50, random_state=3), q.rvs(50, random_state=3))
+    for target in (4, [1, 2, 2, 7], fenchel.SparsePoisson(0.8, 5)):
+        np.testing.assert_allclose(p.fenchel_young(target), q.fenchel_young(target), rtol=1e-10)
+        np.testing.assert_allclose(p.cross_omega(target), q.cross_omega(target), rtol=1e-10)
+    np.testing.assert_allclose(q.cross_omega(p), q.cross_omega(q), rtol=1e-9)
+    assert p.fenchel_young(p) == 0
+    assert p.escort(1.25).logpmf(3) <= 0
+    assert p == fenchel.predict(fenchel.Tsallis(alpha), p.f, fenchel.Naturals())
+
+
+def test_predict_on_integers_refuses():
+    def fails(f, message, domain=None, regularizer=None, error=ValueError):
+        with pytest.raises(error, match=message):
+            fenchel.predict(regularizer or fenchel.Tsallis(2), f, domain or fenchel.Integers())
+
+    fails(lambda k: 0.0, "no distribution exists where f does not fall")
+    fails(lambda k: math.nan, "must be a number below infinity, got nan")
+    fails(lambda k: "a", "f must return a real number, got 'a'", error=TypeError)
+    fails(lambda k: 1 / 0, "division by zero", error=ZeroDivisionError)
+    fails(lambda k: -abs(k), "regularizer must be Tsallis", regularizer=fenchel.Sobolev(1), error=TypeError)
+    fails(3, "f must be callable", error=TypeError)
+    with pytest.raises(ValueError, match="in order, got 3 and 1"):
+        fenchel.IntegerRange(3, 1)
+    p = fenchel.predict(fenchel.Tsallis(1), lambda k: 0.0, fenchel.IntegerRange(1, 6))
+    assert p.support() == (1, 6)
+    assert p.domain == fenchel.IntegerRange(1, 6) != fenchel.IntegerRange(1, 7)
+
+    def fragile(k):
+        if k > 1e6:
+            raise RuntimeError("too far")
+        return -float(abs(k))
+
+    with pytest.raises(RuntimeError, match="too far"):
+        fenchel.predict(fenchel.Tsallis(1), fragile, fenchel.Naturals())

@@ -149,3 +149,19 @@ def test_wrong_targets():
         fenchel.entmax_loss(Z, -SOFT)
     with pytest.raises(TypeError, match="target must be real numbers"):
         fenchel.entmax_loss(Z, SOFT + 1j)
+
+
+@pytest.mark.parametrize("alpha", [0.7, 1, 1 + 1e-8, 4 / 3, 1.5, 2, 5])
+def test_normalizer_and_its_gradient(alpha):
+    scores = np.random.default_rng(8).normal(size=(3, 6))
+    scores[1, 2] = -np.inf
+    normalizer, p = fenchel.entmax_normalizer(scores, alpha), fenchel.entmax(scores, alpha)
+    best = scores.argmax(axis=1)[:, None]
+    excess = np.take_along_axis(scores, best, 1)[:, 0] - normalizer
+    log_p = excess if alpha == 1 else np.log1p((alpha - 1) * excess) / (alpha - 1)
+    np.testing.assert_allclose(np.take_along_axis(p, best, 1)[:, 0], np.exp(log_p), rtol=1e-7 if alpha < 1.01 else 1e-12)
+    direction, h = np.random.default_rng(9).normal(size=(3, 6)), 1e-6
+    slope = (fenchel.entmax_normalizer(scores + h * direction, alpha)
+             - fenchel.entmax_normalizer(scores - h * direction, alpha)) / (2 * h)
+    np.testing.assert_allclose(slope, (fenchel.escort(p, 2 - alpha) * direction).sum(1), atol=1e-8)
+    assert np.isnan(fenchel.entmax_normalizer([np.nan, 1.0], alpha))

@@ -49,6 +49,39 @@ def test_mass_quantiles_and_draws():
     np.testing.assert_allclose(np.cov(y.reshape(-1, 2).T), Q.cov(), atol=0.1)
 
 
+@pytest.mark.parametrize("p, basis", [(P, LINE), (P, fenchel.PolynomialBasis(2)), (Q, PLANE)])
+def test_derivatives_of_attention(p, basis):
+    names = ("mu", "sigma2", "alpha") if p is P else ("mu", "Sigma", "alpha")
+    cotangent = RNG.normal(size=len(basis))
+    gradient = fenchel.attend_vjp(p, basis, cotangent)
+    assert set(gradient) == {"weights", *names}
+    family = type(p.components[0])
+    parameters = {name: np.array([getattr(c, name) for c in p.components]) for name in names}
+    direction = {name: RNG.normal(size=x.shape) for name, x in parameters.items()}
+    if p is Q:
+        direction["Sigma"] = direction["Sigma"] + direction["Sigma"].swapaxes(1, 2)
+    direction["weights"] = np.arange(len(p.weights)) - (len(p.weights) - 1) / 2
+
+    def moved(h):
+        at = {name: x + h * direction[name] for name, x in parameters.items()}
+        parts = [family(*(at[name][k] for name in ("alpha", "mu", names[1]))) for k in range(len(p.weights))]
+        return attend(type(p)(np.array(p.weights) + h * direction["weights"], parts), basis)
+
+    along = fenchel.attend_jvp(p, basis, direction)
+    np.testing.assert_allclose(along, difference(moved, 0.0, 1.0), atol=1e-7)
+    assert along @ cotangent == pytest.approx(sum((gradient[name] * direction[name]).sum() for name in gradient))
+    np.testing.assert_allclose(fenchel.attend_jvp(p, basis, {}), 0, atol=0)
+
+
+def test_errors_of_derivatives():
+    with pytest.raises(ValueError, match=r"the direction of mu must have 3 rows, got shape \(2,\)"):
+        fenchel.attend_jvp(P, LINE, {"mu": [1.0, 2.0]})
+    with pytest.raises(ValueError, match="direction must be in weights, mu, sigma2, alpha, got 'Sigma'"):
+        fenchel.attend_jvp(P, LINE, {"Sigma": [1.0, 2.0, 3.0]})
+    with pytest.raises(TypeError, match="attend_jacobian: Mixture has no canonical parameters"):
+        fenchel.attend_jacobian(P, LINE)
+
+
 def test_one_component_is_the_component():
     p, alone = PARTS[1], Mixture([1.0], PARTS[1:2])
     np.testing.assert_allclose(alone.pdf(T), p.pdf(T), rtol=1e-13)

@@ -3,16 +3,21 @@
 import os
 import pathlib
 import signal
+import subprocess
+import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
 
 pytest.importorskip("sklearn", minversion="1.6")
 
+from sklearn.datasets import load_diabetes
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression, PoissonRegressor, Ridge
 from sklearn.metrics import r2_score
+from sklearn.model_selection import KFold
 
 import fenchel
 from fenchel.sklearn import BetaGaussianRegressor, SparsePoissonRegressor
@@ -128,15 +133,80 @@ def test_fewer_rows_than_parameters_give_least_squares_with_one_sigma():
         BetaGaussianRegressor(2.0, penalty=0.0).fit(X, y)
 
 
-def test_a_search_that_is_lost_gives_least_squares_with_one_sigma():
+def test_a_search_that_is_lost_says_which_scale_penalty_has_a_minimum():
     X, y = noisy(30)
     y = np.round(y)
-    with pytest.warns(ConvergenceWarning, match="least squares with one sigma is kept"):
-        model = BetaGaussianRegressor(5.0, link="linear", penalty=0.0, random_state=0).fit(X, y)
-    assert {status for _, _, status in model.starts_} == {"stalled"} and np.all(model.scale_coef_ == 0)
-    np.testing.assert_allclose(model.predict(X), LinearRegression().fit(X, y).predict(X), rtol=1e-9)
-    np.testing.assert_allclose(model.predict(X, return_std=True)[1], np.std(y - model.predict(X)), rtol=1e-9)
-    assert np.isfinite(model.loss_) and np.isnan(model.scale_standard_errors_).all()
+    told = r"did not converge for scale_penalty=0: the fit is the minimum for scale_penalty=3. Give this or more"
+    with pytest.warns(ConvergenceWarning, match=told):
+        model = BetaGaussianRegressor(5.0, link="linear", random_state=0).fit(X, y)
+    assert {status for _, _, status in model.starts_} == {"stalled"} and model.scale_penalty_ == 3
+    given = BetaGaussianRegressor(5.0, link="linear", scale_penalty=model.scale_penalty_, random_state=0).fit(X, y)
+    np.testing.assert_allclose(given.coef_, model.coef_, rtol=1e-6)
+    np.testing.assert_allclose(given.scale_standard_errors_, model.scale_standard_errors_, rtol=1e-5)
+
+
+def test_the_linear_link_converges_on_the_diabetes_data():
+    X, y = load_diabetes(return_X_y=True)
+    for alpha, scale_penalty, slack in [(2, 3.0, 0.002), (2, 1.0, 0.007), (1, 1.0, 0.01), (0.7, 3.0, 0.015)]:
+        for train, test in KFold(5).split(X):
+            model = BetaGaussianRegressor(alpha, link="linear", scale_penalty=scale_penalty, random_state=0)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                model.fit(X[train], y[train])
+            squares = LinearRegression().fit(X[train], y[train])
+            assert model.score(X[test], y[test]) > squares.score(X[test], y[test]) - slack
+            assert model.scale_penalty_ == scale_penalty and np.all(X @ model.scale_coef_ + model.scale_intercept_ > 0)
+    # Without the penalty there is no minimum, which a warning says; the fit is still as good.
+    train, test = next(iter(KFold(5).split(X)))
+    with pytest.warns(ConvergenceWarning, match="the minimum for scale_penalty=1. Give"):
+        model = BetaGaussianRegressor(2, link="linear", random_state=0).fit(X[train], y[train])
+    assert model.score(X[test], y[test]) > 0.43
+
+
+def contaminated(count=500, seed=4):
+    """A line with Gaussian noise; every tenth row lies far above it. And which rows do not."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(count, 2))
+    bad = np.arange(count) % 10 == 0
+    return X, 1 + X @ [2, -1] + rng.normal(size=count) + bad * (20 + 10 * X[:, 0]), ~bad
+
+
+def test_students_noise_is_robust():
+    X, y, clean = contaminated()
+    scores = {}
+    for alpha in (0.5, 0.7, 1, 2):
+        scores[alpha] = BetaGaussianRegressor(alpha, random_state=0).fit(X, y).score(X[clean], y[clean])
+    assert scores[0.5] > 0.8 and scores[0.7] > 0.8 and scores[1] < 0.5 and scores[2] < 0.5
+    # With cross-Omega a row counts by the square of its residual, whatever alpha is.
+    cross_omega = BetaGaussianRegressor(0.5, noise_loss="cross_omega", random_state=0).fit(X, y)
+    assert cross_omega.noise_loss_ == "cross_omega" and cross_omega.score(X[clean], y[clean]) < 0.5
+
+
+def test_the_table_of_alphas_is_printed():
+    script = pathlib.Path(__file__).resolve().parents[2] / "bench" / "regression.py"
+    arguments = [sys.executable, script, "outliers", "--folds", "3"]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=True)
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines()]
+    assert lines[0] == ["data", "score", "1/2, cross-Omega", "1/2", "0.7", "1", "4/3", "3/2", "2"]
+    assert [line[:2] for line in lines[2:]] == [["outliers", score] for score in ("MAE", "r2", "CRPS", "log p")]
+    cross_omega, half, *_, one, _, _, two = map(float, lines[2][2:])
+    assert half < 0.7 * min(cross_omega, one, two)
+
+
+@pytest.mark.parametrize("link", ["linear", "log"])
+@pytest.mark.parametrize("alpha", [0.4, 0.6, 0.9])
+def test_students_noise_is_recovered(alpha, link):
+    X, _ = noisy(2000)
+    rng = np.random.default_rng(3)
+    sigma = 1 + 0.2 * X[:, 0] if link == "linear" else np.exp(0.1 * X[:, 0])
+    # BetaGaussian(alpha, 0, sigma2) = sigma2**(1 / (alpha + 1)) BetaGaussian(alpha, 0, 1).
+    noise = fenchel.BetaGaussian(alpha, 0, 1).rvs(len(X), random_state=rng) * sigma ** (2 / (alpha + 1))
+    model = BetaGaussianRegressor(alpha, link=link, random_state=0).fit(X, 3 + X @ [2, -1] + noise)
+    assert model.noise_loss_ == "likelihood"
+    assert np.all(abs(model.coef_ - [2, -1]) < 4 * model.standard_errors_[:2])
+    assert abs(model.scale_coef_[0] - (0.2 if link == "linear" else 0.1)) < 4 * model.scale_standard_errors_[0]
+    logs = [p.logpdf(t) for p, t in zip(model.predict_dist(X), 3 + X @ [2, -1] + noise)]
+    np.testing.assert_allclose(model.loss_, -np.mean(logs), rtol=1e-12)
 
 
 def test_data_and_arguments_that_are_refused():
@@ -155,6 +225,14 @@ def test_data_and_arguments_that_are_refused():
         BetaGaussianRegressor().fit(X, y, sample_weight=np.zeros(30))
     with pytest.raises(ValueError, match="link must be one of"):
         BetaGaussianRegressor(link="flat").fit(X, y)
+    with pytest.raises(ValueError, match="noise_loss must be one of"):
+        BetaGaussianRegressor(noise_loss="huber").fit(X, y)
+    with pytest.raises(ValueError, match="alpha must be at most 1 for the likelihood"):
+        BetaGaussianRegressor(1.5, noise_loss="likelihood").fit(X, y)
+    with pytest.raises(ValueError, match="alpha must be finite and above 1/3, where the noise has a variance"):
+        BetaGaussianRegressor(1 / 3).fit(X, y)
+    with pytest.raises(ValueError, match="residual of least squares must be more than rounding"):
+        BetaGaussianRegressor(penalty=0.1).fit(X, X @ [2, -1] + 1)
     model = BetaGaussianRegressor(1.0, link="linear").fit(X, y)
     for confidence in (-0.1, 1.1, np.nan):
         with pytest.raises(ValueError, match="confidence must be in"):

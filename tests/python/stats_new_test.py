@@ -132,7 +132,7 @@ def test_what_is_no_member_is_nan():
         assert np.isnan(getattr(variable, name)(0.2)).all()
     assert np.isnan(variable.mean()).all() and np.isnan(variable.support()).all()
     assert np.isnan(stats.BetaGaussian(alpha=2.0).icdf([-0.1, 1.1])).all()
-    assert np.isnan(stats.SparsePoisson(alpha=[1.0, 0.5], mu=[-1.0, 2.0]).pmf(1)).all()
+    assert np.isnan(stats.SparsePoisson(alpha=[1.0, -0.5], mu=[-1.0, 2.0]).pmf(1)).all()
 
 
 def test_pickles_and_names():

@@ -1,6 +1,7 @@
 """Wasserstein distances, optimal maps, and the two kinds of geodesics."""
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -161,3 +162,19 @@ P2, P1 = BetaGaussian(2), MultivariateBetaGaussian(2, [0], [1])
 def test_bad_arguments(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("alpha", [0.8, 1, 1 + 1e-8, 1.5, 2, 5])
+def test_metric(alpha):
+    metric, sigma, h = fenchel.FenchelYoungMetric(alpha), 1.7, 1e-3
+    p = BetaGaussian(alpha, 0.4, sigma**2)
+    by_mu, by_sigma = metric.tensor(sigma)
+    for slope, q in ((by_mu, BetaGaussian(alpha, 0.4 + h, sigma**2)), (by_sigma, BetaGaussian(alpha, 0.4, (sigma + h) ** 2))):
+        assert 2 * p.fenchel_young(q) / h**2 == pytest.approx(slope, rel=5e-3)  # half the squared distance
+    above = BetaGaussian(alpha, 0.4, 9)
+    assert metric.vertical_distance(sigma, 3) == pytest.approx(fenchel.geodesic_distance(p, above), rel=1e-9)
+    assert metric.curvature(sigma) < 0 and metric == pickle.loads(pickle.dumps(metric))
+    top = metric.geodesic_of_diracs(-1, 3, 0.5)
+    assert top.mu == pytest.approx(1) and top.sigma2 > metric.geodesic_of_diracs(-1, 3, 0.2).sigma2
+    with pytest.raises(ValueError, match="alpha must be above 1/3|alpha must be"):
+        fenchel.FenchelYoungMetric(0.2)

@@ -9,6 +9,7 @@ import torch
 from parity import assert_rows_at_parity
 
 import fenchel.torch as ft
+from fenchel import Interval
 from fenchel.torch import _library, nn
 from fenchel.torch._attention import _attend
 
@@ -52,6 +53,12 @@ def points(device):
     return draw(9, 2).to(device)
 
 
+def learned_density(a, alpha):
+    like = {"dtype": a.dtype, "device": a.device}
+    p = ft.predict(lambda t: a[:, None] * t.cos() - t.square(), alpha, Interval(-2, 2), 64, **like)
+    return torch.stack([p.normalizer, p.variance, p.tsallis_entropy(), p.cross_omega(a / 4), p.pdf(a / 4)])
+
+
 def classes_of(x):
     return torch.arange(x.shape[0], device=x.device) % x.shape[1]
 
@@ -89,6 +96,7 @@ FUNCTIONS = {
     "attention on the plane": (plane_attention, (draw(3, 2) / 4, draw(3, 2, 2), 1.2 + draw(3).square())),
     "densities": (densities, (draw(4, 9), 1.5 + draw(4).square())),
     "densities on the plane": (lambda x: densities(x, 2.0, points(x.device)), (draw(4, 9),)),
+    "predict": (learned_density, (draw(5), 1.2 + draw(5, seed=2).square())),
     "log_prob": (lambda a, s, x: line(1 + a, s, x, "log_prob"), LINE),
     "cdf": (lambda a, s, x: line(1 + a, s, x, "cdf"), LINE),
     "Student's log_prob": (lambda a, s, x: line(1 / (1 + a), s, x, "log_prob"), LINE),
@@ -325,6 +333,17 @@ def test_tensors_on_two_devices_are_refused():
 def test_what_has_no_kernel_says_so():
     with pytest.raises(NotImplementedError, match="sparse_poisson has no kernel for a GPU: move its tensors"):
         ft.SparsePoisson(2.0, torch.tensor([3.0], device=CUDA)).entropy()
+    x = torch.zeros(2, 4, device=CUDA)
+    for call, name in (
+        (lambda: ft.smooth_sparsemax(x), "smooth_sparsemax"),
+        (lambda: ft.fusedmax_grid(x), "fusedmax_grid"),
+        (lambda: ft.Triangular(x, 1.0).variance, "line"),
+        (lambda: ft.continuous_attention(2.0, x, x.exp(), ft.PolynomialBasis(2)), "attend_line"),
+    ):
+        with pytest.raises(NotImplementedError, match=f"{name} has no kernel for a GPU: move its tensors"):
+            call()
+    with pytest.raises(ValueError, match="lengths of fusedmax must be absent on a GPU"):
+        ft.fusedmax(x, lengths=torch.full((2, 1), 3, device=CUDA))
     assert torch._C._dispatch_has_kernel_for_dispatch_key("fenchel::entmax", "CUDA") and _library._CUDA_PATH.exists()
 
 

@@ -14,8 +14,10 @@ sys.path.insert(0, str(ROOT / "examples" / "torch"))
 
 import bursts  # noqa: E402
 import classifier  # noqa: E402
+import conditional_density  # noqa: E402
 import learned_alpha  # noqa: E402
 import shape  # noqa: E402
+import two_objects  # noqa: E402
 
 
 def is_drawn(example, learned, folder):
@@ -72,7 +74,33 @@ def test_alpha_is_learned_from_both_sides(tmp_path):
     is_drawn(learned_alpha, results, tmp_path)
 
 
-@pytest.mark.parametrize("example", [bursts, learned_alpha, shape], ids=lambda example: example.__name__)
+def test_a_density_with_pieces_finds_two_objects(tmp_path):
+    one_bell, one = two_objects.train("one bell", epochs=4)
+    any_score, several = two_objects.train("any score", epochs=6)
+    assert several.unexplained < 0.1 and several.unexplained < one.unexplained / 2
+    assert several.overlap > 0.3 and one.overlap < 0.3
+    is_drawn(two_objects, {"one bell": one_bell, "any score": any_score}, tmp_path)
+
+
+def test_a_conditional_density_has_two_branches(tmp_path):
+    data, learned = conditional_density.fork(), []
+    for alpha, steps in ((1.0, 60), (1.5, 100)):
+        model, result = conditional_density.train(data, alpha, steps)
+        learned.append((data, model))
+        assert result.crps < 0.15 and result.covered > 0.9
+        assert result.length > 0.999 if alpha == 1 else result.length < 0.95
+    with torch.no_grad():
+        low, middle, high = model(torch.tensor([0.95])).pdf(torch.tensor([[0.05], [0.5], [0.95]])).flatten()
+    assert middle < 0.3 < min(low, high)  # hardly anything between the branches
+    conditional_density.draw(2 * learned, str(tmp_path / "drawn.png"))
+    file = tmp_path / "pairs.csv"
+    file.write_text("waiting,duration\n80,4\n71,2.5\n57,3\n")
+    assert conditional_density.read(file, ("waiting", "duration")).y.tolist() == pytest.approx([1, 0, 1 / 3])
+
+
+@pytest.mark.parametrize(
+    "example", [bursts, conditional_density, learned_alpha, shape, two_objects], ids=lambda example: example.__name__
+)
 def test_help(example, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", [example.__name__, "--help"])
     with pytest.raises(SystemExit, match="0"):

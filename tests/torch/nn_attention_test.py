@@ -9,7 +9,16 @@ import pytest
 import torch
 
 import fenchel
-from fenchel.torch import GaussianBasis, MultivariateGaussianBasis, sparsemax
+from fenchel.torch import (
+    ConcatenatedBasis,
+    FourierBasis,
+    FunctionBasis,
+    GaussianBasis,
+    MultivariateGaussianBasis,
+    PolynomialBasis,
+    continuous_attention,
+    sparsemax,
+)
 from fenchel.torch.nn import ContinuousAttention, Entmax, MultiheadContinuousAttention
 
 LINE = GaussianBasis.linearly_spaced(6, sigma=0.2)
@@ -54,6 +63,87 @@ def test_grids(kind):
     for i in range(2):
         one = expected(values[i].reshape(20, 3), scores[i].flatten(), kind, 1.5, grid=(4, 5))
         np.testing.assert_allclose(contexts[i], one, rtol=1e-9)
+
+
+CUBE = MultivariateGaussianBasis(
+    torch.cartesian_prod(*[torch.tensor([0.0, 0.5, 1.0], dtype=torch.float64)] * 3), 0.05 * torch.eye(3, dtype=torch.float64)
+)
+
+
+def test_volumes_are_those_of_the_library():
+    """A place is (x, y, z): x along the last dimension, z along the first."""
+    values, scores = random(2, 3, 4, 2), random(2, 3, 4, seed=2)
+    context, attended = ContinuousAttention(CUBE, "continuous", 1.5)(values, scores)
+    z, y, x = np.meshgrid(*((np.arange(n) + 0.5) / n for n in (2, 3, 4)), indexing="ij")
+    places = np.stack([x, y, z], -1).reshape(24, 3)
+    p = fenchel.match_weights(1.5, fenchel.softmax(scores.flatten().numpy()), places)
+    np.testing.assert_allclose(attended.mu, p.mu, rtol=1e-12)
+    np.testing.assert_allclose(attended.Sigma, p.Sigma, rtol=1e-12)
+    basis = fenchel.MultivariateGaussianBasis(CUBE.mu.numpy(), 0.05 * np.eye(3))
+    coefficients = fenchel.ridge_values(values.reshape(24, 2).numpy().T, basis, 0.1, positions=places)
+    np.testing.assert_allclose(context, coefficients @ fenchel.attend(p, basis), rtol=1e-6)
+
+
+def test_y_grows_downwards():
+    """A picture whose lower left pixel is looked at has its density there: at small x and large y."""
+    scores = torch.full((4, 6), -torch.inf, dtype=torch.float64)
+    scores[3, 0] = 0
+    _, attended = ContinuousAttention(SQUARE)(random(4, 6, 3), scores)
+    np.testing.assert_allclose(attended.mu, [0.5 / 6, 3.5 / 4], rtol=1e-12)
+
+
+@pytest.mark.parametrize("positions", ["ends", "given"])
+def test_positions_and_floor(positions):
+    """The paper's: values at l / L, and no floor of the variance."""
+    values, scores = random(7, 3), random(7, seed=2)
+    places = np.arange(1, 8) / 7
+    given = "ends" if positions == "ends" else torch.from_numpy(places)
+    attention = ContinuousAttention(LINE, "continuous", 2.0, positions=given, floor=0.0)
+    context, attended = attention(values, scores)
+    p = fenchel.match_weights(2.0, fenchel.softmax(scores.numpy()), places, 0.0)
+    np.testing.assert_allclose([attended.mu, attended.Sigma], [p.mu, p.sigma2], rtol=1e-11)
+    coefficients = fenchel.ridge_values(values.numpy().T, NUMPY_LINE, 0.1, positions=places)
+    np.testing.assert_allclose(context, coefficients @ fenchel.attend(p, NUMPY_LINE), rtol=1e-8)
+    if positions == "given":
+        with pytest.raises(ValueError, match="positions must be as many as values, 9, got 7"):
+            attention(random(9, 3), random(9))
+        with pytest.raises(ValueError, match="lengths must be None for positions that are given"):
+            attention(values, scores, lengths=torch.tensor(7))
+        return
+    lengths = torch.tensor([7, 4])
+    contexts, attended = attention(values.expand(2, 7, 3), scores.expand(2, 7), lengths=lengths)
+    alone, of_four = attention(values[:4], scores[:4])
+    np.testing.assert_allclose(contexts[0], context, rtol=1e-9)
+    np.testing.assert_allclose(contexts[1], alone, rtol=1e-9)
+    np.testing.assert_allclose(attended.mu[1], of_four.mu, rtol=1e-12)
+
+
+def test_channels_may_be_first():
+    values, scores = random(2, 4, 5, 3), random(2, 4, 5, seed=2)
+    last, _ = ContinuousAttention(SQUARE)(values, scores)
+    first, _ = ContinuousAttention(SQUARE, channels_first=True)(values.movedim(-1, 1), scores)
+    assert (last == first).all()
+
+
+@pytest.mark.parametrize(
+    "basis",
+    [
+        PolynomialBasis(3, 0.5, 0.5),
+        FourierBasis(2, 2.0),
+        ConcatenatedBasis(GaussianBasis.linearly_spaced(4), PolynomialBasis(1)),
+        FunctionBasis(lambda t: torch.stack([t, (3 * t).sin()], -1), 2),
+    ],
+)
+def test_any_basis(basis):
+    values, scores = random(2, 9, 3), random(2, 9, seed=2).requires_grad_()
+    attention = ContinuousAttention(basis, "continuous", 1.5)
+    context, attended = attention(values, scores)
+    coefficients = attention.value_function(values)
+    by_hand = continuous_attention(1.5, attended.mu, attended.Sigma, basis)[:, None] @ coefficients
+    torch.testing.assert_close(context, by_hand[:, 0])
+    context.sum().backward()
+    assert scores.grad.isfinite().all() and (scores.grad != 0).any()
+    assert torch.equal(copy.deepcopy(attention)(values, scores)[0], context)
 
 
 def test_a_mask_takes_frames_out_wherever_they_are():

@@ -42,6 +42,8 @@ def test_a_tensor_on_a_gpu_without_a_kernel_is_told_what_to_do():
     on_gpu = torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA)
     with pytest.raises(NotImplementedError, match=r"sparse_poisson .*: .*move its tensors to the CPU, with x.cpu\(\)"):
         torch.ops.fenchel.sparse_poisson.default.redispatch(on_gpu, x, None, x, 2.0, 0, 1.0)
+    with pytest.raises(NotImplementedError, match=r"smooth_sparsemax .*: .*move its tensors to the CPU, with x.cpu\(\)"):
+        torch.ops.fenchel.smooth_sparsemax.default.redispatch(on_gpu, x, None, None, None, 1.0, -1)
     if not CUDA_LIBRARY.exists():
         with pytest.raises(NotImplementedError, match="entmax was built without CUDA: .* install fenchel again"):
             torch.ops.fenchel.entmax.default.redispatch(on_gpu, x, None, 1.5, -1)

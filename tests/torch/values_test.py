@@ -55,6 +55,25 @@ def test_padding_is_never_read(learned):
     torch.testing.assert_close(torch.func.vmap(ridge)(padded, lengths), b, rtol=1e-9, atol=1e-10)
 
 
+def test_a_ridge_that_is_learned_has_derivatives():
+    mu, sigma = torch.tensor([0.1, 0.5, 0.8], dtype=torch.float64), torch.tensor(0.2, dtype=torch.float64)
+    basis = ft.GaussianBasis(mu, sigma)
+    values, lengths = torch.rand(2, 6, 1, dtype=torch.float64), torch.tensor([6, 4])
+    strength = torch.tensor(0.05, dtype=torch.float64, requires_grad=True)
+    for each in (None, lengths):
+        fit = lambda ridge, each=each: ft.RidgeValues(basis, ridge).fit(values, each)
+        assert torch.autograd.gradcheck(fit, (strength,)) and torch.autograd.gradgradcheck(fit, (strength,))
+        torch.testing.assert_close(fit(strength), ft.RidgeValues(basis, 0.05).fit(values, each))
+    learned = ft.RidgeValues(basis, torch.nn.Parameter(torch.tensor(0.05)))
+    assert [name for name, _ in learned.named_parameters()] == ["ridge"]
+    learned(values).sum().backward()
+    twin = fenchel.RidgeRegression(fenchel.GaussianBasis([0.1, 0.5, 0.8], 0.2), 6, 0.05)
+    wanted = twin.vjp(values[..., 0].numpy(), np.ones((2, 3)))["ridge"]
+    np.testing.assert_allclose(learned.ridge.grad.item(), wanted, rtol=1e-6)
+    with pytest.raises(ValueError, match="ridge must be a number, got a tensor"):
+        ft.RidgeValues(basis, torch.ones(2))
+
+
 def test_ridge_on_a_learned_basis_has_derivatives():
     torch.manual_seed(0)
     basis = ft.GaussianBasis.linearly_spaced(4, sigma=0.2, learned=True).double()

@@ -49,23 +49,6 @@ void describe_support(const std::vector<Interval>& support, Record& record) {
   for (const Interval& piece : support) record["pieces"].push_back(to_record(piece));
 }
 
-Record value(const std::optional<double>& x) { return number(*x); }
-Record value(const std::string& text) { return text; }
-/// One number of a list that may be longer in R^N is a number.
-Record value(const std::vector<double>& list) {
-  Record numbers = Record::array();
-  for (const double x : list) numbers.push_back(number(x));
-  return numbers.size() == 1 ? numbers[0] : numbers;
-}
-
-Record parameters(const FamilyOptions& family) {
-  Record record = Record::object();
-  for_each_parameter([&](const char* name, const char*, auto member) {
-    if (is_given(family.*member)) record[name] = value(family.*member);
-  });
-  return record;
-}
-
 /// Of order alpha, the regularizer that the family comes from: 2 where it takes none.
 template <class P>
 void describe_entropy(const P& p, const FamilyOptions& family, Record& record) {
@@ -76,7 +59,7 @@ void describe_entropy(const P& p, const FamilyOptions& family, Record& record) {
 
 template <NumericDistribution P>
 Record describe(const P& p, const Options& options) {
-  Record record{{"family", options.family.family}, {"parameters", parameters(options.family)}};
+  Record record{{"family", options.family.family}, {"parameters", parameters_record(options.family)}};
   describe_support(support(p), record);
   record["mean"] = number(mean(p));
   record["variance"] = number(variance(p));

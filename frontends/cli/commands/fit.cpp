@@ -14,6 +14,7 @@
 #include "cli/program/progress.hpp"
 #include "cli/tables/numbers.hpp"
 #include "cli/tables/shared_input.hpp"
+#include "fenchel/core/infinity.hpp"
 
 namespace fenchel::cli {
 namespace {
@@ -39,10 +40,13 @@ const Family& find_family(const std::string& name) {
 }
 
 /// The parameter of its regularizer that the family takes: "alpha", "gamma", "kappa", or "" for a member with
-/// a name.
+/// a name and for uniform.
 std::string shape_of(const Family& family) {
   if (fixes_alpha(family)) return "";
-  return family.defaults.alpha ? "alpha" : family.defaults.gamma ? "gamma" : "kappa";
+  return family.defaults.alpha   ? "alpha"
+         : family.defaults.gamma ? "gamma"
+         : family.defaults.kappa ? "kappa"
+                                 : "";
 }
 
 /// The value of the option NAME, none for "auto". Throws UsageError where the family does not take it.
@@ -97,7 +101,11 @@ void run(const Session& session, const Options& options) {
   check_form(session);
   const bool chosen = !options.family.empty();
   const Family* family = &find_family(chosen ? options.family : "beta-gaussian");
-  const FamilyOptions shape = read_shape(*family, options);
+  FamilyOptions shape = read_shape(*family, options);
+  if (family->defaults.family == "beta-gaussian" && shape.alpha && *shape.alpha == kInfinity) {
+    family = &find_family("uniform");
+    shape = family->defaults;
+  }
   if (!family->fit.several) check(*family, shape, 1);
 
   const SharedInput input(session, options.input);
@@ -135,25 +143,29 @@ Command add_fit(CLI::App& program, Session& session) {
               "Which columns; all but that of weights unless given");
   app->add_option("--weight", options->input.weight, "Column that says how many rows each stands for")
       ->option_text("COL");
-  app->add_option("--alpha", options->alpha,
-                  "Such as 4/3; auto estimates it, from the kurtosis, for beta-Gaussians (2 unless given)")
+  app->add_option(
+         "--alpha", options->alpha,
+         "Such as 4/3; auto estimates it, from the kurtosis, for beta-Gaussians (2 unless given); inf "
+         "is --family uniform")
       ->option_text("X|auto");
   app->add_option("--gamma", options->gamma, "Of capped and smooth densities (1 unless given)")
       ->option_text("X");
   app->add_option("--kappa", options->kappa, "Of truncated-gaussian; auto estimates it (2 unless given)")
       ->option_text("X|auto");
   add_common_options(*app, session);
-  app->footer(
-      family_table() +
-      "\n"
-      "A row of weight w counts as w rows. Parameters have the names of the options of fenchel density and\n"
-      "fenchel plot density, which show what was fitted.\n"
-      "\n"
-      "Examples:\n"
-      "  fenchel fit draws.csv --alpha auto\n"
-      "  fenchel fit draws.csv --columns height --weight count --family triangular --json\n"
-      "  fenchel fit visits.csv --columns visits --family sparse-poisson --alpha 3/2\n"
-      "  mpirun -n 4 fenchel fit large.npy --family multivariate-beta-gaussian");
+  app->footer(family_table() +
+              "\n"
+              "uniform has the mean and the variance of the data, as the other families have, so that values "
+              "may lie "
+              "outside of it. A row of weight w counts as w rows. Parameters have the names of the options "
+              "of fenchel density and "
+              "fenchel plot density, which show what was fitted.\n"
+              "\n"
+              "Examples:\n"
+              "  fenchel fit draws.csv --alpha auto\n"
+              "  fenchel fit draws.csv --columns height --weight count --family triangular --json\n"
+              "  fenchel fit visits.csv --columns visits --family sparse-poisson --alpha 3/2\n"
+              "  mpirun -n 4 fenchel fit large.npy --family multivariate-beta-gaussian");
   return {app, [&session, options] { run(session, *options); }, true};
 }
 

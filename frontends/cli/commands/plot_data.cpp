@@ -88,9 +88,7 @@ Chart regression_chart(const Session& session, Regression options) {
   blame(table_name(options.input.path), [&] {
     fit = fit_regression({source, Processes::alone(), meter.callback()}, regression);
   });
-  if (fit.status != MinimizeStatus::converged)
-    throw ConvergenceError(
-        fmt::format("no start converged (the first: {}); a smaller --alpha may help", to_string(fit.status)));
+  check_converged(fit, options.noise);
   std::vector<plot::Point> points;
   Batch batch;
   for (index_t number = 0; number < source.batches(); ++number) {

@@ -2,6 +2,7 @@
 
 #include <CLI/App.hpp>
 #include <Eigen/Core>
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <string>
@@ -68,7 +69,10 @@ double test_loss(const Holdout& holdout, const RegressionFit& fit) {
   double sum = 0, weight = 0;
   for (const HeldRow& row : holdout.rows) {
     const BetaGaussian p = predict(fit, features(row));
-    sum += row.weight * cross_omega(Tsallis(fit.alpha), score(p), Line(), Dirac(row.values[0])).value;
+    const double y = row.values[0];
+    sum += row.weight * (fit.noise_loss == NoiseLoss::likelihood
+                             ? -log_pdf(p, y)
+                             : cross_omega(Tsallis(fit.alpha), score(p), Line(), Dirac(y)).value);
     weight += row.weight;
   }
   return sum / weight;
@@ -84,7 +88,9 @@ Record describe(const RegressionFit& fit, index_t rows, const std::string& link)
       {"alpha", fit.alpha},
       {"rows", rows},
       {"weight", number(fit.weight)},
+      {"noise_loss", to_string(fit.noise_loss)},
       {"loss", number(fit.loss)},
+      {"scale_penalty", number(fit.scale_penalty)},
       {"status", to_string(fit.status)},
       {"mean", line(fit.names, fit.mean_intercept, fit.mean_coefficients)},
       {"scale", scale},
@@ -99,7 +105,9 @@ void tell_progress(RegressionOptions& options, ProgressMeter& meter) {
                                last = std::numeric_limits<int>::max()](const MinimizeStep& step) mutable {
     if (step.iteration <= last) ++start;
     last = step.iteration;
-    meter.update(start - 1, total, fmt::format("start {} of {}, iteration {}", start, total, step.iteration));
+    meter.update(std::min(start, total + 1) - 1, total,
+                 start <= total ? fmt::format("start {} of {}, iteration {}", start, total, step.iteration)
+                                : fmt::format("path of penalties, iteration {}", step.iteration));
     return true;
   };
 }
@@ -123,11 +131,10 @@ void run(const Session& session, const Options& given) {
   const Data data{remaining, *session.processes, [](const Progress&) { return !interrupted(); }};
   tell_progress(regression, meter);
   Record record;
-  MinimizeStatus status{};
+  RegressionFit fit;
   blame(input.name(), [&] {
-    const RegressionFit fit = fit_regression(data, regression);
+    fit = fit_regression(data, regression);
     const LeastSquares squares = fit_least_squares(data);
-    status = fit.status;
     record = describe(fit, holdout.total - options.test_top, options.noise.link);
     Record plain = line(options.x, squares.intercept, squares.coefficients);
     if (options.test_top > 0) {
@@ -142,11 +149,7 @@ void run(const Session& session, const Options& given) {
   });
   meter.wipe();
   together(*session.processes, [&] { print(session, record); });
-  if (status != MinimizeStatus::converged)
-    throw ConvergenceError(
-        fmt::format("no start converged (the first: {}); what it reached is printed. A smaller --alpha, more "
-                    "--starts or --link log may help",
-                    to_string(status)));
+  check_converged(fit, options.noise);
 }
 
 }  // namespace
@@ -155,8 +158,8 @@ Command add_regress(CLI::App& program, Session& session) {
   const auto options = std::make_shared<Options>();
   CLI::App* app = program.add_subcommand("regress",
                                          "Fits y = a line in x + beta-Gaussian noise, whose width depends on "
-                                         "x too: for every x a distribution of y "
-                                         "with bounds.");
+                                         "x too: for every x a distribution of y, "
+                                         "with bounds for alpha > 1, robust for alpha < 1.");
   add_input_options(*app, options->input);
   add_columns(*app, "--x", options->x, "Columns to predict from")->required();
   app->add_option("--y", options->y, "Column to predict")->required()->option_text("COL");
@@ -177,11 +180,13 @@ Command add_regress(CLI::App& program, Session& session) {
       "r2 is 1 - SSE / variation of y, r2_swapped 1 - SSE / variation of the prediction. The loss may have\n"
       "several minima and none that is the least: starts tells how each search ended, its objective being "
       "the\n"
-      "loss with the penalty, and the result is the best that converged.\n"
+      "loss with the penalty, and the result is the best that converged. Where none did, it is the minimum\n"
+      "for the least --scale-penalty to which a path from a large one leads, and an error says so.\n"
       "\n"
       "Examples:\n"
       "  fenchel regress cancer.csv --x population --y cancer --alpha 2 --test-top 30\n"
       "  fenchel regress houses.csv --x size,age --y price --alpha 3/2 --link linear --json\n"
+      "  fenchel regress outliers.csv --x size --y price --alpha 0.6\n"
       "  mpirun -n 4 fenchel regress large.npy --y 0 --x 1,2,3");
   return {app, [&session, options] { run(session, *options); }, true};
 }

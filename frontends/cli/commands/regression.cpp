@@ -1,27 +1,60 @@
 #include "cli/commands/regression.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/App.hpp>
 
 #include "cli/families/family.hpp"
+#include "cli/program/session.hpp"
+#include "cli/tables/format.hpp"
 #include "cli/tables/numbers.hpp"
+#include "fenchel/core/error.hpp"
 
 namespace fenchel::cli {
 
 void add_noise_options(CLI::App& app, NoiseOptions& options) {
-  add_number(app, "--alpha", options.alpha, "Of the noise: 1 Gaussian, 2 parabola (2 unless given)");
+  add_number(app, "--alpha", options.alpha,
+             "Of the noise, above 1/3: below 1 Student's t, 1 Gaussian, 2 parabola (2 unless given)");
   add_choice(app, "--link", options.link, {"linear", "log"},
              "linear: sigma is linear in x; log: its logarithm is (log unless given)");
   add_number(app, "--penalty", options.penalty,
              "Half of it times the sum of squares of the coefficients, of standardised columns, is added to "
              "the loss (0 unless given)");
+  add_number(app, "--scale-penalty", options.scale_penalty,
+             "The same for the coefficients of sigma alone, besides (0 unless given)");
+  add_choice(
+      app, "--noise-loss", options.noise_loss, {"auto", "cross_omega", "likelihood"},
+      "What is minimised: the cross-Omega loss, or -log p(y), for --alpha up to 1 (auto, unless given: "
+      "likelihood below 1, cross_omega from 1 on)");
 }
 
 RegressionOptions regression_options(const NoiseOptions& options) {
-  check_bound("alpha", options.alpha, {1, true, "at least 1"});
+  check_bound("alpha", options.alpha, {1. / 3, false, "above 1/3, where the noise has a variance"});
   check_bound("penalty", options.penalty, {0, true, "not negative"});
+  check_bound("scale-penalty", options.scale_penalty, {0, true, "not negative"});
+  if (options.noise_loss == "likelihood" && options.alpha > 1)
+    throw UsageError("--noise-loss likelihood needs --alpha up to 1, got " + shortest_text(options.alpha));
   return {.alpha = options.alpha,
           .link = options.link == "linear" ? ScaleLink::linear : ScaleLink::log,
-          .penalty = options.penalty};
+          .penalty = options.penalty,
+          .scale_penalty = options.scale_penalty,
+          .noise_loss = options.noise_loss == "auto"          ? NoiseLoss::automatic
+                        : options.noise_loss == "cross_omega" ? NoiseLoss::cross_omega
+                                                              : NoiseLoss::likelihood};
+}
+
+void check_converged(const RegressionFit& fit, const NoiseOptions& options) {
+  if (fit.status == MinimizeStatus::converged) return;
+  if (fit.scale_penalty > options.scale_penalty)
+    throw ConvergenceError(
+        fmt::format("no start converged for --scale-penalty {0}, the minimum for {1} was found. Give "
+                    "--scale-penalty {1} or more, a smaller --alpha{2}",
+                    shortest_text(options.scale_penalty), short_text(fit.scale_penalty),
+                    options.link == "linear" ? ", or --link log" : ""));
+  throw ConvergenceError(
+      fmt::format("no start converged (the first: {}); a larger --scale-penalty, a smaller --alpha, more "
+                  "--starts or --link log may help",
+                  to_string(fit.status)));
 }
 
 }  // namespace fenchel::cli

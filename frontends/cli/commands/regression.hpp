@@ -10,14 +10,18 @@ class App;
 
 namespace fenchel::cli {
 
-/// How a regression sees the noise: --alpha, --link and --penalty.
+/// How a regression sees the noise: --alpha, --link, the penalties and the loss.
 struct NoiseOptions {
   double alpha = RegressionOptions().alpha;
   std::string link = "log";
   double penalty = RegressionOptions().penalty;
+  double scale_penalty = RegressionOptions().scale_penalty;
+  std::string noise_loss = "auto";
 };
 void add_noise_options(CLI::App& app, NoiseOptions& options);
 /// Throws UsageError for options that no data could have.
 [[nodiscard]] RegressionOptions regression_options(const NoiseOptions& options);
+/// Throws ConvergenceError, which says what to do, unless the fit converged.
+void check_converged(const RegressionFit& fit, const NoiseOptions& options);
 
 }  // namespace fenchel::cli

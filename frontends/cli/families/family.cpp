@@ -21,6 +21,15 @@ std::string text_of(const std::optional<double>& value) {
 std::string text_of(const std::string& text) { return text; }
 std::string text_of(const std::vector<double>& values) { return fmt::format("{}", fmt::join(values, ",")); }
 
+Record value(const std::optional<double>& x) { return number(*x); }
+Record value(const std::string& text) { return text; }
+/// One number of a list that may be longer in R^N is a number.
+Record value(const std::vector<double>& list) {
+  Record numbers = Record::array();
+  for (const double x : list) numbers.push_back(number(x));
+  return numbers.size() == 1 ? numbers[0] : numbers;
+}
+
 std::vector<std::string> family_names() {
   std::vector<std::string> names;
   for (const Family& family : families())
@@ -28,12 +37,19 @@ std::vector<std::string> family_names() {
   return names;
 }
 
-/// A family with several regularizers has a line for each, the default first.
-const Family& find_family(const std::string& name, const std::string& regularizer) {
-  for (const Family& family : families())
-    if (family.defaults.family == name && (regularizer.empty() || family.defaults.regularizer.empty() ||
-                                           family.defaults.regularizer == regularizer))
-      return family;
+/// A family with several regularizers and domains has a line for each, the default first.
+const Family& find_family(const std::string& name, const std::string& regularizer,
+                          const std::string& domain) {
+  const auto find = [&](const std::string& on) -> const Family* {
+    for (const Family& family : families())
+      if (family.defaults.family == name && family.defaults.domain == on &&
+          (regularizer.empty() || family.defaults.regularizer.empty() ||
+           family.defaults.regularizer == regularizer))
+        return &family;
+    return nullptr;
+  };
+  if (const Family* found = find(domain)) return *found;
+  if (const Family* found = find("")) return *found;
   const std::string hint = did_you_mean(name, family_names());
   throw UsageError(fmt::format("unknown family '{}'{}", name, hint.empty() ? "; --help lists them" : hint));
 }
@@ -102,6 +118,8 @@ void add_family_options(CLI::App& app, FamilyOptions& options) {
   add_choice(app, "--regularizer", options.regularizer, {"tsallis", "total-variation", "sobolev"},
              "Of a score: tsallis with --alpha (unless given), total-variation (the density has plateaus) or "
              "sobolev (it is smooth) with --gamma");
+  add_choice(app, "--domain", options.domain, {"integers", "naturals"},
+             "Of a score: where it lives, unless that is the line");
   add_number(app, "--alpha", options.alpha,
              "Of the Tsallis entropy: above 1 the support is bounded, inf gives a uniform distribution");
   add_number(app, "--gamma", options.gamma,
@@ -115,6 +133,8 @@ void add_family_options(CLI::App& app, FamilyOptions& options) {
   add_number(app, "--b", options.b, "Scale of the score -|t - mu| / b");
   add_number(app, "--sigma", options.sigma,
              "Scale of the score -g'(|t - mu| / sigma) / sigma of location-scale");
+  add_number(app, "--lower", options.lower, "Where the uniform distribution begins");
+  add_number(app, "--upper", options.upper, "Where it ends");
   app.add_option(
          "--score", options.score,
          "Formula in t: the score, or for location-scale the convex g (t^3/6 gives the parabola), such "
@@ -126,7 +146,7 @@ void add_family_options(CLI::App& app, FamilyOptions& options) {
 }
 
 FamilyOptions complete(FamilyOptions options) {
-  const Family& family = find_family(options.family, options.regularizer);
+  const Family& family = find_family(options.family, options.regularizer, options.domain);
   const FamilyOptions given = options;
   std::vector<std::string> taken;
   for_each_parameter([&](std::string_view name, std::string_view, auto member) {
@@ -148,9 +168,17 @@ FamilyOptions complete(FamilyOptions options) {
   return options;
 }
 
+Record parameters_record(const FamilyOptions& family) {
+  Record record = Record::object();
+  for_each_parameter([&](const char* name, const char*, auto member) {
+    if (is_given(family.*member)) record[name] = value(family.*member);
+  });
+  return record;
+}
+
 AnyDistribution make_distribution(const FamilyOptions& options) {
   const FamilyOptions parameters = complete(options);
-  return find_family(parameters.family, parameters.regularizer).make(parameters);
+  return find_family(parameters.family, parameters.regularizer, parameters.domain).make(parameters);
 }
 
 }  // namespace fenchel::cli

@@ -10,6 +10,7 @@
 #include "cli/tables/record.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/distribution/euclidean/multivariate_beta_gaussian.hpp"
+#include "fenchel/distribution/integers/integer_table.hpp"
 #include "fenchel/distribution/integers/sparse_integer_gaussian.hpp"
 #include "fenchel/distribution/integers/sparse_poisson.hpp"
 #include "fenchel/distribution/line/beta_gaussian.hpp"
@@ -32,18 +33,19 @@ namespace fenchel::cli {
 /// A distribution of any family that the command line knows: on the line, on the integers or in R^N.
 using AnyDistribution =
     std::variant<BetaGaussian, BetaLaplace, TruncatedGaussian, LocationScale, CappedTriangular,
-                 CappedParabola, SmoothTriangular, SmoothParabola, NumericDensity, SparsePoisson,
-                 SparseIntegerGaussian, MultivariateBetaGaussian>;
+                 CappedParabola, SmoothTriangular, SmoothParabola, NumericDensity, IntegerTable,
+                 SparsePoisson, SparseIntegerGaussian, MultivariateBetaGaussian>;
 
 /// A family by its name, and those of its parameters that were given.
 struct FamilyOptions {
   std::string family;
   std::string regularizer{};  ///< of a score: tsallis, total-variation or sobolev
+  std::string domain{};       ///< of a score: integers or naturals, the line where it is empty
   std::optional<double> alpha{}, gamma{}, kappa{};
   std::vector<double> mu{};  ///< one number, in R^N its N coordinates
   std::optional<double> sigma2{};
   std::vector<double> Sigma{};  ///< N numbers, a diagonal, or N x N by rows
-  std::optional<double> b{}, sigma{};
+  std::optional<double> b{}, sigma{}, lower{}, upper{};
   std::string score{};             ///< an expression in t, or g(u) of a location-scale family
   std::vector<double> interval{};  ///< two ends
 };
@@ -52,6 +54,7 @@ struct FamilyOptions {
 template <class F>
 void for_each_parameter(F f) {
   f("regularizer", "regularizer", &FamilyOptions::regularizer);
+  f("domain", "domain", &FamilyOptions::domain);
   f("alpha", "\u03b1", &FamilyOptions::alpha);
   f("gamma", "\u03b3", &FamilyOptions::gamma);
   f("kappa", "\u03ba", &FamilyOptions::kappa);
@@ -60,6 +63,8 @@ void for_each_parameter(F f) {
   f("Sigma", "\u03a3", &FamilyOptions::Sigma);
   f("b", "b", &FamilyOptions::b);
   f("sigma", "\u03c3", &FamilyOptions::sigma);
+  f("lower", "lower", &FamilyOptions::lower);
+  f("upper", "upper", &FamilyOptions::upper);
   f("score", "score", &FamilyOptions::score);
   f("interval", "", &FamilyOptions::interval);
 }
@@ -107,6 +112,9 @@ void add_family_options(CLI::App& app, FamilyOptions& options);
 /// All parameters that the family takes, and no others: those that were not given have their defaults. Throws
 /// UsageError as make_distribution does.
 [[nodiscard]] FamilyOptions complete(FamilyOptions options);
+
+/// Of a complete family, by their names.
+[[nodiscard]] Record parameters_record(const FamilyOptions& family);
 
 /// Throws UsageError for a family that is not known (naming the nearest) and for a parameter that the family
 /// does not take or lacks; what the library says of a value stays as it is.

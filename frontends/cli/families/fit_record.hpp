@@ -14,7 +14,7 @@ namespace fenchel::cli {
 template <class P>
 [[nodiscard]] Record fitted(const FamilyOptions& shape, const Fit<P>& fit) {
   Record parameters = Record::object(), errors = Record::object();
-  if (shape.alpha) parameters["alpha"] = *shape.alpha;
+  if (shape.alpha) parameters["alpha"] = number(*shape.alpha);
   if (shape.gamma) parameters["gamma"] = *shape.gamma;
   if (shape.kappa) parameters["kappa"] = *shape.kappa;
   const Eigen::VectorXd spread = fit.standard_errors();

@@ -8,6 +8,7 @@
 #include "cli/families/family.hpp"
 #include "cli/families/fit_record.hpp"
 #include "fenchel/core/infinity.hpp"
+#include "fenchel/domain/integers.hpp"
 #include "fenchel/domain/interval.hpp"
 #include "fenchel/estimate/fit/beta_gaussian.hpp"
 #include "fenchel/estimate/fit/beta_laplace.hpp"
@@ -18,6 +19,7 @@
 #include "fenchel/estimate/fit/sparse_poisson.hpp"
 #include "fenchel/estimate/fit/truncated_gaussian.hpp"
 #include "fenchel/predict/function.hpp"
+#include "fenchel/predict/integer_function.hpp"
 #include "fenchel/predict/sobolev_function.hpp"
 #include "fenchel/predict/total_variation_function.hpp"
 #include "fenchel/regularizer/tsallis.hpp"
@@ -50,6 +52,11 @@ template <class Regularizer>
 AnyDistribution make_score(Parameters o) {
   return predict(Regularizer(o.alpha ? *o.alpha : *o.gamma), FunctionScore(Expression("--score", o.score)),
                  Interval(o.interval[0], o.interval[1]));
+}
+
+template <class Domain>
+AnyDistribution make_integer_score(Parameters o) {
+  return predict(Tsallis(*o.alpha), FunctionScore(Expression("--score", o.score)), Domain());
 }
 
 AnyDistribution make_multivariate(Parameters o) {
@@ -118,6 +125,9 @@ std::span<const Family> families() {
        make_beta_gaussian,
        beta_gaussian,
        "beta-gaussian"},
+      {{.family = "uniform", .lower = 0, .upper = 1},
+       [](Parameters o) -> AnyDistribution { return BetaGaussian::uniform(*o.lower, *o.upper); },
+       {[](Parameters o, const Data& data) { return fitted(o, fit_uniform(collect(data, LineMoments()))); }}},
       {{.family = "multivariate-beta-gaussian", .alpha = 2, .mu = {0, 0}, .Sigma = {1, 1}},
        make_multivariate,
        {fit_multivariate, above_dimension, kEstimates, kSeveral}},
@@ -181,6 +191,10 @@ std::span<const Family> families() {
         .score = kFormula,
         .interval = {-kInfinity, kInfinity}},
        make_score<Sobolev>},
+      {{.family = "score", .regularizer = "tsallis", .domain = "integers", .alpha = 2, .score = kFormula},
+       make_integer_score<Integers>},
+      {{.family = "score", .regularizer = "tsallis", .domain = "naturals", .alpha = 2, .score = kFormula},
+       make_integer_score<Naturals>},
   };
   return all;
 }

@@ -75,7 +75,8 @@ CsvOptions csv_options(const InputOptions& options) {
           .weight = options.weight,
           .separator = options.separator,
           .header = !options.no_header,
-          .skip_missing = options.skip_missing};
+          .skip_missing = options.skip_missing,
+          .masks = options.masks};
 }
 
 /// Throws UsageError for a column that is asked for twice, also as weight.
@@ -89,6 +90,7 @@ void check_columns(const InputOptions& options) {
 
 NpyOptions npy_options(const InputOptions& options) {
   NpyOptions npy;
+  npy.masks = options.masks;
   for (const std::string& name : options.columns) npy.columns.push_back(column_index(name));
   if (!options.weight.empty()) npy.weight = column_index(options.weight);
   return npy;
@@ -114,10 +116,10 @@ void note_numbers_as_names(const Session& session, const InputOptions& options, 
 
 }  // namespace
 
-void add_input_options(CLI::App& app, InputOptions& options) {
-  app.add_option("FILE", options.path, "CSV with a header, or .npy; - is standard input")
+void add_input_options(CLI::App& app, InputOptions& options, const std::string& file) {
+  app.add_option(file, options.path, "CSV with a header, or .npy; - is standard input")
       ->required()
-      ->option_text(" ");
+      ->option_text(file == "FILE" ? " " : "FILE");
   app.add_option_function<std::string>(
          "--separator", [&options](const std::string& text) { options.separator = separator_of(text); },
          "Between the fields of CSV, \\t for a tab (a comma unless given)")

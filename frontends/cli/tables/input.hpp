@@ -21,10 +21,12 @@ struct InputOptions {
   char separator = ',';
   bool no_header = false;
   bool skip_missing = false;
+  bool masks = false;  ///< of the columns but the weight, -inf and an empty field are masks
 };
 
-/// FILE, --separator, --no-header, --skip-missing. What columns there are to choose is the command's to say.
-void add_input_options(CLI::App& app, InputOptions& options);
+/// FILE, or what else it is called, --separator, --no-header, --skip-missing. What columns there are to
+/// choose is the command's to say.
+void add_input_options(CLI::App& app, InputOptions& options, const std::string& file = "FILE");
 
 /// Whether a file can be read but once: standard input, a pipe, a device.
 [[nodiscard]] bool is_stream(const std::string& path);

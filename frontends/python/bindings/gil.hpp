@@ -6,6 +6,7 @@
 
 namespace fenchel {
 class FENCHEL_EXPORT FunctionBasis;
+class FENCHEL_EXPORT LocationScale;
 class FENCHEL_EXPORT NumericDensity;
 }  // namespace fenchel
 
@@ -18,6 +19,8 @@ template <class T>
 inline constexpr bool kCallsPython = false;
 template <>
 inline constexpr bool kCallsPython<FunctionBasis> = true;
+template <>
+inline constexpr bool kCallsPython<LocationScale> = true;
 template <>
 inline constexpr bool kCallsPython<NumericDensity> = true;
 

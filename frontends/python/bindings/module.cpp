@@ -19,6 +19,7 @@ NB_MODULE(_core, m) {
 
   bind_entmax(m);
   bind_entmax_loss(m);
+  bind_weighted_entmax(m);
   bind_fusedmax(m);
   bind_negentropy(m);
 
@@ -26,13 +27,16 @@ NB_MODULE(_core, m) {
   bind_regularizers(m);
   bind_numeric_density(m);
   bind_line_families(m);
+  bind_location_scale(m);
   bind_beta_gaussian();
   bind_integers(m);
   bind_multivariate_beta_gaussian(m);
   bind_multivariate_numeric_density(m);
+  bind_elliptical(m);
   bind_mixture(m);
   bind_any_density(m);
   bind_line_losses();
+  bind_line_derivatives();
   bind_geometry(m);
 
   bind_basis(m);
@@ -41,6 +45,7 @@ NB_MODULE(_core, m) {
   bind_ridge(m);
   bind_mixture_em(m);
   bind_composition(m);
+  bind_finite_attention(m);
 
   bind_statistics(m);
   bind_fit(m);

@@ -2,6 +2,9 @@
 
 #include <nanobind/nanobind.h>
 
+#include <functional>
+#include <vector>
+
 namespace fenchel::python {
 
 namespace nb = nanobind;
@@ -9,12 +12,14 @@ namespace nb = nanobind;
 using Function = nb::typed<nb::callable, double(double)>;
 
 /// A Python function float -> float that somebody else keeps alive. What it raises comes back to Python as it
-/// is; an answer that is no number is a TypeError that names the function. Needs the GIL.
+/// is; an answer that is no number is a TypeError that names the function. Takes the GIL, so that any thread
+/// may call it that somebody who has released the GIL waits for.
 class PythonFunction {
  public:
   PythonFunction(const char* name, const Function& f) : name_(name), f_(f) {}
 
   double operator()(double t) const {
+    const nb::gil_scoped_acquire acquire;
     const nb::object answer = f_(t);
     const double value = PyFloat_AsDouble(answer.ptr());
     if (value == -1 && PyErr_Occurred() != nullptr) {
@@ -29,5 +34,15 @@ class PythonFunction {
   const char* name_;
   nb::handle f_;
 };
+
+using FunctionList = nb::typed<nb::list, Function>;
+
+/// Several of them.
+[[nodiscard]] inline std::vector<std::function<double(double)>> python_functions(const char* name,
+                                                                                 const FunctionList& list) {
+  std::vector<std::function<double(double)>> functions;
+  for (const nb::handle f : list) functions.emplace_back(PythonFunction(name, nb::borrow<Function>(f)));
+  return functions;
+}
 
 }  // namespace fenchel::python

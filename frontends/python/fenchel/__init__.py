@@ -20,11 +20,14 @@ from ._basis import (
 from ._composition import compose, compose_vjp
 from ._core import ConvergenceError
 from ._core import version as __version__
+from ._covariance import beta_covariance
 from ._data import batches
 from ._densities import Densities
 from ._distribution import Distribution, EscortDensity, LineDistribution, NumericDistribution
-from ._domain import Box, Domain, Euclidean, Interval, Line
-from ._fit import Fit, fit
+from ._domain import Box, Domain, Euclidean, IntegerDomain, IntegerRange, Integers, Interval, Line, Naturals
+from ._elliptical import Elliptical
+from ._finite_attention import key_value_attention, key_value_attention_vjp
+from ._fit import Fit, fit, fit_linear_score
 from ._fusedmax import (
     fusedmax,
     fusedmax_grid,
@@ -42,6 +45,7 @@ from ._fusedmax import (
 from ._gamma import CappedParabola, CappedTriangular, SmoothParabola, SmoothTriangular
 from ._geometry import (
     AffineMap,
+    FenchelYoungMetric,
     MultivariateAffineMap,
     geodesic,
     geodesic_distance,
@@ -51,7 +55,16 @@ from ._geometry import (
 )
 from ._integers import IntegerDistribution, IntegerPrediction, IntegerTable, SparseIntegerGaussian, SparsePoisson
 from ._line import BetaGaussian, BetaLaplace, Triangular, TruncatedGaussian, Uniform
-from ._map_losses import cross_omega, entmax_conjugate, entmax_hessian_product, entmax_loss, escort, negentropy
+from ._location_scale import LocationScale
+from ._map_losses import (
+    cross_omega,
+    entmax_conjugate,
+    entmax_hessian_product,
+    entmax_loss,
+    entmax_normalizer,
+    escort,
+    negentropy,
+)
 from ._maps import (
     entmax,
     entmax_jvp,
@@ -63,10 +76,11 @@ from ._maps import (
     support_size,
 )
 from ._mixture import Mixture, MixtureFit, MultivariateMixture, fit_mixture
-from ._predict import NumericDensity, predict
+from ._predict import NumericDensity, NumericIntegers, predict
 from ._predict_space import LevelSupport, MultivariateNumericDensity
 from ._regularizer import Regularizer, Sobolev, TotalVariation, Tsallis
 from ._ridge import RidgeRegression, ValueFunction, ridge_values
+from ._score import LinearScore, ParametricScore
 from ._space import Ellipsoid, MultivariateBetaGaussian
 from ._statistics import AbsoluteMoments, CountHistogram, LineMoments, Moments, RadialMoments, Statistics
 from ._threads import num_threads, set_num_threads
@@ -88,20 +102,27 @@ __all__ = [
     "Distribution",
     "Domain",
     "Ellipsoid",
+    "Elliptical",
     "EscortDensity",
     "Euclidean",
+    "FenchelYoungMetric",
     "Fit",
     "FourierBasis",
     "FunctionBasis",
     "GaussianBasis",
     "IntegerDistribution",
+    "IntegerDomain",
     "IntegerPrediction",
+    "IntegerRange",
     "IntegerTable",
+    "Integers",
     "Interval",
     "LevelSupport",
     "Line",
     "LineDistribution",
     "LineMoments",
+    "LinearScore",
+    "LocationScale",
     "Mixture",
     "MixtureFit",
     "Moments",
@@ -110,8 +131,11 @@ __all__ = [
     "MultivariateGaussianBasis",
     "MultivariateMixture",
     "MultivariateNumericDensity",
+    "Naturals",
     "NumericDensity",
     "NumericDistribution",
+    "NumericIntegers",
+    "ParametricScore",
     "PolynomialBasis",
     "RadialMoments",
     "Regularizer",
@@ -136,6 +160,7 @@ __all__ = [
     "attend_jvp",
     "attend_vjp",
     "batches",
+    "beta_covariance",
     "compose",
     "compose_vjp",
     "cross_omega",
@@ -144,11 +169,13 @@ __all__ = [
     "entmax_hessian_product",
     "entmax_jvp",
     "entmax_loss",
+    "entmax_normalizer",
     "entmax_threshold",
     "entmax_vjp",
     "entmax_vjp_vjp",
     "escort",
     "fit",
+    "fit_linear_score",
     "fit_mixture",
     "fusedmax",
     "fusedmax_grid",
@@ -161,6 +188,8 @@ __all__ = [
     "geodesic",
     "geodesic_distance",
     "grid_positions",
+    "key_value_attention",
+    "key_value_attention_vjp",
     "match_weights",
     "match_weights_vjp",
     "negentropy",

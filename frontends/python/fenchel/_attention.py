@@ -13,7 +13,13 @@ from ._arrays import FloatArray, doubles, shown
 from ._basis import Basis
 from ._densities import Densities, DensityRows, delivered, kernels
 from ._distribution import Distribution
+from ._line import TruncatedGaussian
+from ._location_scale import LocationScale
+from ._mixture import Mixture, MultivariateMixture
+from ._predict import NumericDensity
+from ._regularizer import Tsallis
 from ._rows import Array
+from ._score import DifferentiableScore
 
 
 def attend(
@@ -88,8 +94,9 @@ def attend_vjp(p: Distribution | Densities, basis: Basis, cotangent: npt.ArrayLi
 
     Parameters
     ----------
-    p : BetaGaussian, BetaLaplace, CappedTriangular, CappedParabola, SmoothTriangular, SmoothParabola, \
-MultivariateBetaGaussian or Densities
+    p : Distribution or Densities
+        On the line a family, a `Mixture` of beta-Gaussians, or the prediction of Tsallis for a `LinearScore` or a
+        `ParametricScore`; a `MultivariateBetaGaussian` or a `MultivariateMixture`.
     basis : Basis
         For a `MultivariateBetaGaussian` a `MultivariateGaussianBasis`.
     cotangent : array_like, shape (N,), (..., N) for Densities
@@ -97,9 +104,11 @@ MultivariateBetaGaussian or Densities
     Returns
     -------
     dict
-        By name: "mu", "sigma2" or "b", and "alpha" or "gamma"; "mu", "Sigma" and "alpha" on R^D and for Densities,
+        By name: "mu", "sigma2", "b" or "sigma", "alpha", "gamma" or "kappa", and "theta" of a score; "mu", "Sigma" and
+        "alpha" on R^D and for Densities,
         there one for each density, also where densities share a parameter. That of a matrix Sigma is the symmetric G of
-        dL = Tr(G dSigma).
+        dL = Tr(G dSigma). Those of a mixture have a row for each component, and there is one in its "weights", which is
+        right along directions that keep their sum.
 
     Examples
     --------
@@ -116,6 +125,12 @@ MultivariateBetaGaussian or Densities
     weights = doubles("cotangent", cotangent)
     if weights.shape != (len(basis),):
         raise ValueError(f"attend_vjp: cotangent must have shape ({len(basis)},), got {weights.shape}")
+    if isinstance(p, (Mixture, MultivariateMixture)):
+        parts = [attend_vjp(each, basis, share * weights) for share, each in zip(p.weights, p.components)]
+        by_weight = np.array([attend(each, basis) @ weights for each in p.components])
+        return {"weights": by_weight} | {name: np.stack([part[name] for part in parts]) for name in parts[0]}
+    if isinstance(p, NumericDensity):
+        return {"theta": weights @ attend_jacobian(p, basis)}
     if basis.dimension is None:
         return dict(zip(_names(p), (weights @ _gradient(p, basis)).tolist()))
     return dict(zip(_names(p), _core.attend_vjp(p._core, basis._core, weights)))
@@ -163,6 +178,15 @@ def _moved(p: Distribution, basis: Basis, direction: Mapping[str, npt.ArrayLike]
     for name in direction:
         if name not in names:
             raise ValueError(f"attend_jvp: direction must be in {', '.join(names)}, got {name!r}")
+    if isinstance(p, (Mixture, MultivariateMixture)):
+        return _moved_mixture(p, basis, direction)
+    if isinstance(p, NumericDensity):
+        jacobian = attend_jacobian(p, basis)
+        theta = doubles("theta", direction.get("theta", np.zeros(jacobian.shape[1])))
+        if theta.shape != jacobian.shape[1:]:
+            wanted = jacobian.shape[1:]
+            raise ValueError(f"attend_jvp: the direction of theta must have shape {wanted}, got {theta.shape}")
+        return np.asarray(jacobian @ theta)
     dimension = basis.dimension
     shapes = [(), (), ()] if dimension is None else [(dimension,), (dimension, dimension), ()]
     along = [doubles(name, direction.get(name, np.zeros(shape))) for name, shape in zip(names, shapes)]
@@ -174,6 +198,22 @@ def _moved(p: Distribution, basis: Basis, direction: Mapping[str, npt.ArrayLike]
     return np.asarray(_core.attend_jvp(p._core, basis._core, along[0], along[1], float(along[2])))
 
 
+def _moved_mixture(
+    p: Mixture | MultivariateMixture, basis: Basis, direction: Mapping[str, npt.ArrayLike]
+) -> FloatArray:
+    rows = {name: doubles(name, x) for name, x in direction.items()}
+    count = len(p.components)
+    for name, x in rows.items():
+        if x.shape[:1] != (count,):
+            raise ValueError(f"attend_jvp: the direction of {name} must have {count} rows, got shape {x.shape}")
+    shares = rows.pop("weights", np.zeros(count))
+    result = np.zeros(len(basis))
+    for k, (share, each) in enumerate(zip(p.weights, p.components)):
+        along = {name: x[k] for name, x in rows.items()}
+        result += shares[k] * attend(each, basis) + share * _moved(each, basis, along)
+    return result
+
+
 def attend_jacobian(p: Distribution, basis: Basis) -> FloatArray:
     """The derivative of attend(p, basis) in the canonical parameters theta of the score of p, alpha or gamma fixed.
 
@@ -183,7 +223,7 @@ def attend_jacobian(p: Distribution, basis: Basis) -> FloatArray:
     Parameters
     ----------
     p, basis
-        As in `attend_vjp`.
+        As in `attend_vjp`; no mixture, `TruncatedGaussian` or `LocationScale`, which have no canonical parameters.
 
     Returns
     -------
@@ -199,6 +239,11 @@ def attend_jacobian(p: Distribution, basis: Basis) -> FloatArray:
            [1., 6.]])
     """
     _check_differentiable("attend_jacobian", p, basis)
+    if isinstance(p, NumericDensity):
+        omega, f, _ = p._triple()
+        return np.asarray(basis._stacked(lambda core: _core.attend_jacobian(omega, f, p._core, core)))
+    if isinstance(p, (Mixture, MultivariateMixture, TruncatedGaussian, LocationScale)):
+        raise TypeError(f"attend_jacobian: {type(p).__name__} has no canonical parameters: see attend_vjp")
     return np.asarray(basis._stacked(lambda core: _core.attend_jacobian(p._core, core)))
 
 
@@ -259,15 +304,28 @@ def attend_context_vjp(
 _DIFFERENTIABLE = (
     _core.BetaGaussian,
     _core.BetaLaplace,
+    _core.TruncatedGaussian,
+    _core.LocationScale,
     _core.CappedTriangular,
     _core.CappedParabola,
     _core.SmoothTriangular,
     _core.SmoothParabola,
     _core.MultivariateBetaGaussian,
+    _core.Mixture,
+    _core.MultivariateMixture,
 )
 
 
-def _names(p: Distribution) -> tuple[str, str, str]:
+def _names(p: Distribution) -> tuple[str, ...]:
+    """Of the parameters, in the order of C++."""
+    if isinstance(p, (Mixture, MultivariateMixture)):
+        return ("weights", *_names(p.components[0]))
+    if isinstance(p, NumericDensity):
+        return ("theta",)
+    if isinstance(p, TruncatedGaussian):
+        return "kappa", "mu", "sigma2"
+    if isinstance(p, LocationScale):
+        return "mu", "sigma"
     scale = next(name for name in ("Sigma", "sigma2", "b") if hasattr(p, name))
     return "mu", scale, "alpha" if hasattr(p, "alpha") else "gamma"
 
@@ -290,8 +348,12 @@ def _check_domain(where: str, p: Distribution, basis: Basis) -> None:
 
 
 def _check_differentiable(where: str, p: Distribution, basis: Basis) -> None:
-    if not isinstance(p, Distribution) or not isinstance(p._core, _DIFFERENTIABLE):
+    if isinstance(p, NumericDensity):
+        known = isinstance(p.f, DifferentiableScore) and isinstance(p.regularizer, Tsallis)
+    else:
+        known = isinstance(p, Distribution) and isinstance(p._core, _DIFFERENTIABLE)
+    if not known:
         families = ", ".join(family.__name__ for family in _DIFFERENTIABLE)
-        raise TypeError(f"{where}: p must be one of {families}, got {shown(p)}")
+        raise TypeError(f"{where}: p must be one of {families}, or of a LinearScore and Tsallis, got {shown(p)}")
     check_basis(where, basis)
     _check_domain(where, p, basis)

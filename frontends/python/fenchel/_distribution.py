@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
 from ._arrays import RandomState, Size, doubles, elementwise, integer, reals, seed_from, shape_from, shown
+from ._score import Function, Prediction
 from ._value import Value
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Distribution(Value):
     """The order of the Tsallis entropy in the regularizer, where it is no parameter."""
 
     @classmethod
-    def fit(cls, data: Any, *, weights: npt.ArrayLike | None = None, **fixed: float | str | None) -> Self:
+    def fit(cls, data: Any, *, weights: npt.ArrayLike | None = None, **fixed: float | str | Function | None) -> Self:
         """The member of this family that matches the moments of data: `fenchel.fit`, which says more, without errors.
 
         >>> import fenchel
@@ -123,6 +124,10 @@ class NumericDistribution(Distribution):
         """E[X^order]; NaN or inf where there is none."""
         return float(self._core.moment(integer("order", order, limit=2**12)))
 
+    def central_moment(self, order: int) -> float:
+        """E[(X - mean)^order]; NaN or inf where there is none."""
+        return float(self._core.central_moment(integer("order", order, limit=2**12)))
+
     def entropy(self) -> float:
         """The Shannon entropy, in nats."""
         return float(self._core.entropy())
@@ -151,7 +156,7 @@ class NumericDistribution(Distribution):
         return float(self._core.expectation(func))
 
 
-class LineDistribution(NumericDistribution):
+class LineDistribution(NumericDistribution, Prediction):
     """A distribution of real numbers with a density.
 
     Methods over arrays take anything that NumPy makes an array of and return an array of that shape, or a number
@@ -183,6 +188,20 @@ class LineDistribution(NumericDistribution):
     def escort(self, order: float) -> LineDistribution:
         """The density proportional to pdf(x)^order on the support."""
         return EscortDensity(self, order)
+
+    def expectation_gradient(self, func: Function) -> dict[str, float]:
+        """The derivative of `expect`(func) in each parameter, by its name; func need not be differentiable.
+
+        >>> from fenchel import BetaGaussian
+        >>> round(BetaGaussian(2, mu=3).expectation_gradient(lambda t: t**2)["mu"], 8)
+        6.0
+        """
+        if not callable(func):
+            raise TypeError(f"func must be callable, got {shown(func)}")
+        if not hasattr(self._core, "expectation_gradient"):
+            raise TypeError(f"expectation_gradient: there is none for {type(self).__name__}")
+        gradient: dict[str, float] = self._core.expectation_gradient(func)
+        return gradient
 
     @overload
     def fenchel_young(self, target: LineTarget, return_gradient: Literal[False] = False) -> float: ...
@@ -239,6 +258,27 @@ class LineDistribution(NumericDistribution):
         """
         return self._loss("cross_omega", target, return_gradient)
 
+    def fenchel_young_hessian(self, target: LineTarget | None = None) -> Any:
+        """The second derivative of both losses: in the canonical parameters of the score, or, for a target, in all.
+
+        Without a target it is the generalized covariance of order 2 - alpha of the functions that the canonical
+        parameters multiply: see `beta_covariance`. It is the same for every target, a number where there is one such
+        parameter, else a matrix. `TruncatedGaussian`, `LocationScale` and the families of gamma have it for a target: a
+        matrix in the parameters, in the order of the gradient.
+
+        >>> from fenchel import BetaGaussian, CappedParabola
+        >>> BetaGaussian(1, mu=0, sigma2=2).fenchel_young_hessian()
+        array([[2., 0.],
+               [0., 8.]])
+        >>> CappedParabola(1, mu=0, sigma2=2).fenchel_young_hessian([0.5, 1.5]).shape
+        (3, 3)
+        """
+        if target is None:
+            return super().fenchel_young_hessian()
+        if not hasattr(self._core, "fenchel_young_hessian_at"):
+            raise TypeError(f"fenchel_young_hessian: that of {type(self).__name__} is without a target")
+        return np.array(self._core.fenchel_young_hessian_at(line_target(target)))
+
     def _loss(self, name: str, target: LineTarget, return_gradient: bool) -> float | tuple[float, dict[str, float]]:
         value, gradient = self._core_loss(name, line_target(target))
         return (float(value), gradient) if return_gradient else float(value)
@@ -255,6 +295,9 @@ class Target(LineDistribution):
 
     def _core_loss(self, name: str, target: Any) -> tuple[float, dict[str, float]]:
         raise TypeError(f"{name}: {type(self).__name__} is no prediction of a score, only a target of losses")
+
+    def _of_score(self, name: str) -> NoReturn:
+        raise TypeError(f"{name}: {type(self).__name__} is no prediction of a score")
 
 
 class EscortDensity(Target):

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import itertools
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import FloatArray, reals, shown
+from ._arrays import FloatArray, reals, shown, vector
 from ._data import is_one_shot, parts, whole
 from ._distribution import Distribution
+from ._domain import Domain, Line
 from ._gamma import CappedParabola, CappedTriangular, SmoothParabola, SmoothTriangular
 from ._integers import SparseIntegerGaussian, SparsePoisson
-from ._line import BetaGaussian, BetaLaplace, Triangular, TruncatedGaussian
+from ._line import BetaGaussian, BetaLaplace, Triangular, TruncatedGaussian, Uniform
+from ._location_scale import LocationScale
+from ._predict import NumericDensity
+from ._regularizer import Tsallis
+from ._score import Function, LinearScore, function_list
 from ._space import MultivariateBetaGaussian
 from ._statistics import (
     AbsoluteMoments,
@@ -28,6 +35,7 @@ from ._statistics import (
 )
 
 D = TypeVar("D", bound=Distribution)
+_LINE = Line()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,6 +87,8 @@ class _Family(NamedTuple):
     """Its value where none is given; None is estimated."""
     estimates: bool = False
     """Whether it can be estimated."""
+    functions: tuple[str, ...] = ()
+    """That must be given, in place of the shape."""
 
 
 _FAMILIES: dict[type[Distribution], _Family] = {
@@ -86,17 +96,27 @@ _FAMILIES: dict[type[Distribution], _Family] = {
     BetaLaplace: _Family(_core.fit_beta_laplace, AbsoluteMoments, False, "alpha", 2.0),
     CappedParabola: _Family(_core.fit_capped_parabola, LineMoments, True, "gamma", 1.0),
     CappedTriangular: _Family(_core.fit_capped_triangular, AbsoluteMoments, False, "gamma", 1.0),
+    LocationScale: _Family(_core.fit_location_scale, None, False, None, None, functions=("g", "slope")),
     MultivariateBetaGaussian: _Family(_core.fit_multivariate_beta_gaussian, Moments, True, "alpha", 2.0, True),
     SmoothParabola: _Family(_core.fit_smooth_parabola, LineMoments, True, "gamma", 1.0),
     SmoothTriangular: _Family(_core.fit_smooth_triangular, AbsoluteMoments, False, "gamma", 1.0),
     SparseIntegerGaussian: _Family(_core.fit_sparse_integer_gaussian, CountHistogram, True, "alpha", 2.0),
     SparsePoisson: _Family(_core.fit_sparse_poisson, CountHistogram, True, "alpha", 2.0),
+    Uniform: _Family(_core.fit_beta_gaussian, LineMoments, True, None, math.inf),
     Triangular: _Family(_core.fit_beta_laplace, AbsoluteMoments, False, None, 2.0),
     TruncatedGaussian: _Family(_core.fit_truncated_gaussian, None, False, "kappa", None, True),
 }
 
 
-def _shape(name: str, entry: _Family, fixed: dict[str, float | str | None]) -> float | None:
+def _functions(name: str, entry: _Family, fixed: dict[str, Any]) -> list[Function]:
+    """The functions that the family is made of."""
+    if set(fixed) != set(entry.functions):
+        needs = " and ".join(entry.functions)
+        raise TypeError(f"fit: {name} needs {needs}, and nothing else, got {', '.join(fixed) or 'nothing'}")
+    return [function_list(function, [fixed[function]])[0] for function in entry.functions]
+
+
+def _shape(name: str, entry: _Family, fixed: dict[str, Any]) -> float | None:
     """The value of the family's own parameter: what is given, or the default; None where it is to be estimated."""
     for other in fixed:
         if other != entry.shape:
@@ -121,29 +141,30 @@ def _collected(kind: type[Statistics], data: Any, weights: npt.ArrayLike | None)
 
 
 def fit(
-    family: type[D], data: Any, *, weights: npt.ArrayLike | None = None, **fixed: float | str | None
+    family: type[D], data: Any, *, weights: npt.ArrayLike | None = None, **fixed: float | str | Function | None
 ) -> Fit[D]:
     """Fit a family of distributions to data, with standard errors.
 
     The result minimises the mean cross-Omega loss over the family, which matches the moments of the data: the mean and
-    the variance for `BetaGaussian`, `CappedParabola`, `SmoothParabola` and `SparseIntegerGaussian`, the mean and the
-    covariance for `MultivariateBetaGaussian`, the mean for `SparsePoisson`, the median and the mean deviation from it
-    for `BetaLaplace`, `Triangular`, `CappedTriangular` and `SmoothTriangular`.
+    the variance for `BetaGaussian`, `Uniform`, `CappedParabola`, `SmoothParabola` and `SparseIntegerGaussian`, the mean
+    and the covariance for `MultivariateBetaGaussian`, the mean for `SparsePoisson`, the median and the mean deviation
+    from it for `BetaLaplace`, `Triangular`, `CappedTriangular` and `SmoothTriangular`.
 
     Parameters
     ----------
     family : type
-        One of these classes, or `TruncatedGaussian`.
+        One of these classes, `TruncatedGaussian` or `LocationScale`.
     data : array_like, statistics, or data in batches
         A vector, rows by columns for `MultivariateBetaGaussian`; statistics that suffice; or whatever `batches` takes:
-        Arrow tables and streams, iterables of arrays. The families of the median, `TruncatedGaussian` and
-        `MultivariateBetaGaussian` with an alpha that is estimated need several passes, so no stream that is read once.
+        Arrow tables and streams, iterables of arrays. The families of the median, `TruncatedGaussian`,
+        `LocationScale` and `MultivariateBetaGaussian` with an alpha that is estimated need several passes, so no stream
+        that is read once.
     weights : array_like, optional
         One for each row, not negative: a row of weight w counts as w rows.
     **fixed : float, or None or "auto"
-        The parameter that says which members are fitted: ``alpha`` (2 unless given), ``gamma`` (1 unless given) or
-        ``kappa`` (estimated unless given). None and "auto" estimate it: the alpha of `BetaGaussian` and of
-        `MultivariateBetaGaussian` by the kurtosis, and kappa.
+        The parameter that says which members are fitted: ``alpha`` (2 unless given; inf of `BetaGaussian` is
+        `Uniform`), ``gamma`` (1 unless given) or ``kappa`` (estimated unless given). None and "auto" estimate it: the
+        alpha of `BetaGaussian` and of `MultivariateBetaGaussian` by the kurtosis, and kappa. `LocationScale` needs its functions ``g`` and ``slope``.
 
     Returns
     -------
@@ -173,7 +194,8 @@ def fit(
         known = ", ".join(kind.__name__ for kind in _FAMILIES)
         raise TypeError(f"fit: family must be one of {known}, got {getattr(family, '__name__', shown(family))}")
     name = family.__name__
-    shape = _shape(name, entry, fixed)
+    functions = _functions(name, entry, fixed) if entry.functions else []
+    shape = None if entry.functions else _shape(name, entry, fixed)
     one_pass = entry.one_pass and not (family is MultivariateBetaGaussian and shape is None)
     if isinstance(data, Statistics):
         if weights is not None:
@@ -192,11 +214,81 @@ def fit(
                 f"fit: {name} needs several passes over the data, got a {type(data).__name__} that is read once: "
                 f"pass a table, an array{hint}"
             )
-        rows, names = whole(data, vectors=family is not MultivariateBetaGaussian)
-        if family is not MultivariateBetaGaussian:
-            check_columns(names, 1)
-        per_row = weights_of(weights)
-        check_weights(per_row, len(rows))
-        result = entry.fit(rows, per_row, names, shape)
-    core, names, parameters, covariance, errors, loss, weight = result
-    return Fit(family._of(core), tuple(names), parameters, covariance, errors, loss, weight)
+        rows = _rows(data, weights, columns=None if family is MultivariateBetaGaussian else 1)
+        last: list[Any] = functions or [shape]
+        result = entry.fit(*rows, *last)
+    core, names, *rest = result
+    for function, f in zip(entry.functions, functions):
+        setattr(core, function, f)  # it keeps what it calls alive
+    return Fit(family._of(core), tuple(names), *rest)
+
+
+def _rows(data: Any, weights: npt.ArrayLike | None, columns: int | None) -> tuple[Any, Any, Any]:
+    """All of data, weights and names, as C++ takes them."""
+    rows, names = whole(data, vectors=columns == 1)
+    if columns is not None:
+        check_columns(names, columns)
+    per_row = weights_of(weights)
+    check_weights(per_row, len(rows))
+    return rows, per_row, names
+
+
+def fit_linear_score(
+    alpha: float, phi: Function | Sequence[Function], data: Any, domain: Domain = _LINE, *,
+    weights: npt.ArrayLike | None = None, start: npt.ArrayLike | None = None,
+) -> Fit[NumericDensity]:
+    """Fit the density of a `LinearScore` with any functions phi: under it phi have the means of the data.
+
+    It minimises the mean cross-Omega loss, which is convex in theta, by Newton's method. Means agree to 1e-8 standard
+    deviations of phi.
+
+    Parameters
+    ----------
+    alpha : float
+        The order of the regularizer, positive and finite.
+    phi : callable or sequence of callables
+        Each float -> float.
+    data : array_like, or data in batches
+        One column, as `fit` takes it, in the domain.
+    domain : Line or Interval
+        Where the density lives, the line by default.
+    weights : array_like, optional
+        One for each row, not negative: a row of weight w counts as w rows.
+    start : array_like, optional
+        Where the search for theta begins: a theta that has a density. Needed only where theta = 0 and single phi have
+        none.
+
+    Returns
+    -------
+    Fit
+        Of a `NumericDensity` whose f is a `LinearScore`. The parameters are theta.
+
+    Raises
+    ------
+    ValueError
+        For data that cannot be used or lies outside of the domain, and for phi that are collinear.
+    ConvergenceError
+        For means that no density of the family has.
+
+    Examples
+    --------
+    >>> import fenchel
+    >>> data, unit = [0.1, 0.4, 0.6, 0.7], fenchel.Interval(0, 1)
+    >>> found = fenchel.fit_linear_score(2, [lambda t: t, lambda t: t * t], data, unit)
+    >>> round(found.distribution.mean(), 6), round(found.distribution.expect(lambda t: t * t), 6)
+    (0.45, 0.255)
+    """
+    functions = function_list("phi", phi)
+    if not isinstance(domain, Domain):
+        raise TypeError(f"fit_linear_score: domain must be Line() or an Interval, got {shown(domain)}")
+    if is_one_shot(data):
+        raise TypeError(f"fit_linear_score: data must be a table or an array, got {shown(data)} that is read once")
+    begin = [] if start is None else vector("start", start).tolist()
+    (order,) = reals(alpha=alpha)
+    run: Any = _core.fit_linear_score
+    core, names, theta, *rest = run(
+        order, functions, domain._core, *_rows(data, weights, columns=1), begin
+    )
+    core.f = functions  # it keeps what it calls alive
+    p = NumericDensity._made(core, Tsallis(order), LinearScore(theta, functions), domain)
+    return Fit(p, tuple(names), theta, *rest)

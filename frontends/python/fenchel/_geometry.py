@@ -11,6 +11,7 @@ from . import _core
 from ._arrays import FloatArray, doubles, points, reals
 from ._line import BetaGaussian
 from ._space import MultivariateBetaGaussian
+from ._value import Parameter, Value
 
 Member = TypeVar("Member", BetaGaussian, MultivariateBetaGaussian)
 
@@ -149,3 +150,51 @@ def geodesic_distance(p: BetaGaussian, q: BetaGaussian) -> float:
     0.4805
     """
     return float(_core.geodesic_distance(*_metric_cores(p, q)))
+
+
+class FenchelYoungMetric(Value):
+    """The metric of the Fenchel-Young loss on the beta-Gaussians of one alpha: Fisher's for alpha = 1.
+
+    It is dmu^2 / sigma^2 + constant * sigma^(2 e - 4) dsigma^2 with e = 2 / (alpha + 1) and sigma^2 = sigma2. `geodesic`
+    and `geodesic_distance` are its shortest paths.
+
+    Parameters
+    ----------
+    alpha : float
+        Above 1/3 and finite.
+
+    Examples
+    --------
+    >>> from fenchel import FenchelYoungMetric
+    >>> metric = FenchelYoungMetric(1)
+    >>> metric.tensor(2.0), metric.curvature(2.0)
+    (array([0.25, 0.5 ]), -0.5)
+    """
+
+    __slots__ = ()
+    _parameters = ("alpha",)
+
+    alpha = Parameter("The order of the family.")
+    constant = Parameter("The constant of the metric: 2 for alpha = 1.")
+
+    def __init__(self, alpha: float = 2.0) -> None:
+        self._core = _core.FenchelYoungMetric(*reals(alpha=alpha))
+
+    def tensor(self, sigma: float) -> FloatArray:
+        """The diagonal of the metric in (mu, sigma); NaN unless sigma is positive."""
+        return np.array(self._core.tensor(*reals(sigma=sigma)))
+
+    def curvature(self, sigma: float) -> float:
+        """The Gaussian curvature: negative, and constant for alpha = 1 only."""
+        return float(self._core.curvature(*reals(sigma=sigma)))
+
+    def vertical_distance(self, sigma_a: float, sigma_b: float) -> float:
+        """The distance of two members with the same mu; to sigma = 0 it is inf for alpha >= 1."""
+        return float(self._core.vertical_distance(*reals(sigma_a=sigma_a, sigma_b=sigma_b)))
+
+    def geodesic_of_diracs(self, a: float, b: float, t: float) -> BetaGaussian:
+        """The member at t in (0, 1) on the limit of shortest paths between two observations a and b.
+
+        t is the fraction of the length, or, where that is infinite, for alpha >= 1, of the angle from 0 to pi.
+        """
+        return BetaGaussian._of(self._core.geodesic_of_diracs(*reals(a=a, b=b), _fraction(t)))

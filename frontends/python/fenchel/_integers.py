@@ -10,6 +10,7 @@ import numpy.typing as npt
 from . import _core
 from ._arrays import RandomState, Size, doubles, elementwise, integer, reals
 from ._distribution import NumericDistribution
+from ._score import Prediction
 from ._value import Parameter
 
 
@@ -41,10 +42,10 @@ class IntegerDistribution(NumericDistribution):
     def escort(self, order: float) -> IntegerTable:
         """The distribution proportional to the power `order` of the probabilities.
 
-        It is a table: probabilities below e^-700 are 0 in it.
+        It is a table: probabilities below e^-700 are 0 in it. That of a distribution with alpha < 1 keeps its tails.
         """
         core = self._core.escort(*reals(order=order))
-        return IntegerTable(core.first, core.probabilities())
+        return IntegerTable._of(core) if core.has_tails else IntegerTable(core.first, core.probabilities())
 
 
 def _integer(end: float) -> float:
@@ -63,13 +64,21 @@ def _target(target: Any) -> Any:
     return values
 
 
-class IntegerPrediction(IntegerDistribution):
+class IntegerPrediction(IntegerDistribution, Prediction):
     """The prediction of the Tsallis regularizer for a score on the integers.
 
     The losses are those of its score; a target is a distribution on the integers, an integer or an array of them.
     """
 
     __slots__ = ()
+
+    def normalizer(self) -> float:
+        """A of the probabilities exp_{2-alpha}(f - A)."""
+        return float(self._core.normalizer())
+
+    def threshold(self) -> float:
+        """The score that a probability is 0 below; -inf for alpha = 1, and for alpha < 1 a pole above all scores."""
+        return float(self._core.threshold())
 
     def fenchel_young(self, target: IntegerDistribution | npt.ArrayLike, return_gradient: bool = False) -> Any:
         """The Fenchel-Young loss against a target: never negative, 0 exactly for this distribution.
@@ -89,7 +98,7 @@ class IntegerPrediction(IntegerDistribution):
 
 
 class SparsePoisson(IntegerPrediction):
-    """Counts that have a largest one: the Poisson distribution for alpha = 1, else one on finitely many integers.
+    """Counts: Poisson for alpha = 1, on finitely many integers above it, over-dispersed below it.
 
     It is the prediction of the Tsallis regularizer for the score k log(mu) - log(k!) on 0, 1, 2, ... The gradients of
     its losses are with respect to log_mu, in which they are convex, and alpha.
@@ -97,7 +106,8 @@ class SparsePoisson(IntegerPrediction):
     Parameters
     ----------
     alpha : float
-        At least 1; inf is allowed.
+        Positive; inf is allowed. The mean is finite from 1/2 on, the variance from 2/3 on, and the losses exist above
+        1/2.
     mu : float
         Positive; the mean for alpha = 1 only.
 
@@ -113,6 +123,9 @@ class SparsePoisson(IntegerPrediction):
     array([0.    , 0.4233, 0.    , 0.    ])
     >>> p.fenchel_young(p), round(p.fenchel_young(2), 4)
     (0.0, 0.2652)
+    >>> heavy = SparsePoisson(0.8, 3)
+    >>> round(heavy.mean(), 4), round(heavy.var(), 4)
+    (3.5393, 6.4572)
     """
 
     __slots__ = ()
@@ -126,14 +139,14 @@ class SparsePoisson(IntegerPrediction):
 
 
 class SparseIntegerGaussian(IntegerPrediction):
-    """Integers about mu: the discrete Gaussian for alpha = 1, else finitely many of them.
+    """Integers about mu: the discrete Gaussian for alpha = 1, finitely many above it, a discrete Student below it.
 
     It is the prediction of the Tsallis regularizer for the score -(k - mu)^2 / (2 sigma2) on the integers.
 
     Parameters
     ----------
     alpha : float
-        At least 1; inf is allowed.
+        Positive; inf is allowed. The variance is finite, and the losses exist, above 1/3.
     mu : float
         The centre; the mean where it is a multiple of 1/2.
     sigma2 : float

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast
 
 import numpy.typing as npt
 
 from . import _core
 from ._arrays import doubles, reals
 from ._distribution import LineDistribution
+from ._score import Function
 from ._value import Parameter
 
 if TYPE_CHECKING:
@@ -127,6 +128,15 @@ class BetaGaussian(LineDistribution):
         first, second = self._core.canonical_parameters()
         return float(first), float(second)
 
+    def sample_derivatives(self, x: float) -> dict[str, float]:
+        """How a draw x moves with each parameter while its quantile stands still; NaN outside of the support.
+
+        >>> BetaGaussian(2, mu=1, sigma2=8).sample_derivatives(2.5)["mu"]
+        1.0
+        """
+        derivatives: dict[str, float] = self._core.sample_derivatives(*reals(x=x))
+        return derivatives
+
     def escort(self, order: float) -> BetaGaussian:
         """The density proportional to pdf(x)^order on the support: a member of the family."""
         return BetaGaussian._of(self._core.escort(*reals(order=order)))
@@ -151,6 +161,10 @@ class Uniform(BetaGaussian):
         self._ends = reals(lower=lower, upper=upper)
         self._core = _core.BetaGaussian.uniform(*self._ends)
 
+    @classmethod
+    def _of(cls, core: Any) -> Self:
+        return cls(*core.support())
+
     @property
     def lower(self) -> float:
         """Where it begins."""
@@ -171,6 +185,9 @@ class Uniform(BetaGaussian):
         return self
 
     def _core_loss(self, name: str, target: Any) -> tuple[float, dict[str, float]]:
+        self._of_score(name)
+
+    def _of_score(self, name: str) -> NoReturn:
         raise TypeError(f"{name}: only BetaGaussian(inf, mu, sigma2) is the prediction of a score, not Uniform")
 
 
@@ -267,6 +284,12 @@ class Triangular(LineDistribution):
         value, gradient = super()._core_loss(name, target)
         del gradient["alpha"]  # it is 2 here
         return value, gradient
+
+    def expectation_gradient(self, func: Function) -> dict[str, float]:
+        """The derivative of `expect`(func) in mu and b, by name."""
+        gradient = super().expectation_gradient(func)
+        del gradient["alpha"]
+        return gradient
 
     @classmethod
     def from_variance(cls, mu: float, variance: float) -> Self:

@@ -14,7 +14,7 @@ from ._rows import Array, Batch, Parameter, real_array
 def entmax_loss(
     scores: npt.ArrayLike, target: npt.ArrayLike, alpha: Parameter = 1.5, *, axis: int = -1,
     reduction: Reduction = "mean", ignore_index: int = -100, return_gradient: bool = False,
-    return_alpha_gradient: bool = False,
+    return_alpha_gradient: bool = False, measure: npt.ArrayLike | None = None,
 ) -> Any:
     """The Fenchel-Young loss of scores: Omega*(scores) + Omega(q) - <scores, q>, never negative, 0 for q = entmax.
 
@@ -38,6 +38,9 @@ def entmax_loss(
         share.
     return_alpha_gradient : bool
         Also return the derivative with respect to alpha, one number for each row.
+    measure : array_like, optional
+        The base measure, `weight` of `entmax`. Omega(q) is then that of the density q / measure, +inf where q charges a
+        weight of 0.
 
     Returns
     -------
@@ -52,18 +55,28 @@ def entmax_loss(
     (0.0, [[0.0, 0.0, 0.0]])
     """
     gradients = (return_gradient, return_alpha_gradient)
-    return loss_rows("entmax_loss", scores, target, ("alpha", alpha), axis, reduction, ignore_index, gradients)
+    return _loss("entmax_loss", scores, target, alpha, axis, reduction, ignore_index, gradients, measure)
+
+
+def _loss(
+    where: str, scores: npt.ArrayLike, target: npt.ArrayLike, alpha: Parameter, axis: int, reduction: Reduction,
+    ignore_index: int, gradients: tuple[bool, bool], measure: npt.ArrayLike | None,
+) -> Any:
+    common = (where, scores, target, ("alpha", alpha), axis, reduction, ignore_index, gradients)
+    if measure is None:
+        return loss_rows(*common)
+    return loss_rows(*common, lambda batch: (batch.spread_rows("measure", measure),), f"weighted_{where}")
 
 
 def cross_omega(
     scores: npt.ArrayLike, target: npt.ArrayLike, alpha: Parameter = 1.5, *, axis: int = -1,
     reduction: Reduction = "mean", ignore_index: int = -100, return_gradient: bool = False,
-    return_alpha_gradient: bool = False,
+    return_alpha_gradient: bool = False, measure: npt.ArrayLike | None = None,
 ) -> Any:
     """The cross-Omega loss: Omega*(scores) - <scores, q>, which is `entmax_loss` without the constant Omega(q).
 
     Its parameters, and its gradient with respect to the scores, are those of `entmax_loss`; for classes so is its
-    value.
+    value, unless there is a measure.
 
     Examples
     --------
@@ -72,7 +85,7 @@ def cross_omega(
     0.6931
     """
     gradients = (return_gradient, return_alpha_gradient)
-    return loss_rows("cross_omega", scores, target, ("alpha", alpha), axis, reduction, ignore_index, gradients)
+    return _loss("cross_omega", scores, target, alpha, axis, reduction, ignore_index, gradients, measure)
 
 
 def entmax_hessian_product(
@@ -131,6 +144,20 @@ def entmax_conjugate(scores: npt.ArrayLike, alpha: Parameter = 1.5, axis: int = 
     0.25
     """
     return number_rows("entmax_conjugate", ("scores", scores), alpha, axis)
+
+
+def entmax_normalizer(scores: npt.ArrayLike, alpha: Parameter = 1.5, axis: int = -1) -> Any:
+    """A of entmax = exp_{2-alpha}(scores - A); log(sum(exp(scores))) for alpha = 1.
+
+    Its gradient is escort(entmax(scores, alpha), 2 - alpha). `entmax_threshold` is A - 1 / (alpha - 1).
+
+    Examples
+    --------
+    >>> import fenchel
+    >>> round(float(fenchel.entmax_normalizer([0.0, 0.0], alpha=2)), 4)
+    0.5
+    """
+    return number_rows("entmax_normalizer", ("scores", scores), alpha, axis)
 
 
 def escort(p: npt.ArrayLike, beta: Parameter, axis: int = -1, out: Array | None = None) -> Array:

@@ -45,7 +45,7 @@ def map_rows(
 
 def _jacobian_product(
     where: str, p: npt.ArrayLike, v: tuple[str, npt.ArrayLike], parameter: Named, axis: Axis, out: Array | None,
-    by_parameter: Callable[[Batch], Array | None], extra: Extra,
+    by_parameter: Callable[[Batch], Array | None], extra: Extra, kernel: str | None,
 ) -> tuple[Batch, Array, Array | None]:
     """kernel(p, parameter, v, result, by_parameter, *extra)."""
     p, vector = real_array(where, "p", p), real_array(where, *v)
@@ -53,36 +53,37 @@ def _jacobian_product(
     rows, v_rows = batch.rows_of("p", p), batch.rows_of(v[0], vector)
     result = batch.rows_to_write(out, rows, over=(v_rows,))
     numbers = by_parameter(batch)
-    _kernel(where)(rows, batch.per_row(*parameter), v_rows, result, numbers, *extra(batch))
+    _kernel(kernel or where)(rows, batch.per_row(*parameter), v_rows, result, numbers, *extra(batch))
     return batch, batch.array_of(result, out), numbers
 
 
 def vjp_rows(
     where: str, p: npt.ArrayLike, cotangent: npt.ArrayLike, parameter: Named, axis: Axis, out: Array | None,
-    pair: bool, extra: Extra = _nothing,
+    pair: bool, extra: Extra = _nothing, kernel: str | None = None,
 ) -> Any:
     """J cotangent, in a pair with the derivative in the parameter of each row where that is asked for."""
     batch, product, by_parameter = _jacobian_product(
-        where, p, ("cotangent", cotangent), parameter, axis, out, lambda b: b.numbers() if pair else None, extra
+        where, p, ("cotangent", cotangent), parameter, axis, out, lambda b: b.numbers() if pair else None, extra,
+        kernel,
     )
     return product if by_parameter is None else (product, batch.number_array(by_parameter))
 
 
 def jvp_rows(
     where: str, p: npt.ArrayLike, direction: npt.ArrayLike, parameter: Named, axis: Axis, out: Array | None,
-    along: npt.ArrayLike | None, extra: Extra = _nothing,
+    along: npt.ArrayLike | None, extra: Extra = _nothing, kernel: str | None = None,
 ) -> Array:
     """J direction, plus the derivative in the parameter times `along`."""
     name = f"{parameter[0]}_direction"
     return _jacobian_product(
         where, p, ("direction", direction), parameter, axis, out,
-        lambda batch: None if along is None else batch.numbers_per_row(name, along), extra,
+        lambda batch: None if along is None else batch.numbers_per_row(name, along), extra, kernel,
     )[1]
 
 
 def loss_rows(
     where: str, scores: npt.ArrayLike, target: npt.ArrayLike, parameter: Named, axis: Axis, reduction: Reduction,
-    ignore_index: int, gradients: tuple[bool, bool], extra: Extra = _nothing,
+    ignore_index: int, gradients: tuple[bool, bool], extra: Extra = _nothing, kernel: str | None = None,
 ) -> Any:
     """The loss, then the gradients that are asked for: in the scores, in the parameter."""
     scores = real_array(where, "scores", scores)
@@ -92,7 +93,7 @@ def loss_rows(
     value = np.empty(batch.rows if reduction == "none" else 1, batch.dtype)
     by_scores = np.empty((batch.rows, batch.cols), batch.dtype) if gradients[0] else None
     by_parameter = batch.numbers() if gradients[1] else None
-    _kernel(where)(
+    _kernel(kernel or where)(
         batch.rows_of("scores", scores),
         batch.per_row(*parameter),
         _target_rows(batch, target),

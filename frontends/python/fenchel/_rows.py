@@ -106,6 +106,16 @@ class Batch:
             rows = np.ascontiguousarray(rows)
         return rows
 
+    def spread_rows(self, name: str, x: npt.ArrayLike) -> Array:
+        """The rows of what broadcasts to this shape."""
+        array = real_array(self.where, name, x)
+        try:
+            return self.rows_of(name, np.broadcast_to(array, self.shape))
+        except ValueError:
+            raise ValueError(
+                f"{self.where}: {name} must broadcast to shape {self.shape}, got shape {array.shape}"
+            ) from None
+
     def rows_to_write(self, out: Array | None, *read: Array, over: tuple[Array, ...] = ()) -> Array:
         """The rows of `out` where a kernel can write them in place, else new ones; `array_of` gives them back.
 

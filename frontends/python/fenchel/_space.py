@@ -26,6 +26,7 @@ from ._arrays import (
     vector,
 )
 from ._distribution import Distribution
+from ._score import Prediction
 from ._value import Parameter, Value
 
 
@@ -89,7 +90,7 @@ class Ellipsoid(Value):
         return _tuples(self.centre), _tuples(self.shape), self.radius2
 
 
-class MultivariateBetaGaussian(Distribution):
+class MultivariateBetaGaussian(Distribution, Prediction):
     """A bell in N dimensions, on an ellipsoid for alpha > 1: `BetaGaussian` for points.
 
     p(x) is the formula of `BetaGaussian` for the score f(x) = -(x - mu)^T Sigma^-1 (x - mu) / 2: Student (alpha < 1),
@@ -244,6 +245,17 @@ class MultivariateBetaGaussian(Distribution):
         if not callable(func):
             raise TypeError(f"func must be callable, got {shown(func)}")
         return float(self._core.expectation(lambda x: reals(**{"what func returns": func(x)})[0]))
+
+    def sample_gradient(self, x: npt.ArrayLike, cotangent: npt.ArrayLike) -> dict[str, Any]:
+        """The derivatives of cotangent . x by mu, Sigma and alpha, where a draw x keeps its quantile and direction.
+
+        NaN outside of the support. That of Sigma is the symmetric matrix G of dL = Tr(G dSigma).
+
+        >>> MultivariateBetaGaussian(2, [0, 0], [1, 1]).sample_gradient([0.5, 0.0], [1, 2])["mu"]
+        array([1., 2.])
+        """
+        gradient: dict[str, Any] = self._core.sample_gradient(vector("x", x), vector("cotangent", cotangent))
+        return gradient
 
     def fenchel_young(self, target: MultivariateBetaGaussian | npt.ArrayLike, return_gradient: bool = False) -> Any:
         """The Fenchel-Young loss of the score against a target: never negative, 0 exactly for this distribution.

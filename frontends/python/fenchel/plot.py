@@ -7,7 +7,7 @@ picture. Nothing is shown or saved, and no setting of matplotlib is changed.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -17,8 +17,10 @@ from matplotlib.axes import Axes
 from matplotlib.path import Path
 from matplotlib.ticker import MaxNLocator
 
+import fenchel
+
 from ._arrays import FloatArray, doubles
-from ._distribution import LineDistribution
+from ._distribution import Distribution, LineDistribution
 from ._integers import IntegerDistribution
 from ._predict_space import MultivariateNumericDensity
 from ._space import MultivariateBetaGaussian
@@ -87,6 +89,31 @@ def _curve(p: LineDistribution) -> tuple[FloatArray, FloatArray]:
     return x[drawn], y[drawn]
 
 
+def _array(x: Any) -> Any:
+    """What is a tensor as an array, on the CPU and without its history."""
+    return x.detach().cpu().numpy() if hasattr(x, "detach") else x
+
+
+def _densities(p: Any) -> list[Any]:
+    """The distributions of a sequence, and those of torch, of each of which the class here has the same name: a batch of
+    them, or what attention looked at (`Attended`), is as many as it holds."""
+    if isinstance(p, Distribution):
+        return [p]
+    if hasattr(p, "density") and hasattr(p, "weights"):
+        p = p.density()
+    if not type(p).__module__.startswith("fenchel.torch."):
+        return [q for part in p for q in _densities(part)] if isinstance(p, Iterable) else [p]
+    family = getattr(fenchel, type(p).__name__)
+    batch, event = tuple(p.batch_shape), len(p.event_shape)
+    shapes = {"mu": event, "Sigma": 2 * event}
+    values = {}
+    for name in family._parameters:
+        x = _array(getattr(p, name)).astype(float)
+        inner = x.shape[x.ndim - shapes.get(name, 0) :]
+        values[name] = np.broadcast_to(x, (*batch, *inner)).reshape(-1, *inner)
+    return [family(**{name: x[i] for name, x in values.items()}) for i in range(math.prod(batch))]
+
+
 def _line_distribution(name: str, p: object) -> LineDistribution:
     if isinstance(p, LineDistribution):
         return p
@@ -112,7 +139,7 @@ def _mark_support(ax: Axes, x: FloatArray, n: int, ends: tuple[float, float], co
     ax.yaxis.set_major_locator(MaxNLocator(5))
 
 
-def density(p: LineDistribution, *, ax: Axes | None = None, label: str | None = None, color: Any = None) -> Axes:
+def density(p: Any, *, ax: Axes | None = None, label: str | None = None, color: Any = None) -> Axes:
     """Draw a density on the line, from one end of its support to the other.
 
     The support is the thick line below. Where it has no end, an arrow says so, and 99.8% of the probability is drawn.
@@ -120,7 +147,7 @@ def density(p: LineDistribution, *, ax: Axes | None = None, label: str | None = 
     Parameters
     ----------
     p : LineDistribution
-        What to draw.
+        What to draw: of NumPy or of torch, then one and no batch.
     ax : matplotlib Axes, optional
         Where to draw. Several densities drawn there differ in colour and dashes.
     label : str, optional
@@ -140,7 +167,10 @@ def density(p: LineDistribution, *, ax: Axes | None = None, label: str | None = 
     >>> ax.get_ylabel()
     'density'
     """
-    p = _line_distribution("density", p)
+    drawn = _densities(p)
+    if len(drawn) != 1:
+        raise ValueError(f"density: p must be one density, got a batch of {len(drawn)}")
+    p = _line_distribution("density", drawn[0])
     ax = _axes(ax)
     n = _series(ax)
     x, y = _curve(p)
@@ -194,14 +224,15 @@ def pmf(p: IntegerDistribution, *, ax: Axes | None = None, label: str | None = N
     return _finish(ax, "k", "probability", label is not None)
 
 
-def attention(p: LineDistribution | Sequence[LineDistribution], times: npt.ArrayLike, signal: npt.ArrayLike, *,
-              ax: Axes | None = None, labels: Sequence[str] | None = None) -> Axes:
+def attention(p: Any, times: npt.ArrayLike, signal: npt.ArrayLike, *, ax: Axes | None = None,
+              labels: Sequence[str] | None = None) -> Axes:
     """Draw where densities attend to a signal: their supports as bands, and below the signal their curves.
 
     Parameters
     ----------
     p : LineDistribution or sequence of them
-        The densities over time, one for each head of attention.
+        The densities over time, one for each head of attention. A density of torch may be a batch, and an `Attended` of
+        fenchel.torch.nn is the densities that it has.
     times, signal : array_like
         The signal, and when it was observed: one number, or one for each channel, at each time.
     ax : matplotlib Axes, optional
@@ -223,8 +254,8 @@ def attention(p: LineDistribution | Sequence[LineDistribution], times: npt.Array
     >>> ax.get_xlabel()
     'time'
     """
-    heads = [_line_distribution("attention", q) for q in ([p] if isinstance(p, LineDistribution) else p)]
-    t, values = doubles("times", times), doubles("signal", signal)
+    heads = [_line_distribution("attention", q) for q in _densities(p)]
+    t, values = doubles("times", _array(times)), doubles("signal", _array(signal))
     if not heads or not t.size:
         raise ValueError("attention: there must be a signal and a density")
     if t.ndim != 1 or values.shape[:1] != t.shape or values.ndim > 2:
@@ -256,29 +287,22 @@ def attention(p: LineDistribution | Sequence[LineDistribution], times: npt.Array
     return ax
 
 
-def _outlines(p: MultivariateBetaGaussian | MultivariateNumericDensity) -> tuple[bool, list[FloatArray]]:
-    """Whether the support ends, and the lines of its edge, or of that of nearly all of the probability."""
-    if isinstance(p, MultivariateNumericDensity):
-        lines = p.support().contours()
-        return (True, lines) if lines else (False, p.contour(_SHOWN))
-    bounded = math.isfinite(p.support().radius2)
-    ellipse = p.support() if bounded else p.contour(_SHOWN)
-    turn = np.linspace(0, 2 * np.pi, 361)
-    circle = np.stack([np.cos(turn), np.sin(turn)], -1)
-    return bounded, [circle @ np.linalg.cholesky(ellipse.radius2 * ellipse.shape).T + ellipse.centre]
-
-
-def density2d(p: MultivariateBetaGaussian | MultivariateNumericDensity, *, samples: npt.ArrayLike | None = None, ax: Axes | None = None) -> Axes:
+def density2d(p: Any, *, samples: npt.ArrayLike | None = None, image: npt.ArrayLike | None = None,
+              ax: Axes | None = None) -> Axes:
     """Draw a density in the plane as filled contours, and the edge of its support.
 
-    Where the support is the whole plane, the edge of 99.8% of the probability is drawn, dashed.
+    Where the support is the whole plane, the edge of 99.8% of the probability is drawn, dashed. Over an image, and
+    where there are several densities, contours are lines.
 
     Parameters
     ----------
-    p : MultivariateBetaGaussian or MultivariateNumericDensity
-        In two dimensions, of rank 2.
+    p : MultivariateBetaGaussian, MultivariateNumericDensity or sequence of them
+        In two dimensions, of rank 2. A density of torch may be a batch, and an `Attended` of fenchel.torch.nn is the
+        densities that it has.
     samples : array_like of shape (n, 2), optional
         Points to draw over it.
+    image : array_like of shape (H, W), (H, W, 3) or (H, W, 4), optional
+        What to draw below, on the unit square, as attention sees it: x to the right, and y downwards from the first row.
     ax : matplotlib Axes, optional
         Where to draw.
 
@@ -294,38 +318,73 @@ def density2d(p: MultivariateBetaGaussian | MultivariateNumericDensity, *, sampl
     >>> ax.get_aspect()
     1.0
     """
-    if not isinstance(p, (MultivariateBetaGaussian, MultivariateNumericDensity)):
-        raise TypeError(f"density2d: p must be a MultivariateBetaGaussian or a MultivariateNumericDensity, "
-                        f"got {type(p).__name__}")
-    rank = getattr(p, "rank", p.dimension)
-    if (p.dimension, rank) != (2, 2):
-        raise ValueError(f"density2d: p must have dimension and rank 2, got {p.dimension} and {rank}")
-    points = None if samples is None else doubles("samples", samples)
+    heads = _densities(p)
+    if not heads:
+        raise ValueError("density2d: there must be a density")
+    for q in heads:
+        if not isinstance(q, (MultivariateBetaGaussian, MultivariateNumericDensity)):
+            raise TypeError("density2d: p must be a MultivariateBetaGaussian or a MultivariateNumericDensity, "
+                            f"got {type(q).__name__}")
+        rank = getattr(q, "rank", q.dimension)
+        if (q.dimension, rank) != (2, 2):
+            raise ValueError(f"density2d: p must have dimension and rank 2, got {q.dimension} and {rank}")
+    points = None if samples is None else doubles("samples", _array(samples))
     if points is not None and (points.ndim != 2 or points.shape[1] != 2):
         raise ValueError(f"density2d: samples must have shape (n, 2), got {points.shape}")
+    pixels = None if image is None else np.asarray(_array(image))
+    if pixels is not None and not (pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[2] in (3, 4))):
+        raise ValueError(f"density2d: image must have shape (H, W), (H, W, 3) or (H, W, 4), got {pixels.shape}")
     ax = _axes(ax)
-    bounded, outlines = _outlines(p)
-    corners = np.concatenate(outlines)
-    x, y = np.linspace(corners.min(0), corners.max(0), 201).T
-    values = p.pdf(np.stack(np.meshgrid(x, y), -1))
-    levels = MaxNLocator(10).tick_values(0, values.max())
-    fill = ax.contourf(x, y, values, levels=levels, cmap="Blues", vmin=0, vmax=1.5 * values.max())
-    edge = Path.make_compound_path(*map(Path, outlines))
-    broken = np.insert(corners, np.cumsum([len(line) for line in outlines])[:-1], np.nan, axis=0)
-    (line,) = ax.plot(*broken.T, color=_COLORS[1], linewidth=1.8, linestyle="-" if bounded else "--", gid=_SERIES,
-                      label="support" if bounded else f"{_SHOWN:.1%} of the probability")
-    fill.set_clip_path(edge, line.get_transform())
+    if pixels is not None:
+        ax.imshow(pixels, extent=(0, 1, 1, 0), cmap="gray", aspect="auto", zorder=0)
+    for i, q in enumerate(heads):
+        _draw_outlines(ax, q, _COLORS[(i + 1) % len(_COLORS)], filled=pixels is None and len(heads) == 1, named=i == 0)
     if points is not None:
-        ax.plot(*points.T, ".", color="black", markersize=3, label="samples")
+        ax.plot(*points.T, ".", color="black" if pixels is None else "white", markersize=3, label="samples")
+    if pixels is not None:
+        ax.set(xlim=(0, 1), ylim=(1, 0), aspect=pixels.shape[0] / pixels.shape[1])
+        return _finish(ax, "x", "y", False)
     ax.set_aspect("equal")
     # The legend has the part above the ellipse.
     box = ax.dataLim
     ax.set_xlim(box.x0 - 0.05 * box.width, box.x1 + 0.05 * box.width)
     ax.set_ylim(box.y0 - 0.05 * box.height, box.y1 + 0.15 * box.height)
-    ax.figure.colorbar(fill, cax=ax.inset_axes((1.03, 0, 0.04, 1)), label="density")
     _finish(ax, "$t_1$", "$t_2$", False)
     ax.legend(loc="upper left", ncols=2, frameon=False)
     return ax
+
+
+def _outlines(p: MultivariateBetaGaussian | MultivariateNumericDensity) -> tuple[bool, list[FloatArray]]:
+    """Whether the support ends, and the lines of its edge, or of that of nearly all of the probability."""
+    if isinstance(p, MultivariateNumericDensity):
+        lines = p.support().contours()
+        return (True, lines) if lines else (False, p.contour(_SHOWN))
+    bounded = math.isfinite(p.support().radius2)
+    ellipse = p.support() if bounded else p.contour(_SHOWN)
+    turn = np.linspace(0, 2 * np.pi, 361)
+    circle = np.stack([np.cos(turn), np.sin(turn)], -1)
+    return bounded, [circle @ np.linalg.cholesky(ellipse.radius2 * ellipse.shape).T + ellipse.centre]
+
+
+def _draw_outlines(ax: Axes, p: MultivariateBetaGaussian | MultivariateNumericDensity, color: Any, filled: bool,
+                   named: bool) -> None:
+    """The contours of a density, and the edge of its support."""
+    bounded, outlines = _outlines(p)
+    corners = np.concatenate(outlines)
+    x, y = np.linspace(corners.min(0), corners.max(0), 201).T
+    values = p.pdf(np.stack(np.meshgrid(x, y), -1))
+    levels = MaxNLocator(10 if filled else 4).tick_values(0, values.max())
+    if filled:
+        fill = ax.contourf(x, y, values, levels=levels, cmap="Blues", vmin=0, vmax=1.5 * values.max())
+    else:
+        ax.contour(x, y, values, levels=levels[1:-1], colors=[color], linewidths=0.8)
+    name = "support" if bounded else f"{_SHOWN:.1%} of the probability"
+    broken = np.insert(corners, np.cumsum([len(line) for line in outlines])[:-1], np.nan, axis=0)
+    (line,) = ax.plot(*broken.T, color=color, linewidth=1.8, linestyle="-" if bounded else "--", gid=_SERIES,
+                      label=name if named else None)
+    if filled:
+        fill.set_clip_path(Path.make_compound_path(*map(Path, outlines)), line.get_transform())
+        ax.figure.colorbar(fill, cax=ax.inset_axes((1.03, 0, 0.04, 1)), label="density")
 
 
 def regression(estimator: Any, X: npt.ArrayLike, y: npt.ArrayLike, *, confidence: float = 0.9,

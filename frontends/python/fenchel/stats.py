@@ -88,7 +88,7 @@ class _Family(NamedTuple):
 
 
 _GAMMA: dict[str, _Domain] = {"gamma": ((0, np.inf), (True, False))}
-_ORDER: _Domain = (1, np.inf), (True, True)
+_ORDER: _Domain = (0, np.inf), (False, True)
 
 _FAMILIES = {
     "beta_gaussian": _Family(_line.BetaGaussian, {"alpha": ((0, np.inf), (False, True))}, "sigma2", free=True),

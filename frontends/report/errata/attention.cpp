@@ -62,45 +62,33 @@ double printed_square() {
 std::vector<Erratum> errata_in_attention() {
   const auto jacobian = attend_jacobian(BetaGaussian(2, kMu, kSigma2),
                                         GaussianBasis({kMean, kOtherMean}, {kWidth, kOtherWidth}));
-  const std::string setting =
-      ", &alpha; = 2, &mu; = 0.3, &sigma;<sup>2</sup> = 0.64, &psi;<sub>1</sub> = <i>N</i>(0.9, "
-      "0.4<sup>2</sup>)";
-  return {
-      {6,
-       "The order of the covariance in the backward pass",
-       "Appendix G.2 and G.4, Backward pass; also G.3",
-       "<i>J</i> = cov<sub><i>p</i>,<b>2</b></sub>(&phi;, &psi;), in G.3 cov<sub><i>p</i>,&alpha;</sub>",
-       "cov<sub><i>p</i>,<b>0</b></sub>, in general cov<sub><i>p</i>,2&minus;&alpha;</sub>; the integrals "
-       "printed "
-       "below it "
-       "are right",
-       {example("&part;&rho;<sub>1</sub>/&part;&theta;<sub>1</sub>" + setting, covariance(2, kMean, kWidth),
-                jacobian(0, 0), by_first(), "central difference", 1e-5)}},
-      {7,
-       "cov(<i>t</i><sup>2</sup>, &psi;<sub><i>j</i></sub>) of sparsemax on the line",
-       "Appendix G.2, Backward pass, last line",
-       "(&mu;<sub><i>j</i></sub><sup>2</sup> &minus; &mu;<sup>2</sup> + "
-       "&sigma;<sub><i>j</i></sub><sup>2</sup> &minus; "
-       "<i>a</i><sup>2</sup>/3)(erf &hellip; &minus; erf &hellip;) &hellip;",
-       "<b>&frac12;</b>(&mu;<sub><i>j</i></sub><sup>2</sup> &minus; &mu;<sup>2</sup> + "
-       "&sigma;<sub><i>j</i></sub><sup>2</sup> &minus; <i>a</i><sup>2</sup>/3)(erf &hellip; &minus; erf "
-       "&hellip;) "
-       "&hellip;",
-       {example("&part;&rho;<sub>1</sub>/&part;&theta;<sub>2</sub>" + setting, printed_square(),
-                jacobian(0, 1), by_second(), "central difference", 1e-5)}},
-      {19,
-       "Rows and columns of the Jacobian",
-       "Section 8.2, Jacobian expression",
-       "&part;&rho;/&part;&theta; = cov<sub><i>p</i>,2&minus;&alpha;</sub>(&phi;, &psi;), which is <i>M</i> "
-       "&times; "
-       "<i>N</i>",
-       "its transpose: a row for each &psi;, a column for each &theta;",
-       {example("Row 1, column 2: &part;&rho;<sub>1</sub>/&part;&theta;<sub>2</sub>" + setting +
-                    ", &psi;<sub>2</sub> = <i>N</i>(&minus;0.2, 0.3<sup>2</sup>); printed: "
-                    "cov<sub><i>p</i>,0</sub>("
-                    "<i>t</i>, &psi;<sub>2</sub>)",
-                covariance(0, kOtherMean, kOtherWidth), jacobian(0, 1), by_second(), "central difference",
-                1e-5)}}};
+  const std::string setting = ", $\\alpha = 2$, $\\mu = 0.3$, $\\sigma^2 = 0.64$, $\\psi_1 = N(0.9, 0.4^2)$";
+  return {{6,
+           "The order of the covariance in the backward pass",
+           "Appendix G.2 and G.4, Backward pass; also G.3",
+           "$J = \\text{cov}_{p,\\bold{2}}(\\phi, \\psi)$, in G.3 $\\text{cov}_{p,\\alpha}$",
+           "$\\text{cov}_{p,\\bold{0}}$, in general $\\text{cov}_{p,2-\\alpha}$; the integrals printed below "
+           "it are right",
+           {example("$\\partial \\rho_1/\\partial \\theta_1$" + setting, covariance(2, kMean, kWidth),
+                    jacobian(0, 0), by_first(), "central difference", 1e-5)}},
+          {7,
+           "$\\text{cov}(t^2, \\psi_j)$ of sparsemax on the line",
+           "Appendix G.2, Backward pass, last line",
+           "$(\\mu_j^2 - \\mu^2 + \\sigma_j^2 - a^2/3)$$(\\erf \\ldots - \\erf \\ldots) \\ldots$",
+           "$\\bold{\\frac{1}{2}}(\\mu_j^2 - \\mu^2 + \\sigma_j^2 - a^2/3)$$(\\erf \\ldots - \\erf \\ldots) "
+           "\\ldots$",
+           {example("$\\partial \\rho_1/\\partial \\theta_2$" + setting, printed_square(), jacobian(0, 1),
+                    by_second(), "central difference", 1e-5)}},
+          {19,
+           "Rows and columns of the Jacobian",
+           "Section 8.2, Jacobian expression",
+           "$\\partial \\rho / \\partial \\theta = \\text{cov}_{p,2-\\alpha}(\\phi, \\psi)$, which is $M "
+           "\\times N$",
+           "its transpose: a row for each $\\psi$, a column for each $\\theta$",
+           {example("Row 1, column 2: $\\partial \\rho_1/\\partial \\theta_2$" + setting +
+                        ", $\\psi_2 = N(-0.2, 0.3^2)$; printed: $\\text{cov}_{p,0}(t, \\psi_2)$",
+                    covariance(0, kOtherMean, kOtherWidth), jacobian(0, 1), by_second(), "central difference",
+                    1e-5)}}};
 }
 
 }  // namespace fenchel::report

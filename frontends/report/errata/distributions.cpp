@@ -50,20 +50,18 @@ Erratum support_of_location_scale() {
   const LinePrediction force(2, p.score(), mu, 20);
   const double lower = (mu - p.a()) / sigma, upper = (mu + p.a()) / sigma;
   const double printed = integrate([&](double t) { return force.pdf(t); }, lower, upper).value;
-  return {
-      1,
-      "The support of a location-scale family",
-      "Section 5, Location-scale families",
-      "[(&minus;<i>a</i> + &mu;)/&sigma;, (<i>a</i> + &mu;)/&sigma;]",
-      "[&mu; &minus; <i>a</i>&sigma;, &mu; + <i>a</i>&sigma;]",
-      {example(fmt::format(
-                   "The mass between the ends of the support, <i>g</i>(<i>t</i>) = <i>t</i><sup>3</sup>/6, "
-                   "&mu; = 1.3, &sigma; = 2. Printed ends: {}",
-                   interval(lower, upper)),
-               printed, cdf(p, support(p).upper()) - cdf(p, support(p).lower()),
-               force.expectation([](double) { return 1; }), "quadrature", 1e-10),
-       example("The upper end of the support", upper, support(p).upper(), force.upper(), "bisection of &tau;",
-               1e-9)}};
+  return {1,
+          "The support of a location-scale family",
+          "Section 5, Location-scale families",
+          "$[(-a + \\mu)/\\sigma, (a + \\mu)/\\sigma]$",
+          "$[\\mu - a\\sigma, \\mu + a\\sigma]$",
+          {example(fmt::format("The mass between the ends of the support, $g(t) = t^3/6$, $\\mu = 1.3$, "
+                               "$\\sigma = 2$. Printed ends: {}",
+                               interval(lower, upper)),
+                   printed, cdf(p, support(p).upper()) - cdf(p, support(p).lower()),
+                   force.expectation([](double) { return 1; }), "quadrature", 1e-10),
+           example("The upper end of the support", upper, support(p).upper(), force.upper(),
+                   "bisection of $\\tau$", 1e-9)}};
 }
 
 Erratum poisson() {
@@ -85,9 +83,9 @@ Erratum poisson() {
   Erratum result{13,
                  "The Poisson distribution by the counting measure",
                  "Section 2.3, second example",
-                 "Pr{<i>t</i> = <i>k</i>} = <i>p&#770;</i>(<i>k</i>)/<i>k</i>!",
-                 "Pr{<i>t</i> = <i>k</i>} = <i>p&#770;</i>(<i>k</i>), which has its <i>k</i>! already",
-                 {example("The sum of all probabilities, &lambda; = 3.7", printed, library, force,
+                 "$\\text{Pr}\\{t = k\\} = \\hat{p}(k)/k!$",
+                 "$\\text{Pr}\\{t = k\\} = \\hat{p}(k)$, which has its $k!$ already",
+                 {example("The sum of all probabilities, $\\lambda = 3.7$", printed, library, force,
                           "softmax of the scores of 0 to 59", 1e-12)}};
   result.examples[0].error = std::max(result.examples[0].error, error);
   return result;
@@ -96,15 +94,14 @@ Erratum poisson() {
 Erratum inverse() {
   const double u = -3;
   const double exponential = std::pow(std::max(0.0, 1 + u / 2), 2), force = 2 * (std::sqrt(exponential) - 1);
-  return {
-      14,
-      "log<sub>&beta;</sub> of exp<sub>&beta;</sub>",
-      "Section 4.1, after the definition of both",
-      "log<sub>&beta;</sub>(exp<sub>&beta;</sub>(<i>u</i>)) = <i>u</i> for any &beta; and <i>u</i>",
-      "only where 1 + (1 &minus; &beta;)<i>u</i> &gt; 0. Below, for &beta; &lt; 1, it is &minus;1/(1 &minus; "
-      "&beta;); for &beta; &gt; 1 exp<sub>&beta;</sub> has a pole at 1/(&beta; &minus; 1)",
-      {example("log<sub>1/2</sub>(exp<sub>1/2</sub>(&minus;3))", u, deformed_log(0.5, deformed_exp(0.5, u)),
-               force, "the definitions with a square root", 1e-14)}};
+  return {14,
+          "$\\log_{\\beta}$ of $\\exp_{\\beta}$",
+          "Section 4.1, after the definition of both",
+          "$\\log_{\\beta}(\\exp_{\\beta}(u)) = u$ for any $\\beta$ and $u$",
+          "only where $1 + (1 - \\beta)u \\gt 0$. Below, for $\\beta \\lt 1$, it is $-1/(1 - \\beta)$; for "
+          "$\\beta \\gt 1$, $\\exp_{\\beta}$ has a pole at $1/(\\beta - 1)$",
+          {example("$\\log_{1/2}(\\exp_{1/2}(-3))$", u, deformed_log(0.5, deformed_exp(0.5, u)), force,
+                   "the definitions with a square root", 1e-14)}};
 }
 
 /// E_p[f] over |t| < reach for the Cauchy density and the score that it belongs to.
@@ -120,11 +117,11 @@ Erratum heavy_tails() {
   return {16,
           "Cauchy&rsquo;s distribution as a prediction",
           "Figures 1 (right) and 7 (left)",
-          "&alpha; = 0 among the &beta;-Gaussians, which are defined as predictions",
-          "A formal density: &Omega;<sub>0</sub> is not defined, and <i>E<sub>p</sub></i>[<i>f</i>] = "
-          "&minus;&infin;. A quadratic score on the line has a prediction for &alpha; &gt; 1/3 only",
-          {{"<i>E<sub>p</sub></i>[<i>f</i>] for |<i>t</i>| &lt; 100 and for |<i>t</i>| &lt; 10000, "
-            "&sigma;<sup>2</sup> = 1/(2&pi;); below &alpha; = 1/3 the library refuses",
+          "$\\alpha = 0$ among the $\\beta$-Gaussians, which are defined as predictions",
+          "A formal density: $\\Omega_0$ is not defined, and $E_p[f] = -\\infty$. A quadratic score on the "
+          "line has a prediction for $\\alpha \\gt 1/3$ only",
+          {{"$E_p[f]$ for $|t| \\lt 100$ and for $|t| \\lt 10000$, $\\sigma^2 = 1/(2\\pi)$; below $\\alpha = "
+            "1/3$ the library refuses",
             "finite", message, fmt::format("{} and {}", number(near), number(far)), "quadrature",
             message.empty() ? 1 : std::abs((far - near) / 9900 + 2), 1e-3}}};
 }
@@ -137,15 +134,14 @@ Erratum truncated_gaussian() {
   return {17,
           "The scale of a truncated Gaussian",
           "Section 5, Truncated Gaussian, and Figure 5 (right)",
-          "&kappa; &ge; 1",
-          "&kappa; &gt; 1. At 1, <i>a</i> = &infin; and &tau; = 0: a Gaussian, which is not sparse; below 1 "
+          "$\\kappa \\ge 1$",
+          "$\\kappa \\gt 1$. At 1, $a = \\infty$ and $\\tau = 0$: a Gaussian, which is not sparse; below 1 "
           "there is no solution",
-          {{"The mass of [&kappa; <i>N</i>(<i>t</i>; 0, 1) &minus; &tau;]<sub>+</sub> at &kappa; = 1, cut "
-            "off at <i>a</i> = 3",
-            "1, for some <i>a</i>", message, number(mass), "quadrature; below 1 for every <i>a</i>",
+          {{"The mass of $[\\kappa N(t; 0, 1) - \\tau]_+$ at $\\kappa = 1$, cut off at $a = 3$",
+            "1, for some $a$", message, number(mass), "quadrature; below 1 for every $a$",
             message.empty() ? 1 : std::abs(z - 3), 1e-12}},
-          fmt::format("<i>a</i>/&sigma; is {} at &kappa; = 1/{}, {} at 1 + 10<sup>&minus;3</sup>, {} at 1 + "
-                      "10<sup>&minus;6</sup>, {} at 1 + 10<sup>&minus;12</sup>.",
+          fmt::format("$a/\\sigma$ is {} at $\\kappa = 1/{}$, {} at $1 + 10^{{-3}}$, {} at $1 + 10^{{-6}}$, "
+                      "{} at $1 + 10^{{-12}}$.",
                       number(z), number(mass), number(TruncatedGaussian(1 + 1e-3, 0, 1).z()),
                       number(TruncatedGaussian(1 + 1e-6, 0, 1).z()),
                       number(TruncatedGaussian(1 + 1e-12, 0, 1).z()))};
@@ -155,25 +151,20 @@ Erratum members() {
   const double s = 1.4;
   const LocationScale parabola = cubic(0, s);
   const LocationScale triangle({[](double x) { return x * x / 2; }, [](double x) { return x; }, 0, s});
-  return {
-      20,
-      "Members of the location-scale family",
-      "Section 5, Location-scale families, last sentence",
-      "&ldquo;This example subsumes the truncated parabola (<i>g</i>(<i>t</i>) = <i>t</i><sup>3</sup>/6), "
-      "the triangular distribution (<i>g</i>(<i>t</i>) = <i>t</i><sup>2</sup>/2)&rdquo;; that "
-      "<i>a</i> exists is shown for strongly convex <i>g</i>",
-      "after rescaling: <i>t</i><sup>3</sup>/6 gives &sigma;<sup>3</sup> for &sigma;<sup>2</sup>, "
-      "<i>t</i><sup>2</sup>/2 gives <i>b</i> = &sigma;<sup>2</sup>. Strong convexity is not needed: "
-      "<i>t</i><sup>3</sup>/6 does not have it, and <i>a</i> exists",
-      {example(
-           "Half the length of the support, <i>g</i> = <i>t</i><sup>3</sup>/6, &sigma; = 1.4; printed: the "
-           "truncated parabola&rsquo;s (3&sigma;<sup>2</sup>/2)<sup>1/3</sup>",
-           std::cbrt(1.5 * s * s), parabola.half_width(), LinePrediction(2, parabola.score(), 0, 20).upper(),
-           "bisection of &tau;", 1e-9),
-       example("The same, <i>g</i> = <i>t</i><sup>2</sup>/2; printed: the triangular &radic;<i>b</i> with "
-               "<i>b</i> = &sigma;",
-               std::sqrt(s), triangle.half_width(), LinePrediction(2, triangle.score(), 0, 20).upper(),
-               "bisection of &tau;", 1e-9)}};
+  return {20,
+          "Members of the location-scale family",
+          "Section 5, Location-scale families, last sentence",
+          "&ldquo;This example subsumes the truncated parabola $(g(t) = t^3/6)$, the triangular distribution "
+          "$(g(t) = t^2/2)$&rdquo;; that $a$ exists is shown for strongly convex $g$",
+          "after rescaling: $t^3/6$ gives $\\sigma^3$ for $\\sigma^2$, $t^2/2$ gives $b = \\sigma^2$. Strong "
+          "convexity is not needed: $t^3/6$ does not have it, and $a$ exists",
+          {example("Half the length of the support, $g = t^3/6$, $\\sigma = 1.4$; printed: the truncated "
+                   "parabola&rsquo;s $(3\\sigma^2/2)^{1/3}$",
+                   std::cbrt(1.5 * s * s), parabola.half_width(),
+                   LinePrediction(2, parabola.score(), 0, 20).upper(), "bisection of $\\tau$", 1e-9),
+           example("The same, $g = t^2/2$; printed: the triangular $\\sqrt{b}$ with $b = \\sigma$",
+                   std::sqrt(s), triangle.half_width(), LinePrediction(2, triangle.score(), 0, 20).upper(),
+                   "bisection of $\\tau$", 1e-9)}};
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <string_view>
 #include <utility>
 
 #include "fenchel/core/beta_gaussian.hpp"
@@ -20,24 +19,16 @@ namespace {
 std::string name(const Erratum& erratum) { return fmt::format("E{}", erratum.index); }
 std::string anchor(const Erratum& erratum) { return fmt::format("e{}", erratum.index); }
 
-/// Without line breaks beside signs of equality.
-std::string unbroken(std::string html) {
-  constexpr std::string_view kEqual = " = ", kUnbroken = "&nbsp;=&nbsp;";
-  for (std::size_t at = 0; (at = html.find(kEqual, at)) != std::string::npos; at += kUnbroken.size())
-    html.replace(at, kEqual.size(), kUnbroken);
-  return html;
-}
-
 Card card(const Erratum& erratum) {
   Card result{anchor(erratum),
               name(erratum) + " &middot; " + erratum.title,
               erratum.place,
-              {{"Printed", unbroken(erratum.printed)}, {"Correct", unbroken(erratum.correct)}},
+              {{"Printed", erratum.printed}, {"Correct", erratum.correct}},
               {}};
-  if (!erratum.note.empty()) result.lines.push_back({"Also", unbroken(erratum.note)});
+  if (!erratum.note.empty()) result.lines.push_back({"Also", erratum.note});
   for (const Example& example : erratum.examples) {
     result.numbers.push_back(
-        {{"Example", unbroken(example.what)},
+        {{"Example", example.what},
          {"as printed", example.by_paper},
          {"library", example.by_library},
          {"brute force", fmt::format("{} <small>{}</small>", example.by_force, example.method)}});
@@ -57,50 +48,38 @@ Table misprints() {
   const auto triangle_line = [&](double factor) {
     return -0.5 + level * level * edge + level * edge * edge / 2 + factor * edge * edge * edge / 12;
   };
-  return {
-      "Misprints in derivations; the results after them are right",
-      {"Where", "Printed", "Correct"},
-      {{"Appendix D.1, negentropy of the truncated parabola",
-        fmt::format("&minus;&lambda;<sup>2</sup><i>a</i> (with &sigma; = 1 the line is {})",
-                    number(parabola_line(-1))),
-        fmt::format("+&lambda;<sup>2</sup><i>a</i> ({}; library {})", number(parabola_line(1)),
-                    number(-tsallis_entropy(parabola, 2)))},
-       {"Appendix D.3, negentropy of the triangular density",
-        fmt::format("&lambda;<i>a</i><sup>3</sup>/(3<i>b</i><sup>2</sup>) (with <i>b</i> = 2 the line is {})",
-                    number(triangle_line(level))),
-        fmt::format("<i>a</i><sup>3</sup>/(3<i>b</i><sup>2</sup>) ({}; library {})", number(triangle_line(1)),
-                    number(-tsallis_entropy(triangle, 2)))},
-       {"Appendix E.1, support of the standard &beta;-Gaussian",
-        "&#8214;<i>z</i>&#8214;<sup>2</sup>/2 &gt; &tau;",
-        "&#8214;<i>z</i>&#8214;<sup>2</sup>/2 &lt; &minus;&tau;; bars around a matrix are its determinant"},
-       {"Appendix F.1, first display", "&int; (<i>f</i> &minus; <i>u</i>)<sup>2</sup> + &gamma; TV(<i>u</i>)",
-        "&frac12; &int; (<i>f</i> &minus; <i>u</i>)<sup>2</sup> + &gamma; TV(<i>u</i>)"},
-       {"Appendix F.1, decomposition", "<i>u&#770;</i> is the maximizer", "the minimizer"},
-       {"Appendix F.1, taut string",
-        "<i>F</i> is concave on [&minus;<i>B</i>, 0] and convex on [0, <i>B</i>]",
-        "convex on [&minus;<i>B</i>, 0] and concave on [0, <i>B</i>]"},
-       {"Appendix F.2, characteristic polynomial", "(1 &minus; <i>r</i>)(1 + <i>r</i>)",
-        "(1 &minus; &radic;&gamma; <i>r</i>)(1 + &radic;&gamma; <i>r</i>)"},
-       {"Appendix F.2, Euler-Lagrange equation", "d/d<i>t</i> (<i>z</i><sup>2</sup><i>z</i>&prime;)",
-        "d/d<i>t</i> (&gamma;<i>z</i><sup>2</sup><i>z</i>&prime;)"},
-       {"Appendix F.2, last display",
-        "<i>C</i><sub>1</sub> = <i>C</i><sub>2</sub> = <i>C</i> gives <i>C</i> cosh(&beta;<i>t</i>)",
-        "2<i>C</i> cosh(&beta;<i>t</i>), the 2 absorbed into <i>C</i>. The antiderivative in "
-        "<i>F</i>(<i>t</i>) must "
-        "make the particular solution smooth at 0 where <i>f</i> has a kink, as |<i>t</i>| has"},
-       {"Appendix G.4, <i>G</i> and <i>H</i>, second line",
-        "<i>N</i>(<i>r</i>; <i>r</i><sub>0</sub>, &sigma;<sup>2</sup>) d<i>s</i>",
-        "<i>N</i>(<i>s</i>; 0, 1) d<i>s</i>"},
-       {"Appendix G.4, lemma on affine maps",
-        "(2&pi;)<sup>&minus;<i>R</i>/2</sup>; for <i>R</i> = <i>D</i> "
-        "|<i>A</i>|<sup>&minus;1</sup>",
-        "(2&pi;)<sup>&minus;<i>D</i>/2</sup>; 1/|det <i>A</i>|"},
-       {"Section 2.2, equivariance",
-        "&Omega; is separable, &ldquo;which is always the case in this paper&rdquo;",
-        "not in Section 7, whose maps are equivariant to translations and reflections alone"},
-       {"Section 2.3, first mention of fusedmax", "no &gamma;", "the penalty has a weight &gamma;"},
-       {"Appendix H.1, table for audio", "&Sigma; = [0.1, 0.5]",
-        "&sigma;: in the main text 0.1 and 0.5 are standard deviations"}}};
+  return {"Misprints in derivations; the results after them are right",
+          {"Where", "Printed", "Correct"},
+          {{"Appendix D.1, negentropy of the truncated parabola",
+            fmt::format("$-\\lambda^2a$ (with $\\sigma = 1$ the line is {})", number(parabola_line(-1))),
+            fmt::format("$+\\lambda^2a$ ({}; library {})", number(parabola_line(1)),
+                        number(-tsallis_entropy(parabola, 2)))},
+           {"Appendix D.3, negentropy of the triangular density",
+            fmt::format("$\\lambda a^3/(3b^2)$ (with $b = 2$ the line is {})", number(triangle_line(level))),
+            fmt::format("$a^3/(3b^2)$ ({}; library {})", number(triangle_line(1)),
+                        number(-tsallis_entropy(triangle, 2)))},
+           {"Appendix E.1, support of the standard $\\beta$-Gaussian", "$\\|z\\|^2/2 \\gt \\tau$",
+            "$\\|z\\|^2/2 \\lt -\\tau$; bars around a matrix are its determinant"},
+           {"Appendix F.1, first display", "$\\int (f - u)^2 + \\gamma \\text{TV}(u)$",
+            "$\\frac{1}{2} \\int (f - u)^2 + \\gamma \\text{TV}(u)$"},
+           {"Appendix F.1, decomposition", "$\\hat{u}$ is the maximizer", "the minimizer"},
+           {"Appendix F.1, taut string", "$F$ is concave on $[-B, 0]$ and convex on $[0, B]$",
+            "convex on $[-B, 0]$ and concave on $[0, B]$"},
+           {"Appendix F.2, characteristic polynomial", "$(1 - r)(1 + r)$",
+            "$(1 - \\sqrt{\\gamma} r)(1 + \\sqrt{\\gamma} r)$"},
+           {"Appendix F.2, Euler-Lagrange equation", "$d/dt (z^2z')$", "$d/dt (\\gamma z^2z')$"},
+           {"Appendix F.2, last display", "$C_1 = C_2 = C$ gives $C \\text{cosh}(\\beta t)$",
+            "$2C \\text{cosh}(\\beta t)$, the 2 absorbed into $C$. The antiderivative in $F(t)$ must make "
+            "the particular solution smooth at 0 where $f$ has a kink, as $|t|$ has"},
+           {"Appendix G.4, $G$ and $H$, second line", "$N(r; r_0, \\sigma^2) ds$", "$N(s; 0, 1) ds$"},
+           {"Appendix G.4, lemma on affine maps", "$(2\\pi)^{-R/2}$; for $R = D$, $|A|^{-1}$",
+            "$(2\\pi)^{-D/2}$; $1/|\\det A|$"},
+           {"Section 2.2, equivariance",
+            "$\\Omega$ is separable, &ldquo;which is always the case in this paper&rdquo;",
+            "not in Section 7, whose maps are equivariant to translations and reflections alone"},
+           {"Section 2.3, first mention of fusedmax", "no $\\gamma$", "the penalty has a weight $\\gamma$"},
+           {"Appendix H.1, table for audio", "$\\Sigma = [0.1, 0.5]$",
+            "$\\sigma$: in the main text 0.1 and 0.5 are standard deviations"}}};
 }
 
 /// What looks wrong and is not.
@@ -111,22 +90,21 @@ Table right_after_all() {
   const double area = std::numbers::pi * disc.radius2;
   return {"It looks odd, but is right",
           {"Where", "Printed", "Why"},
-          {{"Section 5, support of the truncated parabola", "&mu; &plusmn; 3/(&minus;4&tau;)",
-            fmt::format("for &sigma; = 1.4 it is {}; the library&rsquo;s half width is {}",
+          {{"Section 5, support of the truncated parabola", "$\\mu \\pm 3/(-4\\tau)$",
+            fmt::format("for $\\sigma = 1.4$ it is {}; the library&rsquo;s half width is {}",
                         number(3 / (-4 * parabola.constants().threshold)), number(parabola.half_width()))},
-           {"Appendix G.4, &alpha; = 2 in the plane",
-            "(1/|<i>E</i>|) &int;<sub><i>E</i></sub> <i>tt</i><sup>&top;</sup> = &mu;&mu;<sup>&top;</sup> + "
-            "&Sigma;/|<i>E</i>|",
-            fmt::format("because |<i>E</i>| = &minus;2/&tau;: for &Sigma; = <i>I</i> the disc has area {}, "
-                        "&minus;2/&tau; = {}, and a variance of {} = 1/{}",
+           {"Appendix G.4, $\\alpha = 2$ in the plane",
+            "$(1/|E|) \\int_E t t^\\top = \\mu \\mu^\\top + \\Sigma /|E|$",
+            fmt::format("because $|E| = -2/\\tau$: for $\\Sigma = I$ the disc has area {}, $-2/\\tau = {}$, "
+                        "and a variance of {} = 1/{}",
                         number(area), number(-2 / disc.threshold), number(disc.radius2 / 4), number(area))},
-           {"Appendix G.4", "<i>F</i>, <i>G</i>, <i>H</i>, <i>M</i>", "their last lines are right"}}};
+           {"Appendix G.4", "$F$, $G$, $H$, $M$", "their last lines are right"}}};
 }
 
 }  // namespace
 
 std::string number(double x) {
-  if (std::isinf(x)) return x < 0 ? "&minus;&infin;" : "&infin;";
+  if (std::isinf(x)) return x < 0 ? "$-\\infty$" : "$\\infty$";
   return (x < 0 ? "&minus;" : "") + fmt::format("{:.7g}", std::abs(x));
 }
 
@@ -151,23 +129,21 @@ Section errata() {
   section.place = "all sections and appendices";
   section.says = {
       "A few formulas and claims are not printed as the paper&rsquo;s own theory has them. The theory "
-      "stands; "
-      "a program that copies these lines is wrong."};
+      "stands; a program that copies these lines is wrong."};
   section.computed = {
       "Each box below holds one of them, and a number that tells the printed formula from the right one: the "
       "printed formula evaluated as it stands, the library&rsquo;s value, and brute force, which uses "
-      "neither "
-      "(bisection of &tau; until the mass is one, quadrature, differences, a lattice).",
+      "neither (bisection of $\\tau$ until the mass is one, quadrature, differences, a lattice).",
       "A check holds when the library agrees with brute force and, where the print gives a number, that "
-      "number is "
-      "off by more than a hundred times the tolerance."};
+      "number is off by more than a hundred times the tolerance."};
   Cards cards;
   for (const Erratum& erratum : all) {
     cards.cards.push_back(card(erratum));
     for (const Example& example : erratum.examples) {
       section.checks.push_back(
           {fmt::format("<a href=\"#{}\">{}</a> {}", anchor(erratum), name(erratum), erratum.title),
-           example.by_paper, example.by_library, example.error, example.tolerance, "from brute force"});
+           example.by_paper, fmt::format("{} ({})", example.by_force, example.method), example.by_library,
+           example.error, example.tolerance, "", true});
     }
   }
   section.parts = {std::move(cards), misprints(), right_after_all()};

@@ -28,15 +28,15 @@ double parabola_mass(double b) {
 
 Erratum parabola() {
   const auto printed = [](double b) { return 2 * b * (1 - b / std::tanh(b) + b * b) - 1; };
-  return {8,
-          "The equation of the standard smooth parabola",
-          "Section 7.2, Smooth truncated parabola",
-          "2<i>b</i>(1 &minus; <i>b</i> coth <i>b</i> + <b><i>b</i><sup>2</sup></b>) = 1",
-          "2<i>b</i>(1 &minus; <i>b</i> coth <i>b</i> + <b><i>b</i><sup>2</sup>/3</b>) = 1",
-          {example("The root <i>b</i>, quoted as 1.98", root(printed, 0.1, 5),
-                   SmoothParabola(1, 0, 1).half_width(),
-                   root([](double b) { return parabola_mass(b) - 1; }, 0.1, 5),
-                   "the mass by quadrature, bisection", 1e-9)}};
+  return {
+      8,
+      "The equation of the standard smooth parabola",
+      "Section 7.2, Smooth truncated parabola",
+      "$2b(1 - b \\coth b + \\bold{b^2}) = 1$",
+      "$2b(1 - b \\coth b + \\bold{b^2/3}) = 1$",
+      {example("The root $b$, quoted as 1.98", root(printed, 0.1, 5), SmoothParabola(1, 0, 1).half_width(),
+               root([](double b) { return parabola_mass(b) - 1; }, 0.1, 5),
+               "the mass by quadrature, bisection", 1e-9)}};
 }
 
 /// I(b) as printed for sigma = gamma = 1, with what stands for e^{-B beta}.
@@ -55,21 +55,15 @@ Erratum triangular() {
       9,
       "The integral of the smooth triangular density",
       "Section 7.2, Smooth triangular",
-      "<i>I</i>(<i>b</i>) with a term 2<i>b e</i><sup>&minus;<b><i>B</i></b>&beta;</sup>/(&beta;&sigma;); "
-      "<i>C</i> "
-      "is "
-      "not given",
-      "<i>e</i><sup>&minus;<b><i>b</i></b>&beta;</sup>; <i>C</i> = "
-      "2/(&beta;&sigma;(<i>e</i><sup>&beta;<i>b</i></sup> + "
-      "1)). Then <i>I</i>(<i>b</i>) = <i>b</i><sup>2</sup>/&sigma; &minus; (2<i>b</i>/(&beta;&sigma;)) "
-      "tanh(&beta;<i>b</i>/2)",
-      {example(
-          fmt::format("The mass, &sigma; = &gamma; = 1, <i>b</i> = {}; printed: <i>B</i> read as an end of "
-                      "the line, as in Appendix F",
-                      number(b)),
-          triangular_integral(b, 0), library, 2 * integrate(density, 0, b).value,
-          "quadrature with that <i>C</i>", 1e-10)},
-      fmt::format("With <i>B</i> = <i>b</i> the printed form is {}, the short one {}.",
+      "$I(b)$ with a term $2b e^{-\\bold{B}\\beta}/(\\beta \\sigma)$; $C$ is not given",
+      "$e^{-\\bold{b}\\beta}$; $C = 2/(\\beta \\sigma (e^{\\beta b} + 1))$. Then $I(b) = b^2/\\sigma - "
+      "(2b/(\\beta \\sigma)) \\tanh (\\beta b/2)$",
+      {example(fmt::format("The mass, $\\sigma = \\gamma = 1$, $b = {}$; printed: $B$ read as an end of the "
+                           "line, as in Appendix F",
+                           number(b)),
+               triangular_integral(b, 0), library, 2 * integrate(density, 0, b).value,
+               "quadrature with that $C$", 1e-10)},
+      fmt::format("With $B = b$ the printed form is {}, the short one {}.",
                   number(triangular_integral(b, std::exp(-b))), number(b * b - 2 * b * std::tanh(b / 2)))};
 }
 
@@ -80,16 +74,14 @@ Erratum negentropy() {
   const double square =
       integrate([&](double t) { return pdf(p, t) * pdf(p, t); }, support(p).lower(), support(p).upper())
           .value;
-  return {
-      10,
-      "The constant of &Omega;<sub>2</sub>",
-      "Section 7, before 7.1",
-      "&Omega;<sub>2</sub>(<i>p</i>) = <b>&minus;1</b> + &#8214;<i>p</i>&#8214;<sup>2</sup>/2",
-      "<b>&minus;1/2</b> + &#8214;<i>p</i>&#8214;<sup>2</sup>/2, as in Section 4.1. &Omega;<sub>2,2</sub> is "
-      "printed "
-      "without any constant; the library keeps the 1/2 everywhere",
-      {example("&Omega;<sub>2</sub> of the truncated parabola, &sigma; = 1", -1 + square / 2,
-               -tsallis_entropy(p, 2), force.negentropy(), "quadrature", 1e-9)}};
+  return {10,
+          "The constant of $\\Omega_2$",
+          "Section 7, before 7.1",
+          "$\\Omega_2(p) = \\bold{-1} + \\|p\\|^2/2$",
+          "$\\bold{-1/2} + \\|p\\|^2/2$, as in Section 4.1. $\\Omega_{2,2}$ is printed without any constant; "
+          "the library keeps the 1/2 everywhere",
+          {example("$\\Omega_2$ of the truncated parabola, $\\sigma = 1$", -1 + square / 2,
+                   -tsallis_entropy(p, 2), force.negentropy(), "quadrature", 1e-9)}};
 }
 
 /// The first coordinate of the minimizer of |p - f|^2 / 2 + gamma (sum |p_i - p_{i-1}|), by trying all points
@@ -114,18 +106,14 @@ double lattice_fusedmax(double first) {
 
 Erratum discretized() {
   const auto p = predict(TotalVariation(0.1), VectorScore({0.6, 0.5, 0.2}), Finite());
-  return {
-      12,
-      "Discretized total variation",
-      "Section 7.1, Discretized ROF yields fusedmax",
-      "&gamma; &sum;<sub><b><i>i</i>=1</b></sub><sup><i>n</i></sup> |<i>p<sub>i</sub></i> &minus; "
-      "<i>p</i><sub><i>i</i>&minus;1</sub>|",
-      "from <i>i</i> = 2: there is no <i>p</i><sub>0</sub>. Also, a window that is too narrow changes the "
-      "answer",
-      {example(
-          "<i>p</i><sub>1</sub> of fusedmax(0.6, 0.5, 0.2), &gamma; = 0.1; printed: <i>p</i><sub>0</sub> = 0",
-          lattice_fusedmax(1), pmf(p, 0), lattice_fusedmax(0),
-          "all points of the simplex on a lattice of step 0.001", 1e-9)}};
+  return {12,
+          "Discretized total variation",
+          "Section 7.1, Discretized ROF yields fusedmax",
+          "$\\gamma \\sum_{\\bold{i=1}}^n |p_i - p_{i-1}|$",
+          "from $i = 2$: there is no $p_0$. Also, a window that is too narrow changes the answer",
+          {example("$p_1$ of fusedmax(0.6, 0.5, 0.2), $\\gamma = 0.1$; printed: $p_0 = 0$",
+                   lattice_fusedmax(1), pmf(p, 0), lattice_fusedmax(0),
+                   "all points of the simplex on a lattice of step 0.001", 1e-9)}};
 }
 
 }  // namespace

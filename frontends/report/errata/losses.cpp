@@ -60,15 +60,13 @@ Erratum poisson_convexity() {
       2,
       "Where the loss of the sparse Poisson is convex",
       "Section 5, Sparse integer distributions",
-      "&ldquo;Since the exponential is monotonically increasing, the loss is also convex in &mu;.&rdquo;",
-      "convex in log &mu;, in &mu; only quasi-convex",
-      {{"&part;<sup>2</sup><i>L</i>/&part;&mu;<sup>2</sup> at &mu; = <i>e</i><sup>0.1</sup>, <i>y</i> = 0",
-        "not negative", number(library), number(force), "second difference",
-        library < 0 ? std::abs(library - force) : 1, 1e-5}},
-      fmt::format(
-          "It is negative on {:.1f}% of &mu; in [0.2, 30] for <i>y</i> = 0, {:.1f}% for <i>y</i> = 3, "
-          "{:.1f}% for <i>y</i> = 8.",
-          share_not_convex(0), share_not_convex(3), share_not_convex(8))};
+      "&ldquo;Since the exponential is monotonically increasing, the loss is also convex in $\\mu$.&rdquo;",
+      "convex in $\\log \\mu$, in $\\mu$ only quasi-convex",
+      {{"$\\partial^2L/\\partial \\mu^2$ at $\\mu = e^{0.1}$, $y = 0$", "not negative", number(library),
+        number(force), "second difference", library < 0 ? std::abs(library - force) : 1, 1e-5}},
+      fmt::format("It is negative on {:.1f}% of $\\mu$ in [0.2, 30] for $y = 0$, {:.1f}% for $y = 3$, "
+                  "{:.1f}% for $y = 8$.",
+                  share_not_convex(0), share_not_convex(3), share_not_convex(8))};
 }
 
 /// R^2 of the paper on the line.
@@ -81,20 +79,17 @@ Erratum observation() {
       radius2(alpha) / (2 * std::pow(sigma2, (alpha - 1) / (alpha + 1))) * (alpha - 1) / (3 * alpha - 1) +
       1 / (alpha * (alpha - 1));
   const Function f = quadratic(mu, sigma2);
-  return {
-      3,
-      "The cross-&Omega; loss of an observation",
-      "Section 9.2, Experimental setup",
-      "(&mu;<sub><i>f</i></sub> &minus; <i>y</i>)<sup>2</sup>/(2&sigma;<sub><i>f</i></sub><sup>2</sup>) "
-      "&minus; <i>R</i><sup>2</sup>/(2&sigma;<sub><i>f</i></sub><sup>2(&alpha;&minus;1)/(&alpha;+1)</sup>) "
-      "&middot; <b>(&alpha; &minus; 1)</b>/(3&alpha; &minus; 1) + 1/(&alpha;(&alpha; &minus; 1))",
-      "(&mu;<sub><i>f</i></sub> &minus; <i>y</i>)<sup>2</sup>/(2&sigma;<sub><i>f</i></sub><sup>2</sup>) "
-      "&minus; <i>R</i><sup>2</sup>/(2&sigma;<sub><i>f</i></sub><sup>2(&alpha;&minus;1)/(&alpha;+1)</sup>) "
-      "&middot; <b>(&alpha; + 1)</b>/(3&alpha; &minus; 1) + 1/(&alpha;(&alpha; &minus; 1))",
-      {example("<i>L</i><sup>&times;</sup>, &alpha; = 2, &mu;<sub><i>f</i></sub> = 0.3, "
-               "&sigma;<sub><i>f</i></sub> = 1.4, <i>y</i> = 2",
-               printed, cross_omega(Tsallis(alpha), QuadraticScore(mu, sigma2), Dirac{y}).value,
-               LinePrediction(alpha, f, mu, 20).conjugate() - f(y), "bisection of &tau;, quadrature", 1e-9)}};
+  return {3,
+          "The cross-$\\Omega$ loss of an observation",
+          "Section 9.2, Experimental setup",
+          "$(\\mu_f - y)^2/(2\\sigma_f^2) - R^2/(2\\sigma_f^{2(\\alpha -1)/(\\alpha +1)}) \\cdot "
+          "\\bold{(\\alpha - 1)}/(3\\alpha - 1) + 1/(\\alpha (\\alpha - 1))$",
+          "$(\\mu_f - y)^2/(2\\sigma_f^2) - R^2/(2\\sigma_f^{2(\\alpha -1)/(\\alpha +1)}) \\cdot "
+          "\\bold{(\\alpha + 1)}/(3\\alpha - 1) + 1/(\\alpha (\\alpha - 1))$",
+          {example("$L^{\\times}$, $\\alpha = 2$, $\\mu_f = 0.3$, $\\sigma_f = 1.4$, $y = 2$", printed,
+                   cross_omega(Tsallis(alpha), QuadraticScore(mu, sigma2), Dirac{y}).value,
+                   LinePrediction(alpha, f, mu, 20).conjugate() - f(y), "bisection of $\\tau$, quadrature",
+                   1e-9)}};
 }
 
 Erratum univariate() {
@@ -107,21 +102,17 @@ Erratum univariate() {
   const Function f = quadratic(mu, sigma2);
   return {
       4,
-      "The cross-&Omega; loss of a univariate &beta;-Gaussian",
+      "The cross-$\\Omega$ loss of a univariate $\\beta$-Gaussian",
       "Appendix E.2, last line of the univariate case",
-      "&hellip; (&alpha; &minus; 1)/2 &middot; "
-      "&sigma;<sup><b>2</b>/(1+&alpha;)</sup>/&sigma;<sub><i>f</i></sub><sup>2</sup> &hellip;",
-      "&hellip; (&alpha; &minus; 1)/2 &middot; "
-      "&sigma;<sup><b>4</b>/(1+&alpha;)</sup>/&sigma;<sub><i>f</i></sub><sup>2</sup> &hellip;, as follows "
-      "from the line before",
-      {example(
-          "<i>L</i><sup>&times;</sup>, &alpha; = 3/2, &mu; = &mu;<sub><i>f</i></sub> = 0.3, &sigma; = 0.8, "
-          "&sigma;<sub><i>f</i></sub> = 1.4",
-          printed,
-          cross_omega(Tsallis(alpha), QuadraticScore(mu, sigma2), BetaGaussian(alpha, mu, sigma * sigma))
-              .value,
-          LinePrediction(alpha, f, mu, 20).conjugate() - target.expectation(f),
-          "bisection of &tau;, quadrature", 1e-9)}};
+      "$\\ldots (\\alpha - 1)/2 \\cdot \\sigma^{\\bold{2}/(1+\\alpha)}/\\sigma_f^2 \\ldots$",
+      "$\\ldots (\\alpha - 1)/2 \\cdot \\sigma^{\\bold{4}/(1+\\alpha)}/\\sigma_f^2 \\ldots$, as follows from "
+      "the line before",
+      {example("$L^{\\times}$, $\\alpha = 3/2$, $\\mu = \\mu_f = 0.3$, $\\sigma = 0.8$, $\\sigma_f = 1.4$",
+               printed,
+               cross_omega(Tsallis(alpha), QuadraticScore(mu, sigma2), BetaGaussian(alpha, mu, sigma * sigma))
+                   .value,
+               LinePrediction(alpha, f, mu, 20).conjugate() - target.expectation(f),
+               "bisection of $\\tau$, quadrature", 1e-9)}};
 }
 
 Erratum wasserstein() {
@@ -130,13 +121,13 @@ Erratum wasserstein() {
   return {5,
           "The Wasserstein distance of uniform distributions",
           "Section 6.3, after the distance",
-          "the coefficient goes to 1/(2 + <i>N</i>) as &alpha; &rarr; &infin;",
-          "<i>R</i><sub>&infin;</sub><sup>2</sup>/(2 + <i>N</i>), <i>R</i><sub>&infin;</sub> = "
-          "&Gamma;(<i>N</i>/2 + 1)<sup>1/<i>N</i></sup>/&radic;&pi;, the radius of the ball of volume one",
-          {example("The coefficient for <i>N</i> = 1, which is the variance for &sigma; = 1", 1.0 / 3,
+          "the coefficient goes to $1/(2 + N)$ as $\\alpha \\to \\infty$",
+          "$R_{\\infty}^2/(2 + N)$, $R_{\\infty} = \\Gamma (N/2 + 1)^{1/N}/\\sqrt{\\pi}$, the radius of the "
+          "ball of volume one",
+          {example("The coefficient for $N = 1$, which is the variance for $\\sigma = 1$", 1.0 / 3,
                    BetaGaussian(kInfinity, 0, 1).constants().variance_factor,
                    nearly_uniform.expectation([](double t) { return t * t; }),
-                   "quadrature at &alpha; = 10<sup>6</sup>", 1e-5)}};
+                   "quadrature at $\\alpha = 10^6$", 1e-5)}};
 }
 
 Erratum hessian() {
@@ -152,18 +143,16 @@ Erratum hessian() {
         alpha, [=](double t) { return first * t + second * t * t; }, -first / (2 * second), 20);
     return p.conjugate() + target.negentropy() - first * mean - second * square;
   };
-  return {
-      11,
-      "The Hessian of a Fenchel-Young loss",
-      "Section 4.2, Gradient and Hessian of Fenchel-Young losses",
-      "cov<sub><b><i>p</i></b>, 2&minus;&alpha;</sub>[&phi;, &phi;], <i>p</i> the target",
-      "cov<sub><b><i>p</i><sub>&theta;</sub></b>, 2&minus;&alpha;</sub>[&phi;, &phi;], under the model",
-      {example(
-          "&part;<sup>2</sup><i>L</i>/&part;&theta;<sub>1</sub><sup>2</sup>, &alpha; = 2; model &mu; = 0.9, "
-          "&sigma;<sup>2</sup> = 1.3; target &mu; = 0.3, &sigma;<sup>2</sup> = 0.64",
-          fenchel_young_hessian(Tsallis(alpha), score(q), Line())[0][0],
-          fenchel_young_hessian(Tsallis(alpha), f, Line())[0][0], curvature(loss, 0.9 / 1.3, 1e-2),
-          "second difference of the loss", 1e-5)}};
+  return {11,
+          "The Hessian of a Fenchel-Young loss",
+          "Section 4.2, Gradient and Hessian of Fenchel-Young losses",
+          "$\\text{cov}_{\\bold{p}, 2-\\alpha}[\\phi, \\phi]$, $p$ the target",
+          "$\\text{cov}_{\\bold{p_{\\theta}}, 2-\\alpha}[\\phi, \\phi]$, under the model",
+          {example("$\\partial^2L/\\partial \\theta_1^2$, $\\alpha = 2$; model $\\mu = 0.9$, $\\sigma^2 = "
+                   "1.3$; target $\\mu = 0.3$, $\\sigma^2 = 0.64$",
+                   fenchel_young_hessian(Tsallis(alpha), score(q), Line())[0][0],
+                   fenchel_young_hessian(Tsallis(alpha), f, Line())[0][0], curvature(loss, 0.9 / 1.3, 1e-2),
+                   "second difference of the loss", 1e-5)}};
 }
 
 /// Half the width of a geodesic for alpha = 1 over its height, by Runge and Kutta's method from its top: mu''
@@ -190,18 +179,16 @@ double geodesic_shape() {
 }
 
 Erratum geodesics() {
-  return {
-      18,
-      "Geodesics of the Kullback-Leibler divergence",
-      "Appendix E.2, Geometry, and Figure 13",
-      "&ldquo;geodesics are half-circles&rdquo; in [&mu;, &sigma;]",
-      "half-ellipses, (&mu; &minus; &mu;<sub>0</sub>)<sup>2</sup>/2 + &sigma;<sup>2</sup> = "
-      "<i>r</i><sup>2</sup>; circles in [&mu;/&radic;2, &sigma;]",
-      {example("The height of the geodesic from &minus;0.5 to 0.5, &alpha; = 1", 0.5,
-               geodesic_of_diracs(FenchelYoungMetric(1), -0.5, 0.5).sigma_max(), 0.5 / geodesic_shape(),
-               "Runge and Kutta&rsquo;s method", 1e-7)},
-      "Nor has every midpoint a &ldquo;larger standard deviation than each&rdquo; end: of equal means it "
-      "has &radic;(&sigma;<sub>1</sub>&sigma;<sub>2</sub>), see <a href=\"#geodesics\">the geodesics</a>."};
+  return {18,
+          "Geodesics of the Kullback-Leibler divergence",
+          "Appendix E.2, Geometry, and Figure 13",
+          "&ldquo;geodesics are half-circles&rdquo; in $[\\mu, \\sigma]$",
+          "half-ellipses, $(\\mu - \\mu_0)^2/2 + \\sigma^2 = r^2$; circles in $[\\mu /\\sqrt{2}, \\sigma]$",
+          {example("The height of the geodesic from &minus;0.5 to 0.5, $\\alpha = 1$", 0.5,
+                   geodesic_of_diracs(FenchelYoungMetric(1), -0.5, 0.5).sigma_max(), 0.5 / geodesic_shape(),
+                   "Runge and Kutta&rsquo;s method", 1e-7)},
+          "Nor has every midpoint a &ldquo;larger standard deviation than each&rdquo; end: of equal means it "
+          "has $\\sqrt{\\sigma_1\\sigma_2}$, see <a href=\"#geodesics\">the geodesics</a>."};
 }
 
 }  // namespace

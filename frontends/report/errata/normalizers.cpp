@@ -25,16 +25,13 @@ Example at_two() {
         .threshold();
   };
   const double force = curvature(threshold, -0.5, 1e-3);
-  return {
-      "&part;<sup>2</sup><i>A</i><sub>2</sub>/&part;&theta;<sub>2</sub><sup>2</sup>, truncated parabola, "
-      "&sigma; "
-      "= 1",
-      "0 &middot; &infin;",
-      number(library),
-      number(force),
-      "second difference",
-      std::abs(library - force),
-      1e-4};
+  return {"$\\partial^2A_2/\\partial \\theta_2^2$, truncated parabola, $\\sigma = 1$",
+          "$0 \\cdot \\infty$",
+          number(library),
+          number(force),
+          "second difference",
+          std::abs(library - force),
+          1e-4};
 }
 
 /// That of A_3 in the first of two scores.
@@ -43,31 +40,26 @@ Example at_three() {
   normalizer_hessian(Tsallis(3), VectorScore({0.1, 0}), Finite(), Rows<double>(hessian.data(), 2, 2));
   const auto threshold = [](double theta) { return finite_prediction(3, {theta, 0}).threshold; };
   const double force = curvature(threshold, 0.1, 1e-3);
-  return {
-      "&part;<sup>2</sup><i>A</i><sub>3</sub>/&part;<i>f</i><sub>1</sub><sup>2</sup>, two points, <i>f</i> = "
-      "(0.1, 0)",
-      "nothing for &alpha; &gt; 2",
-      number(hessian[0]),
-      number(force),
-      "second difference",
-      hessian[0] < 0 ? std::abs(hessian[0] - force) : 1,
-      1e-6};
+  return {"$\\partial^2A_3/\\partial f_1^2$, two points, $f = (0.1, 0)$",
+          "nothing for $\\alpha \\gt 2$",
+          number(hessian[0]),
+          number(force),
+          "second difference",
+          hessian[0] < 0 ? std::abs(hessian[0] - force) : 1,
+          1e-6};
 }
 
 }  // namespace
 
 std::vector<Erratum> errata_in_normalizers() {
   return {{15,
-           "The Hessian of <i>A</i><sub>&alpha;</sub>",
-           "Appendix C.5, last display; Section 4.2, Gradient of <i>A</i><sub>&alpha;</sub>",
-           "(2 &minus; &alpha;) &int; <i>p</i><sup>3&minus;2&alpha;</sup> (&phi; &minus; "
-           "&nabla;<i>A</i>)(&phi; &minus; "
-           "&nabla;<i>A</i>)<sup>&top;</sup> / &int; <i>p</i><sup>2&minus;&alpha;</sup> for &alpha; &le; 2",
-           "for &alpha; &lt; 2. At 2 the integral diverges and a boundary term is left, (1/|supp|) &oint; "
-           "(&phi; &minus; "
-           "E&phi;)(&phi; &minus; E&phi;)<sup>&top;</sup>/|&nabla;<i>f</i>|. For &alpha; &gt; 2 <i>A</i> is "
-           "not convex "
-           "in general; its gradient is the escort mean still",
+           "The Hessian of $A_{\\alpha}$",
+           "Appendix C.5, last display; Section 4.2, Gradient of $A_{\\alpha}$",
+           "$(2 - \\alpha) \\int p^{3-2\\alpha} (\\phi - \\nabla A)(\\phi - \\nabla A)^\\top / \\int "
+           "p^{2-\\alpha}$ for $\\alpha \\le 2$",
+           "for $\\alpha \\lt 2$. At 2 the integral diverges and a boundary term is left, "
+           "$(1/|\\text{supp}|) \\oint (\\phi - E\\phi)(\\phi - E\\phi)^\\top/|\\nabla f|$. For $\\alpha "
+           "\\gt 2$, $A$ is not convex in general; its gradient is the escort mean still",
            {at_two(), at_three()}}};
 }
 

@@ -53,12 +53,11 @@ void add_jacobians(std::vector<Check>& checks, const GaussianBasis& psi) {
     for (index_t j = 0; j < psi.size(); ++j)
       functions.emplace_back([&psi, j](double t) { return evaluate(psi, t)[j]; });
     const Eigen::MatrixXd covariance = beta_covariance(p, 2 - alpha, phi, functions).transpose();
-    checks.push_back(law(fmt::format("\u03b1 = {}: Jacobian of <i>r</i> and differences", name), "equal",
+    checks.push_back(law(fmt::format("$\\alpha = {}$: Jacobian of $r$", name), "", "central differences",
                          largest(differences - jacobian, jacobian), 1e-7, "relative"));
-    checks.push_back(law(fmt::format("\u03b1 = {}: Jacobian of <i>r</i> and the covariance of order 2 \u2212 "
-                                     "\u03b1 = {:.3g}, by quadrature",
-                                     name, 2 - alpha),
-                         "equal", largest(covariance - jacobian, jacobian), 1e-9, "relative"));
+    checks.push_back(law(fmt::format("$\\alpha = {}$: Jacobian of $r$", name),
+                         fmt::format("a covariance of order $2 - \\alpha = {:.3g}$", 2 - alpha),
+                         "that by quadrature", largest(covariance - jacobian, jacobian), 1e-9, "relative"));
   }
 }
 
@@ -86,19 +85,18 @@ void add_finite(std::vector<Check>& checks) {
       (attend(predict(Tsallis(2), VectorScore(scores), Finite()), identity).array() > 0).cast<double>();
   const Eigen::MatrixXd softmax = Eigen::MatrixXd(p.asDiagonal()) - p * p.transpose(),
                         sparsemax = Eigen::MatrixXd(s.asDiagonal()) - s * s.transpose() / s.sum();
-  checks.push_back(law("Five atoms: Diag(<i>p</i>) \u2212 <i>pp</i><sup>T</sup> and differences of softmax",
-                       "equal", (softmax - finite_jacobian(1, scores)).cwiseAbs().maxCoeff(), 1e-9));
-  checks.push_back(
-      law("Diag(<i>s</i>) \u2212 <i>ss</i><sup>T</sup>/1<sup>T</sup><i>s</i> and differences of sparsemax",
-          "equal", (sparsemax - finite_jacobian(2, scores)).cwiseAbs().maxCoeff(), 1e-9));
+  checks.push_back(law("Five atoms: Jacobian of softmax", "$\\text{Diag}(p) - p p^T$", "central differences",
+                       (softmax - finite_jacobian(1, scores)).cwiseAbs().maxCoeff(), 1e-9));
+  checks.push_back(law("\u2026 of sparsemax", "$\\text{Diag}(s) - s s^T/1^Ts$", "central differences",
+                       (sparsemax - finite_jacobian(2, scores)).cwiseAbs().maxCoeff(), 1e-9));
 
   const Eigen::MatrixXd queries{{1, -0.5}, {0.3, 2}}, keys{{0.4, 0.1}, {-1, 0.7}, {0.2, 1.5}},
       values{{1, 2, 0}, {0, -1, 1}, {3, 0.5, -2}};
   Eigen::MatrixXd weights = (queries * keys.transpose() / std::sqrt(2.)).array().exp();
   weights.array().colwise() /= weights.rowwise().sum().array().eval();
   const KeyValueAttention attention = key_value_attention(Tsallis(1, std::sqrt(2.)), queries, keys, values);
-  checks.push_back(law("Keys and queries: contexts and softmax(<i>QK</i><sup>T</sup>/\u221a<i>d</i>)<i>V</i>",
-                       "equal", (weights * values - attention.contexts).cwiseAbs().maxCoeff(), 1e-14));
+  checks.push_back(law("Keys and queries: contexts", "$\\text{softmax}(Q K^T/\\sqrt{d})V$", "the formula",
+                       (weights * values - attention.contexts).cwiseAbs().maxCoeff(), 1e-14));
 }
 
 }  // namespace
@@ -110,17 +108,16 @@ std::vector<Check> attention_checks() {
   std::vector<double> wider;
   for (const double width : psi.sigma()) wider.push_back(std::sqrt(kSigma2 + width * width));
   const Eigen::VectorXd closed = evaluate(GaussianBasis({psi.mu().begin(), psi.mu().end()}, wider), kMu);
-  checks.push_back(
-      law("\u03b1 = 1: <i>r<sub>j</sub></i> = N(\u03bc; \u03bc<sub><i>j</i></sub>, \u03c3\u00b2 + "
-          "\u03c3<sub><i>j</i></sub>\u00b2), Algorithm 1",
-          "equal", largest(attend(BetaGaussian(1, kMu, kSigma2), psi) - closed, closed), 1e-13, "relative"));
+  checks.push_back(law("$\\alpha = 1$: $r_j$, Algorithm 1", "$N(\\mu ; \\mu_j, \\sigma^2 + \\sigma_j^2)$",
+                       "the formula", largest(attend(BetaGaussian(1, kMu, kSigma2), psi) - closed, closed),
+                       1e-13, "relative"));
   const Eigen::Matrix2d sigma{{0.02, 0.01}, {0.01, 0.03}}, own = 0.01 * Eigen::Matrix2d::Identity();
   const Eigen::Vector2d mu(0.4, 0.6);
   const auto square = MultivariateGaussianBasis::unit_square(3, 3, own);
   const Eigen::VectorXd closed_plane =
       evaluate(MultivariateGaussianBasis::unit_square(3, 3, sigma + own), mu);
   checks.push_back(
-      law("The same in the plane", "equal",
+      law("The same in the plane", "$N(\\mu ; \\mu_j, \\Sigma + \\Sigma_j)$", "the formula",
           largest(attend(MultivariateBetaGaussian(1, mu, sigma), square) - closed_plane, closed_plane), 1e-11,
           "relative"));
   add_jacobians(checks, psi);

@@ -16,6 +16,7 @@
 #include "fenchel/distribution/wasserstein.hpp"
 #include "plot/chart.hpp"
 #include "plot/ellipse.hpp"
+#include "report/colours.hpp"
 #include "report/compare.hpp"
 #include "report/errata/printed_radius.hpp"
 #include "report/sections/sections.hpp"
@@ -43,18 +44,18 @@ Figure line_figure() {
                              {"4/3, triweight", 4. / 3},          {"3/2, biweight", 1.5}, {"2, parabola", 2}};
   for (const auto& [name, alpha] : by_scale) {
     const BetaGaussian p(alpha, 0, alpha < 0.1 ? 1 / (2 * std::numbers::pi) : 1);
-    paper.curve(name, [&p](double t) { return pdf(p, t); });
+    paper.curve(name, [&p](double t) { return pdf(p, t); }, {.colour = colour_of(alpha)});
   }
   const Member by_variance[] = {{"\u03b1 = 0.6, Student", 0.6}, {"1, Gaussian", 1},
                                 {"3/2, biweight", 1.5},         {"2, parabola", 2},
                                 {"3, semicircle", 3},           {"\u221e, uniform", kInfinity}};
   for (const auto& [name, alpha] : by_variance) {
     const auto p = BetaGaussian::from_variance(alpha, 0, 1);
-    equal.curve(name, [&p](double t) { return pdf(p, t); });
+    equal.curve(name, [&p](double t) { return pdf(p, t); }, {.colour = colour_of(alpha)});
   }
   return {"beta_gaussian",
-          "Beta-Gaussians on the line by &alpha;. First as in the paper, with &sigma;&sup2; = 1 and for "
-          "&alpha; = 0 &sigma;&sup2; = 1/(2&pi;); then all with variance one.",
+          "Beta-Gaussians on the line by $\\alpha$. First as in the paper, with $\\sigma^2 = 1$ and for "
+          "$\\alpha = 0$ with $\\sigma^2 = 1/(2\\pi)$; then all with variance one.",
           {paper, equal}};
 }
 
@@ -64,20 +65,21 @@ plot::Chart plane_chart(const Member& which) {
   plot::Chart chart(which.name, {"t\u2081", kRange}, {"t\u2082", kRange});
   chart.equal_units();
   chart.size(440, 400);
-  chart.heat([&p](double x, double y) { return pdf(p, Eigen::Vector2d(x, y)); }, {.colour = 0}, 40);
-  chart.line("half", plot::outline(mahalanobis_contour(p, 0.5)), {.colour = 1, .width = 1.5});
-  chart.line("90%", plot::outline(mahalanobis_contour(p, 0.9)), {.colour = 1, .width = 1.5, .dashed = true});
-  if (which.alpha > 1) chart.line("support", plot::outline(support(p)), {.colour = plot::kInk, .width = 1.5});
+  chart.heat([&p](double x, double y) { return pdf(p, Eigen::Vector2d(x, y)); },
+             {.colour = colour_of(which.alpha)}, 40);
+  chart.line("half", plot::outline(mahalanobis_contour(p, 0.5)), {.colour = plot::kInk, .width = 1.5});
+  chart.line("90%", plot::outline(mahalanobis_contour(p, 0.9)),
+             {.colour = plot::kInk, .width = 1.5, .dashed = true});
+  if (which.alpha > 1) chart.line("support", plot::outline(support(p)), {.colour = colour_of(which.alpha)});
   return chart;
 }
 
 Figure plane_figure() {
-  Figure figure{
-      "beta_gaussian_plane",
-      "Beta-Gaussians in the plane with the paper's &Sigma;<sub>11</sub> = .6, &Sigma;<sub>22</sub> = .48, "
-      "&Sigma;<sub>12</sub> = .4: the density, the ellipses that hold half and 90% of the mass, and the "
-      "support. Where there is no tone at all the density is exactly 0.",
-      {}};
+  Figure figure{"beta_gaussian_plane",
+                "Beta-Gaussians in the plane with the paper's $\\Sigma_{11} = 0.6$, $\\Sigma_{22} = 0.48$, "
+                "$\\Sigma_{12} = 0.4$: the density, the ellipses that hold half and 90% of the mass, and the "
+                "support. Where there is no tone at all the density is exactly 0.",
+                {}};
   for (const Member& which : {Member{"\u03b1 = 0.8, Student", 0.8}, Member{"\u03b1 = 1, Gaussian", 1},
                               Member{"\u03b1 = 3/2", 1.5}, Member{"\u03b1 = 2, paraboloid", 2}})
     figure.charts.push_back(plane_chart(which));
@@ -159,54 +161,55 @@ std::vector<Check> checks() {
   const MultivariateBetaGaussian paraboloid(2, Eigen::VectorXd::Zero(2), Eigen::Matrix2d::Identity());
   const std::array<index_t, 1> first{0};
   const BetaGaussian p(2, 0.3, 0.64), q(2, 1, 3.61);
-  return {law("Triweight (&alpha; = 4/3), biweight (3/2) and Epanechnikov kernel (2, &sigma;&sup2; = 2/3)",
-              "the same density", kernels, 1e-12),
-          law("&alpha; = 3/5 is Student's t with 4 degrees of freedom", "the same density",
-              largest_difference(BetaGaussian::student(4, 0, 1), student), 1e-12),
-          law("&alpha; &rarr; 0, &sigma;&sup2; = 1/(2&pi;) is the Cauchy density", "the same density",
-              largest_difference(BetaGaussian(kNearlyZero, 0, 1 / (2 * std::numbers::pi)), cauchy), 1e-10),
-          law("&alpha; &rarr; 1 is the Gaussian; at 1 + 10<sup>&minus;9</sup>", "the same density",
-              largest_difference(BetaGaussian(1 + 1e-9, 0, 1), gaussian), 1e-8),
-          law("Mass, for six &alpha; from 0.6 to 3", "1", e.mass, 1e-10),
-          law("&hellip; variance in closed form and by quadrature", "equal", e.variance, 1e-10, "relative"),
-          law("&hellip; Var = (1/&alpha; + (&alpha; &minus; 1) &Omega;<sub>&alpha;</sub>) &sigma;&sup2;",
-              "equal", e.formula, 1e-12, "relative"),
-          law("&hellip; the same in the plane", "equal", e.plane, 1e-12),
-          law("Radius R of the support, in 1 to 5 dimensions, for four &alpha; &gt; 1", "its formula",
-              e.radius, 1e-12, "relative"),
-          {"A truncated paraboloid in the plane is no product of parabolas: its marginal, by quadrature",
-           "not &alpha; = 2", fmt::format("&alpha; = {:.5f}", marginal(paraboloid, first).alpha()),
-           marginal_difference(paraboloid, marginal(paraboloid, first)), 1e-10},
-          law("Squared Wasserstein distance of two parabolas, in closed form and by quantiles", "equal",
-              std::abs(wasserstein2_squared(p, q) / quantile_distance(p, q) - 1), 1e-8, "relative")};
+  return {
+      law("$\\alpha = 4/3$, $3/2$ and, with $\\sigma^2 = 2/3$, 2", "triweight, biweight, Epanechnikov kernel",
+          "their formulas", kernels, 1e-12),
+      law("$\\alpha = 3/5$", "Student's t with 4 degrees of freedom", "its formula",
+          largest_difference(BetaGaussian::student(4, 0, 1), student), 1e-12),
+      law("$\\alpha \\to 0$, $\\sigma^2 = 1/(2\\pi)$", "the Cauchy density", "its formula",
+          largest_difference(BetaGaussian(kNearlyZero, 0, 1 / (2 * std::numbers::pi)), cauchy), 1e-10),
+      law("$\\alpha \\to 1$; at $1 + 10^{-9}$", "the Gaussian", "its formula",
+          largest_difference(BetaGaussian(1 + 1e-9, 0, 1), gaussian), 1e-8),
+      law("Mass, for six $\\alpha$ from 0.6 to 3", "", "1 by quadrature", e.mass, 1e-10),
+      law("&hellip; variance", "a closed form", "quadrature", e.variance, 1e-10, "relative"),
+      law("&hellip; variance from the entropy", "$(1/\\alpha + (\\alpha - 1) \\Omega_{\\alpha}) \\sigma^2$",
+          "the formula", e.formula, 1e-12, "relative"),
+      law("&hellip; the same in the plane", "$(1/\\alpha + (\\alpha - 1) \\Omega_{\\alpha}) \\Sigma$",
+          "the formula", e.plane, 1e-12),
+      law("Radius $R$ of the support, in 1 to 5 dimensions, for four $\\alpha \\gt 1$", "its formula",
+          "the formula", e.radius, 1e-12, "relative"),
+      {"Marginal of a truncated paraboloid in the plane", "no product of parabolas", "quadrature",
+       fmt::format("$\\alpha = {:.5f}$", marginal(paraboloid, first).alpha()),
+       marginal_difference(paraboloid, marginal(paraboloid, first)), 1e-10},
+      law("Squared Wasserstein distance of two parabolas", "a closed form", "an integral over quantiles",
+          std::abs(wasserstein2_squared(p, q) / quantile_distance(p, q) - 1), 1e-8, "relative")};
 }
 
 }  // namespace
 
 Section beta_gaussians() {
   const double uniform = variance(BetaGaussian(kInfinity, 0, 1));
-  return {
-      "beta-gaussians",
-      "Beta-Gaussians",
-      "Section 6, Figure 7",
-      {"The prediction for a quadratic score under the Tsallis entropy of index &alpha; is a beta-Gaussian, "
-       "&beta; = 2 &minus; &alpha;. It is elliptical: a direction on the sphere times a radius. Its members "
-       "are Student's t (&alpha; &lt; 1), the Gaussian (1), and for &alpha; &gt; 1 densities with an "
-       "ellipsoid as support, among them the kernels of density estimation.",
-       "Mean, variance and entropy have closed forms, tied by Var = (1/&alpha; + (&alpha; &minus; 1) "
-       "&Omega;<sub>&alpha;</sub>) &Sigma;. So have Fenchel-Young losses and Wasserstein distances."},
-      {"We computed all members with one formula that goes smoothly through &alpha; = 1. &sigma;&sup2; is "
-       "the scale of the score and the variance at &alpha; = 1 only, which is why the curves of the first "
-       "chart are so unlike in width.",
-       fmt::format(
-           "The Cauchy density is the limit of the formula, but not a prediction: at &alpha; = 0 there is "
-           "no &Omega;<sub>0</sub>, and the expected score is &minus;&infin; (<a href=\"#e16\">E16</a>). "
-           "A variance exists for &alpha; &gt; 1/3 on the line and &gt; 1/2 in the plane. For &alpha; "
-           "&rarr; &infin; the coefficient of the Wasserstein distance on the line is {:.6f} = 1/12, not "
-           "the printed 1/(N + 2) = 1/3 (<a href=\"#e5\">E5</a>).",
-           uniform)},
-      {line_figure(), plane_figure()},
-      checks()};
+  return {"beta-gaussians",
+          "Beta-Gaussians",
+          "Section 6, Figure 7",
+          {"The prediction for a quadratic score under the Tsallis entropy of index $\\alpha$ is a "
+           "beta-Gaussian, $\\beta = 2 - \\alpha$. It is elliptical: a direction on the sphere times a "
+           "radius. Its members are Student's t ($\\alpha \\lt 1$), the Gaussian (1), and for $\\alpha \\gt "
+           "1$ densities with an ellipsoid as support, among them the kernels of density estimation.",
+           "Mean, variance and entropy have closed forms, tied by $\\Var = (1/\\alpha + (\\alpha - 1) "
+           "\\Omega_{\\alpha}) \\Sigma$. So have Fenchel-Young losses and Wasserstein distances."},
+          {"We computed all members with one formula that goes smoothly through $\\alpha = 1$. $\\sigma^2$ "
+           "is the scale of the score and the variance at $\\alpha = 1$ only, which is why the curves of the "
+           "first chart are so unlike in width.",
+           fmt::format(
+               "The Cauchy density is the limit of the formula, but not a prediction: at $\\alpha = 0$ there "
+               "is no $\\Omega_0$, and the expected score is $-\\infty$ (<a href=\"#e16\">E16</a>). A "
+               "variance exists for $\\alpha \\gt 1/3$ on the line and $\\alpha \\gt 1/2$ in the plane. For "
+               "$\\alpha \\to \\infty$ the coefficient of the Wasserstein distance on the line is {:.6f}, "
+               "1/12, and not the printed $1/(N + 2) = 1/3$ (<a href=\"#e5\">E5</a>).",
+               uniform)},
+          {line_figure(), plane_figure()},
+          checks()};
 }
 
 }  // namespace fenchel::report

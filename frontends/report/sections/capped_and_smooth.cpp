@@ -88,40 +88,39 @@ std::vector<Check> checks() {
   const double b = standard.half_width();
   const double third = 3 * kSigma * kSigma * (1 + 2 * kGamma) / 2;
   return {
-      compare("Capped triangular, \u03c3 = 2, \u03b3 = 0.3: height \u2212<i>a</i>/\u03c3 \u2212 \u03c4",
+      compare("Capped triangular, $\\sigma = 2$, $\\gamma = 0.3$: height", "$-a/\\sigma - \\tau$",
               std::sqrt((1 + 2 * kGamma) / kSigma) - std::sqrt(2 * kGamma / kSigma), pdf(triangular, 0),
               kExact),
-      compare("\u2026 end of the support, <i>b</i>", std::sqrt(kSigma * (1 + 2 * kGamma)),
+      compare("\u2026 end of the support, $b$", "its formula", std::sqrt(kSigma * (1 + 2 * kGamma)),
               quantile(triangular, 1), kExact),
-      compare("Capped parabola, \u03c3 = 2, \u03b3 = 0.3: height \u2212<i>a</i>\u00b2/2\u03c3\u00b2 \u2212 "
-              "\u03c4",
+      compare("Capped parabola, $\\sigma = 2$, $\\gamma = 0.3$: height", "$-a^2/(2\\sigma^2) - \\tau$",
               (std::pow(1.5 * (1 + 2 * kGamma) / kSigma, 2. / 3) -
                std::pow(3 * kSigma * kSigma * kGamma, 2. / 3) / (kSigma * kSigma)) /
                   2,
               pdf(parabola, 0), kExact),
-      compare("\u2026 end of the support, <i>b</i>", std::cbrt(third), quantile(parabola, 1), kExact),
-      {"Standard smooth parabola, \u03c3 = \u03b3 = 1: <i>b</i>", "1.98", fmt::format("{:.6f}", b),
+      compare("\u2026 end of the support, $b$", "its formula", std::cbrt(third), quantile(parabola, 1),
+              kExact),
+      {"Standard smooth parabola, $\\sigma = \\gamma = 1$: $b$", "1.98", "", fmt::format("{:.6f}", b),
        std::abs(b - 1.98), 0.005},
-      compare("2<i>b</i>(1 \u2212 <i>b</i> coth <i>b</i> + <i>b</i>\u00b2/3) at that <i>b</i>; the paper "
-              "prints <i>b</i>\u00b2 for <i>b</i>\u00b2/3, whose root is 0.90",
-              1, 2 * b * (1 - b / std::tanh(b) + b * b / 3), kExact),
-      compare("Standard smooth triangular: the printed mass <i>I</i>(<i>b</i>) at our <i>b</i>", 1,
+      compare("$2b(1 - b \\coth b + b^2/3)$ at that $b$",
+              "$b^2$ for $b^2/3$, whose root is 0.90 (<a href=\"#e8\">E8</a>)", 1,
+              2 * b * (1 - b / std::tanh(b) + b * b / 3), kExact),
+      compare("Standard smooth triangular: mass $I(b)$ at our $b$", "$I(b) = 1$", 1,
               printed_smooth_triangular_mass(smooth_triangular.half_width(), 1), kExact),
-      law("Smooth parabola: largest |<i>p</i> \u2212 \u03b3<i>p</i>\u2033 \u2212 <i>f</i> + \u03c4| inside "
-          "the support",
-          "0", equation_error(standard, [](double t) { return -t * t / 2; }), 1e-8),
-      law("\u2026 smooth triangular", "0", equation_error(smooth_triangular, [](double t) { return -t; }),
+      law("Smooth parabola: largest $|p - \\gamma p'' - f + \\tau |$ inside the support", "0", "",
+          equation_error(standard, [](double t) { return -t * t / 2; }), 1e-8),
+      law("\u2026 smooth triangular", "0", "", equation_error(smooth_triangular, [](double t) { return -t; }),
           1e-8),
-      law("Both: slope a millionth before <i>b</i>", "0",
+      law("Both: slope a millionth before $b$", "0 at $b$", "",
           std::max(std::abs(standard.shape().derivative(b - 1e-6)),
                    std::abs(smooth_triangular.shape().derivative(smooth_triangular.half_width() - 1e-6))),
           1e-5),
-      law("The four standard densities: mass, by quadrature", "1",
+      law("The four standard densities: mass", "", "1 by quadrature",
           std::max({std::abs(mass_error(CappedTriangular(1, 0, 1))),
                     std::abs(mass_error(CappedParabola(1, 0, 1))), std::abs(mass_error(smooth_triangular)),
                     std::abs(mass_error(standard))}),
           1e-9),
-      law("\u03b3 = 0 is sparsemax: triangular density and truncated parabola", "the same density",
+      law("$\\gamma = 0$: triangular density and truncated parabola", "sparsemax", "their closed forms",
           std::max({largest_difference(CappedTriangular(0, 0, 1), BetaLaplace::triangular(0, 1)),
                     largest_difference(SmoothTriangular(0, 0, 1), BetaLaplace::triangular(0, 1)),
                     largest_difference(CappedParabola(0, 0, 1), BetaGaussian(2, 0, 1)),
@@ -136,16 +135,15 @@ Section capped_and_smooth() {
   Section section{"capped-and-smooth", "Capped and smooth densities", "Section 7, Figure 8", {}, {}, {}, {}};
   section.says = {
       "Sparsemax looks at the values of a density alone. To make neighbours alike, a penalty on the "
-      "derivative is added: \u03b3\u2009\u222b|<i>p</i>\u2032|, the total variation, which is fusedmax for "
-      "functions, or (\u03b3/2)\u2009\u222b<i>p</i>\u2032\u00b2, the Sobolev penalty.",
-      "For an even score that falls from 0, total variation caps it: <i>p</i> = [min(<i>f</i>, "
-      "<i>f</i>(<i>a</i>)) \u2212 \u03c4]<sub>+</sub> has a plateau on [\u2212<i>a</i>, <i>a</i>] and ends "
-      "at \u00b1<i>b</i>. The Sobolev penalty gives a density with <i>p</i> = <i>p</i>\u2032 = 0 at its "
-      "ends, which solves <i>p</i> \u2212 \u03b3<i>p</i>\u2033 = <i>f</i> \u2212 \u03c4 between them."};
+      "derivative is added: $\\gamma \\int |p'|$, the total variation, which is fusedmax for functions, or "
+      "$(\\gamma /2) \\int p'^2$, the Sobolev penalty.",
+      "For an even score that falls from 0, total variation caps it: $p = [\\min (f, f(a)) - \\tau]_+$ has a "
+      "plateau on $[-a, a]$ and ends at $\\pm b$. The Sobolev penalty gives a density with $p = p' = 0$ at "
+      "its ends, which solves $p - \\gamma p'' = f - \\tau$ between them."};
   section.computed = {
-      "All four families in closed form, for five values of \u03b3 and a score of scale one. The larger "
-      "\u03b3, the wider and lower the density; support stays bounded throughout. The capped ones keep their "
-      "corners, the smooth ones have none."};
+      "All four families in closed form, for five values of $\\gamma$ and a score of scale one. The larger "
+      "$\\gamma$, the wider and lower the density; support stays bounded throughout. The capped ones keep "
+      "their corners, the smooth ones have none."};
   section.parts = {
       by_gamma<CappedTriangular>("capped_triangular", "Capped triangular: f = \u2212|t|",
                                  "Total variation, absolute score: a triangle with its top cut off."),
@@ -156,8 +154,8 @@ Section capped_and_smooth() {
           "Sobolev penalty, absolute score: the corner at 0 and those at the ends are round."),
       by_gamma<SmoothParabola>("smooth_parabola", "Smooth parabola: f = \u2212t\u00b2/2",
                                "Sobolev penalty, quadratic score: it meets 0 without a corner."),
-      Table{"The standard members: \u03c3 = 1, \u03b3 = 1.",
-            {"density", "<i>a</i>", "<i>b</i>", "\u03c4", "<i>p</i>(0)", "variance", "entropy"},
+      Table{"The standard members: $\\sigma = 1$, $\\gamma = 1$.",
+            {"density", "$a$", "$b$", "$\\tau$", "$p(0)$", "variance", "entropy"},
             {row("capped triangular", CappedTriangular(1, 0, 1), CappedTriangular(1, 0, 1).plateau()),
              row("capped parabola", CappedParabola(1, 0, 1), CappedParabola(1, 0, 1).plateau()),
              row("smooth triangular", SmoothTriangular(1, 0, 1), 0),

@@ -24,17 +24,16 @@ using std::numbers::e;
 using std::numbers::pi;
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-constexpr const char *
-    kQuadratic = "&minus;(t&minus;&mu;)<sup>2</sup>/(2&sigma;<sup>2</sup>)",
-   *kAbsolute = "&minus;|t&minus;&mu;|/b", *kPoisson = "t log &mu; &minus; log&nbsp;t!",
-   *kMahalanobis = "&minus;&frac12;&Vert;t&minus;&mu;&Vert;<sup>2</sup><sub>&Sigma;<sup>&minus;1</sup></sub>";
+constexpr const char *kQuadratic = "$-(t-\\mu)^2/(2\\sigma^2)$", *kAbsolute = "$-|t-\\mu |/b$",
+                     *kPoisson = "$t \\log \\mu - \\log t!$",
+                     *kMahalanobis = "$-\\frac{1}{2}\\|t-\\mu \\|^2_{\\Sigma^{-1}}$";
 
 /// The integrand of Omega_alpha, for alpha 1 and 2.
 double omega_term(double alpha, double p) { return p == 0 ? 0 : alpha == 1 ? p * std::log(p) : p * p / 2; }
 double omega(double alpha, double integral) { return alpha == 1 ? integral : integral - 0.5; }
 
 std::string interval(double centre, double half_width) {
-  if (std::isinf(half_width)) return "&#8477;";
+  if (std::isinf(half_width)) return "$\\R$";
   return fmt::format("[{:.4f},&nbsp;{:.4f}]", centre - half_width, centre + half_width);
 }
 
@@ -108,9 +107,9 @@ DistributionRow categorical(double alpha) {
   const double a = normalizer(tsallis, VectorScore(f), Finite());
   return {.name = alpha == 1 ? "Categorical (softmax)" : "Sparsemax",
           .domain = "[K]",
-          .score = "f<sub>t</sub>",
+          .score = "$f_t$",
           .alpha = alpha,
-          .parameters = "f = (1, 0.8, 0.1, &minus;2)",
+          .parameters = "$f = (1, 0.8, 0.1, -2)$",
           .support = fmt::format("{} of {}", atoms, f.size()),
           .printed_normalizer = alpha == 1 ? std::log(exponentials) : scores / atoms,
           .normalizer = alpha == 1 ? a : density.top + density.threshold_offset,
@@ -137,11 +136,11 @@ DistributionRow poisson(double alpha) {
   const double tau = (scores - 1) / static_cast<double>(range.size());
   for (index_t t = range.first; t <= range.last; ++t) squares += std::pow(std::max(f(t) - tau, 0.), 2);
   return {.name = alpha == 1 ? "Poisson" : "Sparse Poisson",
-          .domain = "&#8469;",
+          .domain = "$\\N$",
           .score = kPoisson,
           .alpha = alpha,
-          .parameters = "&mu; = 3",
-          .support = alpha == 1 ? "&#8469;" : fmt::format("{{{}, &hellip;, {}}}", range.first, range.last),
+          .parameters = "$\\mu = 3$",
+          .support = alpha == 1 ? "$\\N$" : fmt::format("{{{}, &hellip;, {}}}", range.first, range.last),
           .printed_normalizer = alpha == 1 ? kMu : tau,
           .normalizer = alpha == 1 ? normalizer(p) : threshold(p),
           .mean = mean(p),
@@ -158,10 +157,10 @@ DistributionRow gaussian(double alpha) {
   const BetaGaussian p = predict(Tsallis(alpha), f, Line());
   const double power = std::pow(3 / (2 * std::sqrt(kSigma2)), 2. / 3);
   return {.name = alpha == 1 ? "Gaussian" : "Truncated parabola",
-          .domain = "&#8477;",
+          .domain = "$\\R$",
           .score = kQuadratic,
           .alpha = alpha,
-          .parameters = "&mu; = 0.3, &sigma;<sup>2</sup> = 0.64",
+          .parameters = "$\\mu = 0.3$, $\\sigma^2 = 0.64$",
           .support = interval(kMu, p.half_width()),
           .printed_normalizer = alpha == 1 ? std::log(2 * pi * kSigma2) / 2 : -power / 2,
           .normalizer = alpha == 1 ? p.constants().normalizer : p.constants().threshold,
@@ -177,10 +176,10 @@ DistributionRow laplace(double alpha) {
   constexpr double kMu = 0.3, kB = 1.7;
   const BetaLaplace p = predict(Tsallis(alpha), AbsoluteScore(kMu, kB), Line());
   return {.name = alpha == 1 ? "Laplace" : "Triangular",
-          .domain = "&#8477;",
+          .domain = "$\\R$",
           .score = kAbsolute,
           .alpha = alpha,
-          .parameters = "&mu; = 0.3, b = 1.7",
+          .parameters = "$\\mu = 0.3$, $b = 1.7$",
           .support = interval(kMu, p.half_width()),
           .printed_normalizer = alpha == 1 ? std::log(2 * kB) : -1 / std::sqrt(kB),
           .normalizer = alpha == 1 ? -p.log_peak() : -pdf(p, kMu),
@@ -200,12 +199,11 @@ DistributionRow plane(double alpha) {
                power = std::sqrt(2 / root);
   const double radius = alpha == 1 ? kInfinity : std::sqrt(p.constants().radius2);
   return {.name = alpha == 1 ? "Multivariate Gaussian" : "Truncated paraboloid",
-          .domain = "&#8477;<sup>N</sup>",
+          .domain = "$\\R^N$",
           .score = kMahalanobis,
           .alpha = alpha,
-          .parameters = "&mu; = (0.1, &minus;0.2), &Sigma; = (0.6, 0.4; 0.4, 0.48)",
-          .support = alpha == 1 ? "&#8477;<sup>2</sup>"
-                                : fmt::format("&Vert;t&minus;&mu;&Vert;&nbsp;&lt;&nbsp;{:.4f}", radius),
+          .parameters = "$\\mu = (0.1, -0.2)$, $\\Sigma = (0.6, 0.4; 0.4, 0.48)$",
+          .support = alpha == 1 ? "$\\R^2$" : fmt::format("$\\|t-\\mu \\| \\lt {:.4f}$", radius),
           .printed_normalizer = alpha == 1 ? std::log(root) : -power,
           .normalizer = alpha == 1 ? p.constants().normalizer : p.constants().threshold,
           .mean = mean(p)[0],

@@ -13,6 +13,7 @@
 #include "fenchel/distribution/line/truncated_gaussian.hpp"
 #include "fenchel/predict/function.hpp"
 #include "fenchel/predict/quadratic.hpp"
+#include "report/colours.hpp"
 #include "report/sections/distribution_rows.hpp"
 #include "report/sections/sections.hpp"
 
@@ -27,39 +28,38 @@ std::string number(double value) {
 Table numbers(const std::vector<DistributionRow>& rows) {
   Table table{.caption =
                   "<b>The table of distributions, with numbers.</b> A is the normalizing function at "
-                  "&alpha; = 1, &tau; the threshold at &alpha; = 2. The variance in the plane is the trace "
-                  "of the covariance matrix, the mean its first coordinate.",
-              .header = {"name", "<var>S</var>", "f(t)", "&alpha;", "parameters", "support", "A or &tau;",
-                         "mean", "variance", "&Omega;<sub>&alpha;</sub>(p)"},
+                  "$\\alpha = 1$, $\\tau$ the threshold at $\\alpha = 2$. The variance in the plane is the "
+                  "trace of the covariance matrix, the mean its first coordinate.",
+              .header = {"name", "$S$", "$f(t)$", "$\\alpha$", "parameters", "support", "$A$ or $\\tau$",
+                         "mean", "variance", "$\\Omega_{\\alpha}(p)$"},
               .rows = {}};
   for (const DistributionRow& row : rows) {
     table.rows.push_back(
         {row.name, row.domain, row.score, fmt::format("{}", row.alpha), row.parameters, row.support,
-         fmt::format("{}&nbsp;=&nbsp;{}", row.alpha == 1 ? "A" : "&tau;", number(row.normalizer)),
+         fmt::format("{}&nbsp;=&nbsp;{}", row.alpha == 1 ? "$A$" : "$\\tau$", number(row.normalizer)),
          number(row.mean), number(row.variance), number(row.omega)});
   }
   return table;
 }
 
 Table linear() {
-  return {
-      .caption =
-          "<b>Linear parametrizations</b> f<sub>&theta;</sub>(t) = &theta;<sup>T</sup>&phi;(t), and where "
-          "the library has them.",
-      .header = {"distributions", "<var>S</var>", "&theta;", "&phi;(t)", "in the library"},
-      .rows = {{"Categorical, sparsemax", "[K]", "[f<sub>1</sub>, &hellip;, f<sub>K</sub>]", "e<sub>t</sub>",
-                "<code>VectorScore</code>"},
-               {"Poisson, sparse Poisson", "&#8469;", "[log &mu;, 1]", "[t, log(1/t!)]",
-                "<code>PoissonScore</code>"},
-               {"Gaussian, truncated parabola; sparse integer Gaussian", "&#8477;; &#8484;",
-                "[&mu;/&sigma;<sup>2</sup>, &minus;1/(2&sigma;<sup>2</sup>)]", "[t, t<sup>2</sup>]",
-                "<code>QuadraticScore</code>, <code>canonical_parameters</code>"},
-               {"Laplace, triangular", "&#8477;", "[&minus;1/b]", "[|t&minus;&mu;|]",
-                "<code>AbsoluteScore</code>, <code>canonical_parameter</code>"},
-               {"Multivariate Gaussian, truncated paraboloid", "&#8477;<sup>N</sup>",
-                "[&Sigma;<sup>&minus;1</sup>&mu;, &minus;&frac12;vec(&Sigma;<sup>&minus;1</sup>)]",
-                "[t, vec(tt<sup>T</sup>)]", "<code>MultivariateQuadraticScore</code>"},
-               {"any", "&#8477;", "any", "any functions", "<code>LinearScore</code>"}}};
+  return {.caption =
+              "<b>Linear parametrizations</b> $f_{\\theta}(t) = \\theta^T\\phi (t)$, and where the library "
+              "has them.",
+          .header = {"distributions", "$S$", "$\\theta$", "$\\phi (t)$", "in the library"},
+          .rows = {
+              {"Categorical, sparsemax", "[K]", "$[f_1, \\ldots, f_K]$", "$e_t$", "<code>VectorScore</code>"},
+              {"Poisson, sparse Poisson", "$\\N$", "$[\\log \\mu, 1]$", "$[t, \\log (1/t!)]$",
+               "<code>PoissonScore</code>"},
+              {"Gaussian, truncated parabola; sparse integer Gaussian", "$\\R$; $\\Z$",
+               "$[\\mu /\\sigma^2, -1/(2\\sigma^2)]$", "$[t, t^2]$",
+               "<code>QuadraticScore</code>, <code>canonical_parameters</code>"},
+              {"Laplace, triangular", "$\\R$", "$[-1/b]$", "$[|t-\\mu |]$",
+               "<code>AbsoluteScore</code>, <code>canonical_parameter</code>"},
+              {"Multivariate Gaussian, truncated paraboloid", "$\\R^N$",
+               "$[\\Sigma^{-1}\\mu, -\\frac{1}{2}\\text{vec}(\\Sigma^{-1})]$", "$[t, \\text{vec}(t t^T)]$",
+               "<code>MultivariateQuadraticScore</code>"},
+              {"any", "$\\R$", "any", "any functions", "<code>LinearScore</code>"}}};
 }
 
 Figure beta_laplace() {
@@ -69,12 +69,13 @@ Figure beta_laplace() {
       {"1, Laplace", 1}, {"3/2", 1.5}, {"2, triangular", 2}, {"5", 5}, {"50", 50}};
   for (const auto& [name, alpha] : members) {
     const BetaLaplace p(alpha, 0, 1);
-    chart.curve(std::string("\u03b1 = ") + name, [&p](double t) { return pdf(p, t); });
+    chart.curve(std::string("\u03b1 = ") + name, [&p](double t) { return pdf(p, t); },
+                {.colour = colour_of(alpha)});
   }
   return {.name = "beta_laplace",
           .caption =
-              "<b>&beta;-Laplace.</b> The score &minus;|t| between and beyond the two rows of the table: "
-              "the closed form for every &alpha; is the library's, not the paper's.",
+              "<b>$\\beta$-Laplace.</b> The score $-|t|$ between and beyond the two rows of the table: the "
+              "closed form for every $\\alpha$ is the library's, not the paper's.",
           .charts = {chart}};
 }
 
@@ -87,9 +88,8 @@ Figure truncated_gaussian() {
   }
   return {.name = "truncated_gaussian",
           .caption =
-              "<b>Truncated Gaussian.</b> f(t) = &kappa; N(t; 0, 1) at &alpha; = 2: the density less a "
-              "constant. &kappa; must exceed 1, although the paper allows 1 "
-              "(<a href=\"#e17\">E17</a>).",
+              "<b>Truncated Gaussian.</b> $f(t) = \\kappa N(t; 0, 1)$ at $\\alpha = 2$: the density less a "
+              "constant. $\\kappa$ must exceed 1, although the paper allows 1 (<a href=\"#e17\">E17</a>).",
           .charts = {chart}};
 }
 
@@ -105,13 +105,13 @@ Figure any_score() {
     const auto p = predict(Tsallis(alpha), FunctionScore(waves), Line());
     const std::size_t pieces = support(p).size();
     density.curve(fmt::format("\u03b1 = {}, {} interval{}", alpha, pieces, pieces == 1 ? "" : "s"),
-                  [&p](double t) { return pdf(p, t); });
+                  [&p](double t) { return pdf(p, t); }, {.colour = colour_of(alpha)});
   }
   return {.name = "any_score",
           .caption =
-              "<b>Any score.</b> f(t) = 2 cos 2t + 0.3t &minus; t<sup>2</sup>/8 has no closed form: the "
-              "library finds the normalizing function by quadrature. As &alpha; grows modes vanish, and "
-              "gaps of density exactly zero open between those that stay.",
+              "<b>Any score.</b> $f(t) = 2 \\cos 2t + 0.3t - t^2/8$ has no closed form: the library finds "
+              "the normalizing function by quadrature. As $\\alpha$ grows modes vanish, and gaps of density "
+              "exactly zero open between those that stay.",
           .charts = {score, density}};
 }
 
@@ -120,21 +120,21 @@ void check_rows(const std::vector<DistributionRow>& rows, std::vector<Check>& ch
     return (value < 0 ? "&minus;" : "") + fmt::format("{:.12f}", std::abs(value));
   };
   for (const DistributionRow& row : rows) {
-    checks.push_back({row.name + ": &Omega;<sub>" + (row.alpha == 1 ? "1" : "2") + "</sub>",
+    checks.push_back({row.name + (row.alpha == 1 ? ": $\\Omega_1$" : ": $\\Omega_2$"), "its formula",
                       text(row.printed_omega), text(row.omega), std::abs(row.printed_omega - row.omega),
                       1e-14});
-    checks.push_back({row.name + (row.alpha == 1 ? ": A" : ": &tau;"), text(row.printed_normalizer),
-                      text(row.normalizer), std::abs(row.printed_normalizer - row.normalizer), 1e-14});
+    checks.push_back({row.name + (row.alpha == 1 ? ": $A$" : ": $\\tau$"), "its formula",
+                      text(row.printed_normalizer), text(row.normalizer),
+                      std::abs(row.printed_normalizer - row.normalizer), 1e-14});
     const Integrals& by = row.integrals;
     double worst = std::max(std::abs(by.mass - 1), std::abs(by.omega - row.omega));
     if (!std::isnan(row.mean)) {
       worst = std::max({worst, std::abs(by.mean - row.mean), std::abs(by.variance - row.variance)});
     }
-    const bool sums = row.domain == "[K]" || row.domain == "&#8469;";
+    const bool sums = row.domain == "[K]" || row.domain == "$\\N$";
     checks.push_back(
-        {row.name + (std::isnan(row.mean) ? ": mass and &Omega;" : ": mass, mean, variance and &Omega;") +
-             (sums ? " by sums" : " by quadrature"),
-         "equal", "largest difference", worst, 1e-12});
+        {row.name + (std::isnan(row.mean) ? ": mass and $\\Omega$" : ": mass, mean, variance and $\\Omega$"),
+         "", sums ? "plain sums" : "quadrature", "agrees", worst, 1e-12});
   }
 }
 
@@ -143,10 +143,10 @@ void check_truncated_gaussian(std::vector<Check>& checks) {
   const double a = p.half_width(), printed = 0.5 +
                                              2 * a / std::sqrt(2 * std::numbers::pi) * std::exp(-a * a / 2) -
                                              std::erf(a / std::sqrt(2.));
-  checks.push_back({"Truncated Gaussian, &kappa; = 2: the printed equation for a", "0",
-                    fmt::format("{:.2g}", printed), std::abs(printed), 1e-15});
+  checks.push_back({"Truncated Gaussian, $\\kappa = 2$: what the equation for $a$ leaves",
+                    "an equation for $a$", "0", fmt::format("{:.2g}", printed), std::abs(printed), 1e-15});
   // docs/math.md's golden row 60.
-  checks.push_back({"Truncated Gaussian, &kappa; = 2: variance, against multiprecision", "0.40693947031",
+  checks.push_back({"Truncated Gaussian, $\\kappa = 2$: variance", "", "0.40693947031 in multiprecision",
                     fmt::format("{:.11f}", variance(p)), std::abs(variance(p) - 0.40693947031039246), 1e-15});
 }
 
@@ -156,22 +156,21 @@ void check_numeric(std::vector<Check>& checks) {
   double worst = 0;
   for (int i = -20; i <= 20; ++i)
     worst = std::max(worst, std::abs(pdf(numeric, 0.1 * i) - pdf(closed, 0.1 * i)));
-  checks.push_back({"truncated parabola: the solver for any score against the closed form, at 41 points",
-                    "equal", "largest difference", worst, 1e-10});
+  checks.push_back({"truncated parabola by the solver for any score, at 41 points", "", "its closed form",
+                    "agrees", worst, 1e-10});
 }
 
 void check_linear(std::vector<Check>& checks) {
   const std::array<double, 2> slope = normalizer_gradient(Tsallis(1), QuadraticScore(0.3, 0.64), Line());
-  checks.push_back({"Gaussian: the gradient of A in &theta; is E[t, t<sup>2</sup>]", "0.3, 0.73",
+  checks.push_back({"Gaussian: the gradient of $A$ in $\\theta$", "$E[t, t^2]$", "0.3, 0.73",
                     fmt::format("{:.12g}, {:.12g}", slope[0], slope[1]),
                     std::max(std::abs(slope[0] - 0.3), std::abs(slope[1] - 0.73)), 1e-14});
   const std::array<double, 2> theta = canonical_parameters(BetaGaussian(2, 0.3, 0.64));
-  checks.push_back(
-      {"truncated parabola: &theta; = [&mu;/&sigma;<sup>2</sup>, &minus;1/(2&sigma;<sup>2</sup>)]",
-       "0.46875,&nbsp;&minus;0.78125", fmt::format("{:.12g},&nbsp;{:.12g}", theta[0], theta[1]),
-       std::max(std::abs(theta[0] - 0.46875), std::abs(theta[1] + 0.78125)), 1e-15});
+  checks.push_back({"truncated parabola: $\\theta$", "$[\\mu /\\sigma^2, -1/(2\\sigma^2)]$",
+                    "0.46875,&nbsp;&minus;0.78125", fmt::format("{:.12g},&nbsp;{:.12g}", theta[0], theta[1]),
+                    std::max(std::abs(theta[0] - 0.46875), std::abs(theta[1] + 0.78125)), 1e-15});
   const BetaGaussian again = BetaGaussian::from_canonical(2, {0.46875, -0.78125});
-  checks.push_back({"&hellip; and back", "0.3, 0.64",
+  checks.push_back({"&hellip; and back to $\\mu$, $\\sigma^2$", "", "0.3, 0.64",
                     fmt::format("{:.12g}, {:.12g}", again.mu(), again.sigma2()),
                     std::max(std::abs(again.mu() - 0.3), std::abs(again.sigma2() - 0.64)), 1e-15});
 }
@@ -185,17 +184,15 @@ Section distributions() {
       .title = "The table of distributions, with numbers",
       .place = "Section 2.3, Tables 1 and 2; Section 5",
       .says =
-          {"For five scores, what Shannon's regularizer (&alpha; = 1) and Gini's (&alpha; = 2) predict, and "
-           "the "
-           "value of &Omega;<sub>&alpha;</sub> there in closed form. Most scores are linear in parameters "
-           "&theta;: then &theta; are the canonical parameters of an exponential or a sparse family."},
-      .computed =
-          {"Each row at one set of parameters: A or &tau; and &Omega; in the library's form against the "
-           "printed one, and mass, moments and &Omega; of the library's density by plain sums and "
-           "quadrature, which know nothing of the closed forms.",
-           "One formula in the text beside the table is wrong: Poisson's probability has a factor 1/t! too "
-           "many when it is written with p&#770;(k)/k! (<a href=\"#e13\">E13</a>). The table "
-           "itself is right."},
+          {"For five scores, what Shannon's regularizer $(\\alpha = 1)$ and Gini's $(\\alpha = 2)$ predict, "
+           "and the value of $\\Omega_{\\alpha}$ there in closed form. Most scores are linear in parameters "
+           "$\\theta$: then $\\theta$ are the canonical parameters of an exponential or a sparse family."},
+      .computed = {"Each row at one set of parameters: A or $\\tau$ and $\\Omega$ in the library's form "
+                   "against the printed one, and mass, moments and $\\Omega$ of the library's density by "
+                   "plain sums and quadrature, which know nothing of the closed forms.",
+                   "One formula in the text beside the table is wrong: Poisson's probability has a factor "
+                   "1/t! too many when it is written with $\\hat{p}(k)/k!$ (<a href=\"#e13\">E13</a>). The "
+                   "table itself is right."},
       .parts = {numbers(rows), linear(), beta_laplace(), truncated_gaussian(), any_score()},
       .checks = {}};
   check_rows(rows, section.checks);

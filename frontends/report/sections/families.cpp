@@ -34,8 +34,8 @@ class Sheet {
   }
   void arrow(double x0, double y0, double x1, double y1) {
     body_ += fmt::format(
-        "<path class=\"s8\" stroke-width=\"1.5\" d=\"M{0} {1}L{2} {3}\"/>"
-        "<path class=\"f8\" d=\"M{2} {4}l-5 -9h10z\"/>\n",
+        "<path class=\"s8\" stroke-width=\"1.5\" d=\"M{0} {1}L{2} {3}\"/><path class=\"f8\" d=\"M{2} {4}l-5 "
+        "-9h10z\"/>\n",
         plot::number(x0), plot::number(y0), plot::number(x1), plot::number(y1 - 8), plot::number(y1));
   }
   /// Words in a cell of a table, its middle line at the middle.
@@ -159,9 +159,9 @@ std::string members() {
 std::string file(const std::string& first, const std::string& second) {
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
-      "role=\"img\"><title>Regularized prediction maps and their families</title>\n<style>\n{2}</style>\n"
-      "<rect class=\"paper\" width=\"{0}\" height=\"{1}\"/>\n{3}\n<g transform=\"translate({4} 0)\">{5}</g>\n"
-      "</svg>\n",
+      "role=\"img\"><title>Regularized prediction maps and their "
+      "families</title>\n<style>\n{2}</style>\n<rect class=\"paper\" width=\"{0}\" height=\"{1}\"/>\n{3}\n<g "
+      "transform=\"translate({4} 0)\">{5}</g>\n</svg>\n",
       plot::number(2 * kWidth + 40), plot::number(kHeight), plot::style_sheet(plot::Theme::automatic), first,
       plot::number(kWidth + 40), second);
 }
@@ -170,30 +170,28 @@ std::string file(const std::string& first, const std::string& second) {
 
 Section families() {
   const std::string first = definition(), second = members();
-  return {
-      .id = "families",
-      .title = "The families, and how they hang together",
-      .place = "Section 1, Figure 2; Section 2",
-      .says =
-          {"A domain <var>S</var>, a score <var>f</var> and a regularizer &Omega; choose a distribution: the "
-           "<em>regularized prediction map</em> p&#770;<sub>&Omega;</sub>[f] = argmax<sub>p</sub> "
-           "E<sub>p</sub>[f(t)] &minus; &Omega;(p). With Shannon's negentropy these are exponential "
-           "families; with Tsallis negentropies deformed exponential families, which are sparse for "
-           "&alpha; &gt; 1; quadratic scores make them elliptical, the &beta;-Gaussians; total variation "
-           "and Sobolev penalties make fusedmax."},
-      .computed = {"Every cell of the second drawing is a family of the library: <code>predict(regularizer, "
-                   "score, domain)</code> "
-                   "is the whole definition, and where no closed form is known a numeric solver answers."},
-      .parts = {Drawing{.name = "families",
-                        .caption = "<b>The diagram of families.</b> First: from three choices to a "
-                                   "distribution, and what is done with it; below, which family contains "
-                                   "which. Second: what each choice gives, by domain and score (grey) and by "
-                                   "regularizer (columns). Not in the paper: the discrete Gaussian, &alpha; "
-                                   "other than 1 and 2 on the integers, the "
-                                   "&beta;-Laplace family, smooth sparsemax on a finite set.",
-                        .element = first + "\n" + second,
-                        .file = file(first, second)}},
-      .checks = {}};
+  return {.id = "families",
+          .title = "The families, and how they hang together",
+          .place = "Section 1, Figure 2; Section 2",
+          .says = {"A domain <var>S</var>, a score <var>f</var> and a regularizer $\\Omega$ choose a "
+                   "distribution: the <em>regularized prediction map</em> $\\hat{p}_{\\Omega}[f] = "
+                   "\\text{argmax}_p E_p[f(t)] - \\Omega (p)$. With Shannon's negentropy these are "
+                   "exponential families; with Tsallis negentropies deformed exponential families, which are "
+                   "sparse for $\\alpha \\gt 1$; quadratic scores make them elliptical, the "
+                   "$\\beta$-Gaussians; total variation and Sobolev penalties make fusedmax."},
+          .computed = {"Every cell of the second drawing is a family of the library: "
+                       "<code>predict(regularizer, score, domain)</code> is the whole definition, and where "
+                       "no closed form is known a numeric solver answers."},
+          .parts = {Drawing{
+              .name = "families",
+              .caption = "<b>The diagram of families.</b> First: from three choices to a distribution, and "
+                         "what is done with it; below, which family contains which. Second: what each choice "
+                         "gives, by domain and score (grey) and by regularizer (columns). Not in the paper: "
+                         "the discrete Gaussian, $\\alpha$ other than 1 and 2 on the integers, the "
+                         "$\\beta$-Laplace family, smooth sparsemax on a finite set.",
+              .element = first + "\n" + second,
+              .file = file(first, second)}},
+          .checks = {}};
 }
 
 }  // namespace fenchel::report

@@ -11,6 +11,7 @@
 #include "fenchel/loss/quadratic.hpp"
 #include "plot/chart.hpp"
 #include "plot/geodesic.hpp"
+#include "report/colours.hpp"
 #include "report/compare.hpp"
 #include "report/errata/printed_radius.hpp"
 #include "report/sections/sections.hpp"
@@ -45,7 +46,8 @@ Figure figure() {
               {"\u03c3", plot::Range{0, 2.2}});
   for (const auto& [name, alpha] :
        {Member{"\u03b1 = 1", 1}, Member{"4/3", 4. / 3}, Member{"3/2", 1.5}, Member{"2", 2}})
-    observations.line(name, plot::trace(geodesic_of_diracs(FenchelYoungMetric(alpha), -0.5, 0.5)));
+    observations.line(name, plot::trace(geodesic_of_diracs(FenchelYoungMetric(alpha), -0.5, 0.5)),
+                      {.colour = colour_of(alpha)});
   observations.equal_units();
   constexpr int kSteps = 100;
   std::vector<plot::Point> circle;
@@ -56,15 +58,16 @@ Figure figure() {
   observations.line("circle", circle, {.colour = plot::kMuted, .width = 1.5, .dashed = true});
   for (const auto& [name, alpha] :
        {Member{"\u03b1 = 0.6", 0.6}, Member{"1", 1}, Member{"4/3", 4. / 3}, Member{"2", 2}})
-    members.line(name, plot::trace(geodesic(FenchelYoungMetric(alpha), kFrom, kTo)));
+    members.line(name, plot::trace(geodesic(FenchelYoungMetric(alpha), kFrom, kTo)),
+                 {.colour = colour_of(alpha)});
   members.markers("", {{kFrom.mu, kFrom.sigma}, {kTo.mu, kTo.sigma}}, plot::Marker::dot,
                   {.colour = plot::kInk, .width = 7});
-  return {"geometry",
-          "Shortest paths of the Fenchel-Young metric in the half-plane of &mu; and &sigma;: between two "
-          "observations, as in the paper, and between two members. Then, the densities along two of the "
-          "latter.",
-          {observations, members, members_between("On the way, \u03b1 = 1", 1),
-           members_between("On the way, \u03b1 = 2", 2)}};
+  return {
+      "geometry",
+      "Shortest paths of the Fenchel-Young metric in the half-plane of $\\mu$ and $\\sigma$: between two "
+      "observations, as in the paper, and between two members. Then, the densities along two of the latter.",
+      {observations, members, members_between("On the way, \u03b1 = 1", 1),
+       members_between("On the way, \u03b1 = 2", 2)}};
 }
 
 /// The loss of the member at a against a near one, over half the squared length between them.
@@ -136,24 +139,26 @@ std::vector<Check> checks() {
   const double apart = (kTo.mu - kFrom.mu) * (kTo.mu - kFrom.mu) / 2 + std::pow(kTo.sigma - kFrom.sigma, 2),
                hyperbolic = std::numbers::sqrt2 * std::acosh(1 + apart / (2 * kFrom.sigma * kTo.sigma));
   return {
-      compare("Gaussian metric at &sigma; = 0.7: 1/&sigma;&sup2;", 1 / 0.49, gaussian[0], 1e-12),
-      compare("&hellip; 2/&sigma;&sup2;", 2 / 0.49, gaussian[1], 1e-12),
-      law("Its factor 4R&sup2;(&alpha; &minus; 1)/((&alpha; + 1)(3&alpha; &minus; 1)) for &alpha; = 4/3, "
-          "3/2, 2",
-          "equal", e.constant, 1e-12, "relative"),
-      law("Loss of near members over half their squared distance, five &alpha;", "1", e.loss, 1e-3),
-      compare("&alpha; = 1: distance of (&minus;1, 0.2) and (1, 0.5), hyperbolic", hyperbolic,
+      compare("Gaussian metric at $\\sigma = 0.7$: factor of $d\\mu^2$", "$1/\\sigma^2$", 1 / 0.49,
+              gaussian[0], 1e-12),
+      compare("&hellip; of $d\\sigma^2$", "$2/\\sigma^2$", 2 / 0.49, gaussian[1], 1e-12),
+      law("Its factor for $\\alpha = 4/3$, 3/2, 2", "$4R^2(\\alpha - 1)/((\\alpha + 1)(3\\alpha - 1))$",
+          "the formula", e.constant, 1e-12, "relative"),
+      law("Loss of near members over half their squared distance, five $\\alpha$", "1 in the limit", "",
+          e.loss, 1e-3),
+      compare("$\\alpha = 1$: distance of $(-1, 0.2)$ and $(1, 0.5)$", "the hyperbolic distance", hyperbolic,
               distance(FenchelYoungMetric(1), kFrom, kTo), 1e-12),
-      law("Length of five geodesics, and of 2000 chords each", "equal", e.length, 1e-5, "relative"),
-      law("Vertical distance in closed form, and of 2000 chords", "equal", e.vertical, 1e-5, "relative"),
-      {"Between two members of &sigma; = 0.5 the midpoint has a larger one: 0.5 over it, five &alpha;",
-       "below 1", fmt::format("at most {:.3f}", e.middle), e.middle, 1},
-      {"&alpha; = 1: &sigma;&sup2; of the midpoint of (&minus;1, 0.2) and (1, 0.5), and the formula above",
-       "larger than 0.25", fmt::format("{:.7f}", between), std::abs(between - middle2(kFrom, kTo)), 1e-12},
-      {"&hellip; &sigma; of that of (1, 0.2) and (1, 1.7)", "larger than 1.7",
-       fmt::format("&radic;0.34 = {:.6f}", above), std::abs(above - std::sqrt(0.34)), 1e-12},
-      {"&alpha; = 1: the path between observations; how far &mu;&sup2;/2 + &sigma;&sup2; is from 1/8",
-       "half-circle (<a href=\"#e18\">E18</a>)", "half-ellipse", e.ellipse, 1e-12}};
+      law("Length of five geodesics", "", "2000 chords each", e.length, 1e-5, "relative"),
+      law("Vertical distance in closed form", "", "2000 chords", e.vertical, 1e-5, "relative"),
+      {"Between two members of $\\sigma = 0.5$ the midpoint has a larger one: 0.5 over it, five $\\alpha$",
+       "larger than each", "below 1", fmt::format("at most {:.3f}", e.middle), e.middle, 1},
+      {"$\\alpha = 1$: $\\sigma^2$ of the midpoint of $(-1, 0.2)$ and $(1, 0.5)$", "larger than 0.25",
+       fmt::format("{:.7f} by the formula above", middle2(kFrom, kTo)), fmt::format("{:.7f}", between),
+       std::abs(between - middle2(kFrom, kTo)), 1e-12},
+      {"&hellip; $\\sigma$ of that of (1, 0.2) and (1, 1.7)", "larger than 1.7", "$\\sqrt{0.34}$",
+       fmt::format("{:.6f}", above), std::abs(above - std::sqrt(0.34)), 1e-12, "", true},
+      {"$\\alpha = 1$: the path between observations; how far $\\mu^2/2 + \\sigma^2$ is from 1/8",
+       "half-circle (<a href=\"#e18\">E18</a>)", "half-ellipse", "agrees", e.ellipse, 1e-12, "", true}};
 }
 
 }  // namespace
@@ -167,23 +172,22 @@ Section geodesics() {
       "Geometry of the Fenchel-Young loss",
       "Appendix E.2, Figure 13",
       {"Between near members of the family the loss is half a squared distance, and so gives the half-plane "
-       "of &mu; and &sigma; a geometry. For &alpha; = 1 it is the hyperbolic one of the Gaussians, in which "
-       "&ldquo;the midpoint between two 1-d Gaussians has larger standard deviation than each&rdquo;. For "
-       "other &alpha; only the power of &sigma; and a factor change."},
+       "of $\\mu$ and $\\sigma$ a geometry. For $\\alpha = 1$ it is the hyperbolic one of the Gaussians, in "
+       "which &ldquo;the midpoint between two 1-d Gaussians has larger standard deviation than each&rdquo;. "
+       "For other $\\alpha$ only the power of $\\sigma$ and a factor change."},
       {fmt::format(
-           "We computed the geodesics for every &alpha; &gt; 1/3. The larger &alpha;, the higher they rise: "
-           "from one observation to another at distance 1, up to &sigma; = {:.4f} for &alpha; = 1 and "
-           "{:.4f} for &alpha; = 2. The curvature is &minus;1/2 everywhere for &alpha; = 1, and for &alpha; "
-           "= 2 it falls from &minus;{:.3f} at &sigma; = 0.2 to &minus;{:.3f} at &sigma; = 2.",
+           "We computed the geodesics for every $\\alpha \\gt 1/3$. The larger $\\alpha$, the higher they "
+           "rise: from one observation to another at distance 1, up to $\\sigma = {:.4f}$ for $\\alpha = 1$ "
+           "and {:.4f} for $\\alpha = 2$. The curvature is $-1/2$ everywhere for $\\alpha = 1$, and for "
+           "$\\alpha = 2$ it falls from &minus;{:.3f} at $\\sigma = 0.2$ to &minus;{:.3f} at $\\sigma = 2$.",
            top, top_two, -two.curvature(0.2), -two.curvature(2)),
-       "The paper calls the curves of &alpha; = 1 half-circles. In &mu; and &sigma; they are half-ellipses, "
-       "&mu;&sup2;/2 + &sigma;&sup2; = const (<a href=\"#e18\">E18</a>); the dashed line is the circle. "
-       "In &mu;/&radic;2 and &sigma; they are circles.",
-       "That the midpoint has a larger deviation than each end holds for ends of the same &sigma;, and as "
-       "long as their means are far enough apart, but not always: for &alpha; = 1 its &sigma;&sup2; is "
-       "&sigma;<sub>1</sub>&sigma;<sub>2</sub>(1 + (&mu;<sub>1</sub> &minus; &mu;<sub>2</sub>)&sup2;/"
-       "(2(&sigma;<sub>1</sub> + &sigma;<sub>2</sub>)&sup2;)), and for equal means that is "
-       "&sigma;<sub>1</sub>&sigma;<sub>2</sub>, between the two."},
+       "The paper calls the curves of $\\alpha = 1$ half-circles. In $\\mu$ and $\\sigma$ they are "
+       "half-ellipses, $\\mu^2/2 + \\sigma^2 = \\text{const}$ (<a href=\"#e18\">E18</a>); the dashed line is "
+       "the circle. In $\\mu /\\sqrt{2}$ and $\\sigma$ they are circles.",
+       "That the midpoint has a larger deviation than each end holds for ends of the same $\\sigma$, and as "
+       "long as their means are far enough apart, but not always: for $\\alpha = 1$ its $\\sigma^2$ is "
+       "$\\sigma_1\\sigma_2(1 + (\\mu_1 - \\mu_2)^2/(2(\\sigma_1 + \\sigma_2)^2))$, and for equal means that "
+       "is $\\sigma_1\\sigma_2$, between the two."},
       {figure()},
       checks()};
 }

@@ -29,13 +29,13 @@ constexpr double kKappa = 2;
 
 std::vector<Family> families_by_g() {
   return {
-      {"t\u00b3/6, parabola", "t&sup3;/6", [](double t) { return t * t * t / 6; },
+      {"t\u00b3/6, parabola", "$t^3/6$", [](double t) { return t * t * t / 6; },
        [](double t) { return t * t / 2; }},
-      {"t\u00b2/2, triangular", "t&sup2;/2", [](double t) { return t * t / 2; }, [](double t) { return t; }},
+      {"t\u00b2/2, triangular", "$t^2/2$", [](double t) { return t * t / 2; }, [](double t) { return t; }},
       {"cosh t", "cosh t", [](double t) { return std::cosh(t); }, [](double t) { return std::sinh(t); }},
-      {"t\u2076", "t<sup>6</sup>", [](double t) { return std::pow(t, 6); },
+      {"t\u2076", "$t^6$", [](double t) { return std::pow(t, 6); },
        [](double t) { return 6 * std::pow(t, 5); }},
-      {"\u2212erf(t/\u221a2)", "&minus;erf(t/&radic;2)",
+      {"\u2212erf(t/\u221a2)", "$-\\erf (t/\\sqrt{2})$",
        [](double t) { return -kKappa / 2 * std::erf(t / std::numbers::sqrt2); },
        [](double t) { return -kKappa * std::exp(-t * t / 2) / std::sqrt(2 * std::numbers::pi); }}};
 }
@@ -68,8 +68,8 @@ Figure figure() {
   const std::vector<Family> all = families_by_g();
   for (std::size_t i = 0; i < 4; ++i) add(general, all[i].name, member(all[i], 0, 1));
   return {"location_scale",
-          "Predictions for f = &minus;t&sup2;/2, f = &minus;|t|, f = &kappa; times the standard normal "
-          "density, and f = &minus;g&prime;(|t|) for four g.",
+          "Predictions for $f = -t^2/2$, $f = -|t|$, $f = \\kappa$ times the standard normal density, and $f "
+          "= -g'(|t|)$ for four g.",
           {parabola, triangular, truncated, general}};
 }
 
@@ -91,11 +91,10 @@ double largest_difference(const P& p, const Q& q) {
 }
 
 Table table() {
-  Table out{fmt::format(
-                "Families with &mu; = {} and &sigma; = {}; the last column is the mass on the interval that "
-                "the paper prints, which should be 1.",
-                kMu, kSigma),
-            {"g", "a", "&tau;", "support", "mass there"},
+  Table out{fmt::format("Families with $\\mu = {}$ and $\\sigma = {}$; the last column is the mass on the "
+                        "interval that the paper prints, which should be 1.",
+                        kMu, kSigma),
+            {"g", "a", "$\\tau$", "support", "mass there"},
             {}};
   for (const Family& family : families_by_g()) {
     const LocationScale p = member(family, kMu, kSigma);
@@ -124,28 +123,30 @@ std::vector<Check> checks() {
         std::max(worst_root, std::abs(p.a() * family.slope(p.a()) - family.g(p.a()) + family.g(0) - 0.5));
   }
   const double cube = kSigma * kSigma * kSigma, square = kSigma * kSigma;
-  return {compare("Truncated parabola, &sigma; = 2: &tau;", tau, parabola.constants().threshold, 1e-12),
-          compare("&hellip; end of the support, &mu; + 3/(&minus;4&tau;)", kMu - 3 / (4 * tau),
+  return {compare("Truncated parabola, $\\sigma = 2$: $\\tau$", "$-(3/(2\\sigma))^{2/3}/2$", tau,
+                  parabola.constants().threshold, 1e-12),
+          compare("&hellip; end of the support", "$\\mu + 3/(-4\\tau)$", kMu - 3 / (4 * tau),
                   support(parabola).upper(), 1e-12),
-          compare("&hellip; &Omega;<sub>2</sub> = &minus;1/2 &minus; 2&tau;/5", -0.5 - 0.4 * tau,
+          compare("&hellip; $\\Omega_2$", "$-1/2 - 2\\tau /5$", -0.5 - 0.4 * tau,
                   -tsallis_entropy(parabola, 2), 1e-12),
-          compare("Triangular, b = 2: end of the support, &mu; + &radic;b", kMu + std::sqrt(kSigma),
+          compare("Triangular, $b = 2$: end of the support", "$\\mu + \\sqrt{b}$", kMu + std::sqrt(kSigma),
                   support(triangular).upper(), 1e-12),
-          compare("&hellip; density at &mu;, &minus;&tau; = 1/&radic;b", 1 / std::sqrt(kSigma),
+          compare("&hellip; density at $\\mu$", "$-\\tau = 1/\\sqrt{b}$", 1 / std::sqrt(kSigma),
                   pdf(triangular, kMu), 1e-12),
-          compare("&hellip; &Omega;<sub>2</sub> = &minus;1/2 + 1/(3&radic;b)",
-                  -0.5 + 1 / (3 * std::sqrt(kSigma)), -tsallis_entropy(triangular, 2), 1e-12),
-          compare("Truncated Gaussian, &kappa; = 2: both sides of the equation for a",
-                  std::erf(z / std::numbers::sqrt2), left, 1e-12),
-          law("a g&prime;(a) &minus; g(a) + g(0) for five g", "1/2", worst_root, 1e-12),
-          law("Mass on &mu; &plusmn; a&sigma; for five g", "1", worst_mass, 1e-10),
-          law("g = t&sup3;/6 with scale s is the truncated parabola of &sigma;&sup2; = s&sup3;",
-              "the same density",
+          compare("&hellip; $\\Omega_2$", "$-1/2 + 1/(3\\sqrt{b})$", -0.5 + 1 / (3 * std::sqrt(kSigma)),
+                  -tsallis_entropy(triangular, 2), 1e-12),
+          compare("Truncated Gaussian, $\\kappa = 2$: both sides of the equation for $a$",
+                  "an equation for $a$", std::erf(z / std::numbers::sqrt2), left, 1e-12),
+          law("$a g'(a) - g(a) + g(0)$ for five $g$", "1/2", "", worst_root, 1e-12),
+          law("Mass on $\\mu \\pm a\\sigma$ for five $g$", "", "1", worst_mass, 1e-10),
+          law("$g = t^3/6$ with scale $s$, at the closed form's $\\sigma^2 = s^3$", "the truncated parabola",
+              "its closed form",
               largest_difference(member(all[0], kMu, kSigma), BetaGaussian::truncated_parabola(kMu, cube)),
               1e-12),
-          law("g = t&sup2;/2 with scale s is the triangular density of b = s&sup2;", "the same density",
+          law("$g = t^2/2$ with scale $s$, at the closed form's $b = s^2$", "the triangular density",
+              "its closed form",
               largest_difference(member(all[1], kMu, kSigma), BetaLaplace::triangular(kMu, square)), 1e-12),
-          law("g = &minus;erf(t/&radic;2) &kappa;/2 is the truncated Gaussian", "the same density",
+          law("$g = -\\erf (t/\\sqrt{2}) \\kappa /2$", "the truncated Gaussian", "its closed form",
               largest_difference(member(all[4], kMu, kSigma), truncated), 1e-10)};
 }
 
@@ -159,21 +160,20 @@ Section location_scale() {
       "location-scale",
       "Location-scale families",
       "Section 5, Figure 5",
-      {"Sparsemax on the line subtracts a constant &tau; from the score and cuts off what is negative. The "
+      {"Sparsemax on the line subtracts a constant $\\tau$ from the score and cuts off what is negative. The "
        "score of the Gaussian becomes a truncated parabola, that of Laplace a triangle, and a Gaussian "
        "density as score becomes a truncated Gaussian.",
-       "All are cases of f(t) = &minus;g&prime;(|t &minus; &mu;|/&sigma;)/&sigma; for a convex g: then "
-       "&tau; = &minus;g&prime;(a)/&sigma;, where a g&prime;(a) &minus; g(a) + g(0) = 1/2."},
-      {"We drew the paper's three panels and added a fourth for other g. Two things in "
-       "print need mending (<a href=\"#e1\">E1</a>, <a href=\"#e20\">E20</a>).",
-       fmt::format(
-           "The support is &mu; &plusmn; a&sigma;, not [(&minus;a + &mu;)/&sigma;, (a + &mu;)/&sigma;]: the "
-           "table shows how much mass the printed interval holds. And the families are the examples only "
-           "after a change of scale: read with &sigma;&sup2; = s&sup2; in place of s&sup3;, the parabola's "
-           "density is off by up to {:.3f}. Strong convexity of g is not needed; t&sup3;/6 does not have "
-           "it. At &kappa; = 1 nothing is cut off: the paper's fourth truncated Gaussian is the Gaussian "
-           "itself (<a href=\"#e17\">E17</a>).",
-           wrong)},
+       "All are cases of $f(t) = -g'(|t - \\mu |/\\sigma)/\\sigma$ for a convex g: then $\\tau = "
+       "-g'(a)/\\sigma$, where a $g'(a) - g(a) + g(0) = 1/2$."},
+      {"We drew the paper's three panels and added a fourth for other g. Two things in print need mending "
+       "(<a href=\"#e1\">E1</a>, <a href=\"#e20\">E20</a>).",
+       fmt::format("The support is $\\mu \\pm a\\sigma$, not $[(-a + \\mu)/\\sigma, (a + \\mu)/\\sigma]$: "
+                   "the table shows how much mass the printed interval holds. And the families are the "
+                   "examples only after a change of scale: read with $\\sigma^2 = s^2$ in place of $s^3$, "
+                   "the parabola's density is off by up to {:.3f}. Strong convexity of g is not needed; "
+                   "$t^3/6$ does not have it. At $\\kappa = 1$ nothing is cut off: the paper's fourth "
+                   "truncated Gaussian is the Gaussian itself (<a href=\"#e17\">E17</a>).",
+                   wrong)},
       {figure(), table()},
       checks()};
 }

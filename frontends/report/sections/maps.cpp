@@ -14,6 +14,7 @@
 #include "fenchel/predict/finite.hpp"
 #include "fenchel/predict/function.hpp"
 #include "report/brute_force.hpp"
+#include "report/colours.hpp"
 #include "report/sections/sections.hpp"
 
 namespace fenchel::report {
@@ -61,16 +62,16 @@ Figure one_score() {
     const auto p = predict(omega, VectorScore(f), Finite());
     std::vector<plot::Point> stems;
     for (std::size_t i = 0; i < t.size(); ++i) stems.push_back({t[i], pmf(p, static_cast<index_t>(i))});
-    finite.stems(name, stems, shift, {.colour = k});
+    finite.stems(name, stems, shift, {.colour = colour_of(kThree[k].alpha)});
     const auto density = predict(omega, FunctionScore(hills), Line());
-    line.curve(name, [&](double at) { return pdf(density, at); }, {.colour = k});
+    line.curve(name, [&](double at) { return pdf(density, at); }, {.colour = colour_of(kThree[k].alpha)});
     shift += 0.12;
   }
   return {.name = "maps",
           .caption =
-              "<b>One score function, finite and continuous.</b> Above, f(t) = 0.6 cos 2t + 0.1t &minus; "
-              "0.08t<sup>2</sup> at 17 points and on the line; below, what three regularizers make of it. "
-              "Rings are probabilities of exactly zero.",
+              "<b>One score function, finite and continuous.</b> Above, $f(t) = 0.6 \\cos 2t + 0.1t - "
+              "0.08t^2$ at 17 points and on the line; below, what three regularizers make of it. Rings are "
+              "probabilities of exactly zero.",
           .charts = {finite_score, line_score, finite, line}};
 }
 
@@ -95,8 +96,9 @@ Figure entmax_alphas() {
       const double probability = pmf(p, static_cast<index_t>(j));
       (probability > 0 ? positive : zero).push_back({static_cast<double>(j + 1), probability});
     }
-    chart.bars("", positive, kBar, {.colour = map.alpha > 1 ? 0u : 1u});
-    if (!zero.empty()) chart.markers("", zero, plot::Marker::ring, {.colour = 0, .width = 7});
+    chart.bars("", positive, kBar, {.colour = colour_of(map.alpha)});
+    if (!zero.empty())
+      chart.markers("", zero, plot::Marker::ring, {.colour = colour_of(map.alpha), .width = 7});
     for (const plot::Point& bar : positive) {
       if (bar.y >= 0.095)
         chart.text({bar.x, bar.y + 0.07}, bar.y == 1 ? "1" : fmt::format("{:.2f}", bar.y).substr(1));
@@ -106,9 +108,9 @@ Figure entmax_alphas() {
   for (plot::Chart& chart : charts) chart.size(300, 230);
   return {.name = "entmax_alphas",
           .caption =
-              "<b>One vector of scores, eight maps to probabilities.</b> For &alpha; &le; 1 (orange) no "
-              "probability is zero; for &alpha; &gt; 1 (blue) scores far below the best get exactly zero "
-              "(rings), the more of them the larger &alpha;.",
+              "<b>One vector of scores, eight maps to probabilities.</b> For $\\alpha \\le 1$ no probability "
+              "is zero; for $\\alpha \\gt 1$ scores far below the best get exactly zero (rings), the more of "
+              "them the larger $\\alpha$.",
           .charts = charts,
           .columns = 3,
           .heading = "One vector of scores, eight maps to probabilities (rings: exactly zero)"};
@@ -135,7 +137,7 @@ Table convergence() {
   Table table{.caption =
                   "<b>From the finite to the continuous map:</b> the largest difference between the density "
                   "on an even grid and the density on the line.",
-              .header = {"points", "&alpha; = 1", "&alpha; = 1.5", "&alpha; = 2"},
+              .header = {"points", "$\\alpha = 1$", "$\\alpha = 1.5$", "$\\alpha = 2$"},
               .rows = {}};
   for (const std::size_t steps : {16u, 64u, 256u, 1024u}) {
     std::vector<std::string> row{std::to_string(steps + 1)};
@@ -160,21 +162,23 @@ std::vector<Check> checks() {
   for (const double score : f) sum += std::exp(score);
   const auto soft = at(1, f), sparse = at(2, f);
   const FinitePrediction bisected = finite_prediction(2, f);
-  all.push_back({"softmax is exp(f) / &sum; exp(f)", "equal", "17 probabilities",
+  all.push_back({"softmax of 17 scores", "$\\exp f / \\sum \\exp f$", "the formula", "agrees",
                  largest(soft.density, [&](std::size_t i) { return std::exp(f[i]) / sum; }), 1e-15});
   const double tau = sparse.top + sparse.threshold_offset;
-  all.push_back({"sparsemax is [f &minus; &tau;]<sub>+</sub>, &tau; bisected until the sum is one",
-                 fmt::format("&tau; = {:.10f}", bisected.threshold), fmt::format("&tau; = {:.10f}", tau),
+  all.push_back({"sparsemax of 17 scores", "$[f - \\tau]_+$",
+                 fmt::format("$\\tau = {:.10f}$ by bisection", bisected.threshold),
+                 fmt::format("$\\tau = {:.10f}$", tau),
                  largest(sparse.density, [&](std::size_t i) { return bisected.p[i]; }), 1e-15});
   std::vector<double> shifted = f;
   for (double& score : shifted) score += 3;
   const auto moved = at(1.5, shifted), still = at(1.5, f);
-  all.push_back({"adding a constant to f changes nothing (&alpha; = 1.5, f + 3)", "equal", "17 probabilities",
+  all.push_back({"$f + 3$ in place of $f$, $\\alpha = 1.5$", "constants change nothing",
+                 "the same 17 probabilities", "agrees",
                  largest(moved.density, [&](std::size_t i) { return still.density[i]; }), 1e-14});
   const auto cold = predict(Tsallis(1, 1e-3), VectorScore(f), Finite());
   const double best = pmf(cold, std::ranges::max_element(f) - f.begin());
-  all.push_back({"low temperature (0.001): all mass at the maximizer", "1", fmt::format("{:.12f}", best),
-                 std::abs(best - 1), 1e-12});
+  all.push_back({"mass at the maximizer, temperature 0.001", "all of it in the limit", "1",
+                 fmt::format("{:.12f}", best), std::abs(best - 1), 1e-12});
   // The normalizing function of [SCD22, Section 4.2].
   for (const double alpha : {0.5, 1.5, 2.0}) {
     const auto p = at(alpha, f);
@@ -186,26 +190,26 @@ std::vector<Check> checks() {
     }
     const double am1 = alpha - 1, printed = (mean - 1 / am1) / power + 1 / am1,
                  ours = normalizer(Tsallis(alpha), VectorScore(f), Finite());
-    all.push_back({fmt::format("normalizing function A at &alpha; = {}, from its formula in p", alpha),
+    all.push_back({fmt::format("normalizing function $A$ at $\\alpha = {}$", alpha), "its formula in $p$",
                    fmt::format("{:.12f}", printed), fmt::format("{:.12f}", ours), std::abs(printed - ours),
                    1e-13});
   }
   for (const Map& map : kThree) {
     const auto p = predict(Tsallis(map.alpha), FunctionScore(hills), Line());
     const double mass = expectation(p, [](double) { return 1.; });
-    all.push_back({fmt::format("mass of the density on the line, &alpha; = {}", map.text), "1",
+    all.push_back({fmt::format("mass of the density on the line, $\\alpha = {}$", map.text), "", "1",
                    fmt::format("{:.12f}", mass), std::abs(mass - 1), 1e-10});
   }
   for (const Map& map : kThree) {
     const double error = grid_error(map.alpha, 1024);
-    all.push_back({fmt::format("density on 1025 points against the one on the line, &alpha; = {}", map.text),
-                   "equal", "largest difference", error, 1e-5});
+    all.push_back({fmt::format("density on 1025 points, $\\alpha = {}$", map.text), "",
+                   "the density on the line", "agrees", error, 1e-5});
   }
   // The multiprecision value is docs/math.md's golden row 8.
   const double value = pmf(predict(Tsallis(1.5), VectorScore({1, 0.8, 0.1, -2}), Finite()), 0);
-  all.push_back({"1.5-entmax of (1, 0.8, 0.1, &minus;2), first probability, against multiprecision",
-                 "0.529247894323", fmt::format("{:.12f}", value), std::abs(value - 0.52924789432273287),
-                 1e-15});
+  all.push_back({"1.5-entmax of $(1, 0.8, 0.1, -2)$, first probability", "",
+                 "0.529247894323 in multiprecision", fmt::format("{:.12f}", value),
+                 std::abs(value - 0.52924789432273287), 1e-15});
   return all;
 }
 
@@ -217,15 +221,13 @@ Section maps() {
       .title = "Discrete and continuous maps of one score function",
       .place = "Sections 2.1 and 2.2, Figure 3",
       .says =
-          {"The same definition serves a finite set and the line: p&#770;<sub>&Omega;</sub>[f] maximizes "
-           "E<sub>p</sub>[f] &minus; &Omega;(p). Shannon's negentropy gives softmax on a finite set and the "
-           "Boltzmann-Gibbs density on the line; other regularizers give sparsemax, entmax, fusedmax. "
-           "Constants added to f change nothing; as the temperature falls the mass gathers at the "
-           "maximizer."},
-      .computed =
-          {"One f, sampled at 17 points and on the line, through softmax, 1.5-entmax and sparsemax. The "
-           "paper draws Shannon alone. On ever finer grids, each point weighing one step, the finite "
-           "map becomes the continuous one."},
+          {"The same definition serves a finite set and the line: $\\hat{p}_{\\Omega}[f]$ maximizes $E_p[f] "
+           "- \\Omega (p)$. Shannon's negentropy gives softmax on a finite set and the Boltzmann-Gibbs "
+           "density on the line; other regularizers give sparsemax, entmax, fusedmax. Constants added to f "
+           "change nothing; as the temperature falls the mass gathers at the maximizer."},
+      .computed = {"One f, sampled at 17 points and on the line, through softmax, 1.5-entmax and sparsemax. "
+                   "The paper draws Shannon alone. On ever finer grids, each point weighing one step, the "
+                   "finite map becomes the continuous one."},
       .parts = {one_score(), convergence(), entmax_alphas()},
       .checks = checks()};
 }

@@ -16,6 +16,7 @@
 #include "fenchel/estimate/fit/multivariate_beta_gaussian.hpp"
 #include "plot/chart.hpp"
 #include "plot/ellipse.hpp"
+#include "report/colours.hpp"
 #include "report/compare.hpp"
 #include "report/sections/sections.hpp"
 
@@ -77,8 +78,8 @@ plot::Chart refitted(const Member& which, const Shape& shape) {
   const auto density = [](const MultivariateBetaGaussian& of) {
     return [&of](double x, double y) { return pdf(of, Eigen::Vector2d(x, y)); };
   };
-  chart.contours("density", density(p), levels, {.colour = 0, .width = 1.5});
-  chart.contours("fit", density(q), levels, {.colour = 1, .width = 1.5, .dashed = true});
+  chart.contours("density", density(p), levels, {.colour = colour_of(which.alpha), .width = 1.5});
+  chart.contours("fit", density(q), levels, {.colour = plot::kInk, .width = 1.5, .dashed = true});
   return chart;
 }
 
@@ -88,11 +89,11 @@ plot::Chart misfitted(const Member& truth, const Eigen::MatrixXd& draws) {
   plot::Chart chart = plane(fmt::format("Draws of {}", truth.name), 440);
   chart.markers("", points(draws, kDraws), plot::Marker::dot, {.colour = plot::kMuted, .width = 2.5});
   chart.line("\u03b1 = 2: half", plot::outline(mahalanobis_contour(sparse, 0.5)),
-             {.colour = 0, .dashed = true});
-  chart.line("\u03b1 = 2: support", plot::outline(support(sparse)), {.colour = 0});
+             {.colour = colour_of(2), .dashed = true});
+  chart.line("\u03b1 = 2: support", plot::outline(support(sparse)), {.colour = colour_of(2)});
   chart.line("\u03b1 = 1: half", plot::outline(mahalanobis_contour(gaussian, 0.5)),
-             {.colour = 1, .dashed = true});
-  chart.line("\u03b1 = 1: 99%", plot::outline(mahalanobis_contour(gaussian, 0.99)), {.colour = 1});
+             {.colour = colour_of(1), .dashed = true});
+  chart.line("\u03b1 = 1: 99%", plot::outline(mahalanobis_contour(gaussian, 0.99)), {.colour = colour_of(1)});
   return chart;
 }
 
@@ -167,15 +168,16 @@ std::vector<Check> checks() {
   // The paper's tau of the truncated paraboloid, N = 2.
   const Eigen::Matrix2d factor = Eigen::Matrix2d(p.Sigma()).llt().matrixL();
   const double tau = -1 / std::sqrt(std::numbers::pi * factor(0, 0) * factor(1, 1));
-  return {
-      law("Mass of the six densities", "1", e.mass, 1e-12),
-      law("A fit has the mean and the covariance of its draws", "equal", e.moments, 1e-12),
-      law("&mu; and &Sigma; found again from 4000 draws, largest of 30 differences", "the truth",
-          e.parameters, 4, "standard errors"),
-      law("r&sup2;/R&sup2; of the draws is Beta(1, &alpha;/(&alpha; &minus; 1)), &chi;&sup2; for &alpha; = 1",
-          "the same law", e.radii, 1.95, "Kolmogorov's &radic;n D"),
-      law("&alpha; estimated as well, from the draws' kurtosis", "the truth", e.alpha, 4, "standard errors"),
-      compare("&tau; of the truncated paraboloid, anisotropic", tau, p.constants().threshold, 1e-12)};
+  return {law("Mass of the six densities", "", "1 by quadrature", e.mass, 1e-12),
+          law("A fit's mean and covariance", "those of its draws", "the draws' moments", e.moments, 1e-12),
+          law("$\\mu$ and $\\Sigma$ found again from 4000 draws, largest of 30 differences", "", "the truth",
+              e.parameters, 4, "standard errors"),
+          law("$r^2/R^2$ of the draws", "$\\Beta (1, \\alpha /(\\alpha - 1))$; $\\chi^2$ for $\\alpha = 1$",
+              "its distribution function", e.radii, 1.95, "Kolmogorov's $\\sqrt{n} D$"),
+          law("$\\alpha$ estimated as well, from the draws' kurtosis", "", "the truth", e.alpha, 4,
+              "standard errors"),
+          compare("$\\tau$ of the truncated paraboloid, anisotropic", "its formula", tau,
+                  p.constants().threshold, 1e-12)};
 }
 
 }  // namespace
@@ -183,8 +185,8 @@ std::vector<Check> checks() {
 Section misfit() {
   Figure fits{"multivariate_beta_gaussian",
               "Beta-Gaussians in the plane with 300 draws: contours of the density at 0.02, 0.08 and 0.15 "
-              "(solid) and of the distribution fitted to the draws, at the same levels (dashed). Outside "
-              "the filled ellipse the density is 0.",
+              "(solid) and of the distribution fitted to the draws, at the same levels (dashed). Outside the "
+              "filled ellipse the density is 0.",
               {},
               3};
   for (const Shape& shape : shapes())
@@ -194,8 +196,8 @@ Section misfit() {
   const Eigen::MatrixXd sparse = sample(member(2, spread), kManyDraws, kSeed),
                         dense = sample(member(1, spread), kManyDraws, kSeed);
   Figure wrong{"misfit",
-               "The same draws fitted with &alpha; = 2 and with &alpha; = 1: the contour that holds half of "
-               "the mass (dashed), and the support or the contour that holds 99% (solid).",
+               "The same draws fitted with $\\alpha = 2$ and with $\\alpha = 1$: the contour that holds half "
+               "of the mass (dashed), and the support or the contour that holds 99% (solid).",
                {misfitted(kMembers[2], sparse), misfitted(kMembers[0], dense)}};
 
   return {
@@ -203,20 +205,19 @@ Section misfit() {
       "Beta-Gaussians in the plane, fitted to their draws",
       "Sections 3.2 and 6.1, Figure 4",
       {"A Fenchel-Young loss of a linear family has its minimum where the statistics have the mean that they "
-       "have in the data: for quadratic scores, where mean and covariance agree. So moment matching is "
-       "right for every &alpha;, as maximum likelihood is for the Gaussian, and it also works where the "
+       "have in the data: for quadratic scores, where mean and covariance agree. So moment matching is right "
+       "for every $\\alpha$, as maximum likelihood is for the Gaussian, and it also works where the "
        "likelihood is 0.",
-       "An elliptical distribution is sampled by a direction on the circle and a radius; for &alpha; &gt; 1 "
-       "the squared radius is a Beta variable. The figure shows such draws, isotropic and anisotropic, and "
-       "the densities fitted to them."},
-      {fmt::format(
-          "We drew from six members, fitted each with its own &alpha;, and compared. Then we fitted with "
-          "the wrong &alpha;. Both fits have the same mean and covariance, and yet they say different "
-          "things: of 4000 Gaussian draws {:.1f}% lie where the fit with &alpha; = 2 has density 0; of 4000 "
-          "draws with &alpha; = 2, {:.2f}% do. A Gaussian with the covariance of the latter has {:.1f}% of "
-          "its mass outside their support.",
-          100 * share_outside(dense), 100 * share_outside(sparse),
-          100 * gaussian_share_outside(member(2, spread)))},
+       "An elliptical distribution is sampled by a direction on the circle and a radius; for $\\alpha \\gt "
+       "1$ the squared radius is a Beta variable. The figure shows such draws, isotropic and anisotropic, "
+       "and the densities fitted to them."},
+      {fmt::format("We drew from six members, fitted each with its own $\\alpha$, and compared. Then we "
+                   "fitted with the wrong $\\alpha$. Both fits have the same mean and covariance, and yet "
+                   "they say different things: of 4000 Gaussian draws {:.1f}% lie where the fit with "
+                   "$\\alpha = 2$ has density 0; of 4000 draws with $\\alpha = 2$, {:.2f}% do. A Gaussian "
+                   "with the covariance of the latter has {:.1f}% of its mass outside their support.",
+                   100 * share_outside(dense), 100 * share_outside(sparse),
+                   100 * gaussian_share_outside(member(2, spread)))},
       {std::move(fits), std::move(wrong)},
       checks()};
 }

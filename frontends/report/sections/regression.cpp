@@ -15,6 +15,7 @@
 #include "fenchel/estimate/regression/least_squares.hpp"
 #include "fenchel/estimate/regression/regression.hpp"
 #include "report/cancer.hpp"
+#include "report/colours.hpp"
 #include "report/compare.hpp"
 #include "report/errata/printed_radius.hpp"
 #include "report/sections/sections.hpp"
@@ -107,11 +108,11 @@ auto reached(const RegressionFit& fit) {
 Table table(const std::vector<Model>& models, const std::vector<County>& train,
             const std::vector<County>& test) {
   Table result{
-      fmt::format("Fitted to {} counties; r\u00b2 on the {} largest. Each of {} starts is a search of its "
-                  "own; outside the support are so many of the fitted counties + of those held out.",
+      fmt::format("Fitted to {} counties; $r^2$ on the {} largest. Each of {} starts is a search of its own; "
+                  "outside the support are so many of the fitted counties + of those held out.",
                   train.size(), test.size(), kStarts),
-      {"model", "slope", "intercept", "loss", "starts", "r\u00b2, paper", "1 \u2212 MSE / Var(prediction)",
-       "usual r\u00b2", "outside the support"},
+      {"model", "slope", "intercept", "loss", "starts", "$r^2$, paper",
+       "$1 - \\text{MSE} / \\Var (\\text{prediction})$", "usual $r^2$", "outside the support"},
       {}};
   for (const Model& model : models) {
     std::vector<std::string> row{model.name, fmt::format("{:.7f}", model.slope),
@@ -146,10 +147,11 @@ plot::Chart draw(const Model& model, const std::vector<County>& train, const std
     for (const County& county : counties) result.push_back({county.population / kThousand, county.deaths});
     return result;
   };
-  chart.band(fit.alpha > 1 ? "support" : "\u00b1 2 deviations", x, low, high, {.colour = 0});
-  chart.line("mean", line, {.colour = 0});
+  chart.band(fit.alpha > 1 ? "support" : "\u00b1 2 deviations", x, low, high,
+             {.colour = colour_of(fit.alpha)});
+  chart.line("mean", line, {.colour = colour_of(fit.alpha)});
   chart.markers("fitted", points(train), plot::Marker::dot, {.colour = plot::kInk, .width = 3});
-  chart.markers("held out", points(test), plot::Marker::dot, {.colour = 1, .width = 4.5});
+  chart.markers("held out", points(test), plot::Marker::ring, {.colour = plot::kInk, .width = 6});
   return chart;
 }
 
@@ -181,23 +183,23 @@ std::vector<Check> checks(const std::vector<Model>& models, const std::vector<Co
                           const std::vector<County>& train) {
   std::vector<Check> result;
   const double statistic = breusch_pagan(counties);
-  result.push_back({"Breusch-Pagan test of all 301 counties: <i>LM</i>", "537.4",
+  result.push_back({"Breusch-Pagan test of all 301 counties: LM", "537.4", "",
                     fmt::format("{:.2f}", statistic), std::abs(statistic - 537.4), 0.05});
   const double tail = std::erfc(std::sqrt(statistic / 2));
   result.push_back(
-      {"\u2026 <i>p</i>-value", "&lt; 1e-118", fmt::format("{:.1e}", tail), std::max(0., tail - 1e-118), 0});
+      {"\u2026 $p$-value", "&lt; 1e-118", "", fmt::format("{:.1e}", tail), std::max(0., tail - 1e-118), 0});
   int inversions = 0;
   std::string printed, usual;
   for (std::size_t i = 0; i < models.size(); ++i) {
     const Model& model = models[i];
-    result.push_back({"r\u00b2 with its arguments swapped, " + model.name,
-                      fmt::format("{:.2f}", model.printed), fmt::format("{:.4f}", model.score.r2_swapped),
+    result.push_back({"$r^2$ with its arguments swapped, " + model.name, fmt::format("{:.2f}", model.printed),
+                      "", fmt::format("{:.4f}", model.score.r2_swapped),
                       std::abs(model.score.r2_swapped - model.printed), 0.005});
     if (i > 0 && models[i - 1].score.r2 >= model.score.r2) ++inversions;
     printed += fmt::format("{}{:.2f}", i > 0 ? " &lt; " : "", model.printed);
     usual += fmt::format("{}{:.3f}", i > 0 ? " &lt; " : "", model.score.r2);
   }
-  result.push_back({"The usual r\u00b2 orders the models as the paper does: inversions", printed, usual,
+  result.push_back({"The usual $r^2$ orders the models as the paper does: inversions", printed, "", usual,
                     static_cast<double>(inversions), 0});
   for (const Model& model : models) {
     if (!model.fit) continue;
@@ -206,9 +208,9 @@ std::vector<Check> checks(const std::vector<Model>& models, const std::vector<Co
       const BetaGaussian p = at(*model.fit, county.population);
       loss += mended_cross_omega(p.alpha(), p.mu(), p.sigma2(), county.deaths);
     }
-    result.push_back(compare(
-        "Mean cross-\u03a9 loss by the paper\u2019s formula, <a href=\"#e3\">E3</a> mended, " + model.name,
-        loss / static_cast<double>(train.size()), model.fit->loss, 1e-10));
+    result.push_back(compare("Mean cross-$\\Omega$ loss, " + model.name,
+                             "its formula, <a href=\"#e3\">E3</a> mended",
+                             loss / static_cast<double>(train.size()), model.fit->loss, 1e-10));
   }
   return result;
 }
@@ -225,24 +227,24 @@ Section regression() {
   section.says = {
       "Deaths by breast cancer are regressed on the population of 301 counties in the south of the United "
       "States [J. Rice, <cite>Mathematical Statistics and Data Analysis</cite>]. Larger counties vary more, "
-      "so the noise is a \u03b2-Gaussian whose \u03c3 is linear in the population, like the mean; the mean "
-      "cross-\u03a9 loss is minimized over both. The tenth of the counties with the largest populations is "
-      "held out.",
-      "Modelling \u03c3 explains more of the variance than least squares, most of all at \u03b1 = 2. Some "
-      "counties lie outside of the support, where the likelihood is zero, yet the loss is finite and learns "
-      "from them."};
+      "so the noise is a $\\beta$-Gaussian whose $\\sigma$ is linear in the population, like the mean; the "
+      "mean cross-$\\Omega$ loss is minimized over both. The tenth of the counties with the largest "
+      "populations is held out.",
+      "Modelling $\\sigma$ explains more of the variance than least squares, most of all at $\\alpha = 2$. "
+      "Some counties lie outside of the support, where the likelihood is zero, yet the loss is finite and "
+      "learns from them."};
   section.computed = {
-      "The same five models with the library's search. <b>The printed r\u00b2 has its arguments swapped</b>: "
-      "the table shows 1 \u2212 MSE / Var(prediction), which divides by the variance of the predictions and "
-      "not of the observations. That number we reproduce to both printed digits. The usual r\u00b2 is higher "
-      "for every model, and orders them in the same way: the paper's conclusion stands.",
-      "The loss has no least value: where the mean passes through a county and \u03c3 vanishes there, it "
+      "The same five models with the library's search. <b>The printed $r^2$ has its arguments swapped</b>: "
+      "the table shows $1 - \\text{MSE} / \\Var (\\text{prediction})$, which divides by the variance of the "
+      "predictions and not of the observations. That number we reproduce to both printed digits. The usual "
+      "$r^2$ is higher for every model, and orders them in the same way: the paper's conclusion stands.",
+      "The loss has no least value: where the mean passes through a county and $\\sigma$ vanishes there, it "
       "falls without bound. What is reported is the best local minimum that a search converged to, and how "
       "many of 10 starts led there."};
   Figure figure{"heteroscedastic",
                 "Counties that were fitted and the 30 largest, which were not; the mean, with two deviations "
-                "on either side for \u03b1 = 1 and the whole support for the others. The larger \u03b1, the "
-                "steeper the mean and the narrower the support.",
+                "on either side for $\\alpha = 1$ and the whole support for the others. The larger "
+                "$\\alpha$, the steeper the mean and the narrower the support.",
                 {}};
   for (const Model& model : models) {
     if (model.fit) figure.charts.push_back(draw(model, train, test));

@@ -13,6 +13,7 @@ Section misfit();             ///< two-dimensional beta-Gaussians, samples, cont
 Section location_scale();     ///< location-scale families
 Section integers();           ///< sparse Poisson and integer Gaussian
 Section beta_gaussians();     ///< beta-Gaussians on the line and in the plane
+Section maximum_entropy();    ///< predictions among the laws with their moments
 Section capped_and_smooth();  ///< total variation and Sobolev
 Section taut_string();        ///< how a string finds the capped density
 Section attention();          ///< from discrete to continuous attention

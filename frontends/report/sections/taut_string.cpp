@@ -17,6 +17,7 @@
 #include "fenchel/predict/total_variation_function.hpp"
 #include "fenchel/score/function_score.hpp"
 #include "plot/taut_string.hpp"
+#include "report/colours.hpp"
 #include "report/compare.hpp"
 #include "report/sections/sections.hpp"
 
@@ -93,10 +94,10 @@ plot::Chart slopes(const Example& example) {
 
 Figure strings(const std::vector<Example>& examples) {
   return {"taut_string",
-          "The tube of half width \u03b3 about the integral <i>F</i> of a score, and the shortest curve in "
-          "it: first for the paper's two scores with \u03b3 = 0.5, then for a score with several modes and "
-          "\u03b3 = 0.4. Last, the slope of that string: it is the score where the string lies along the "
-          "tube and constant where it is straight; what is above \u03c4 is the density, of area one.",
+          "The tube of half width $\\gamma$ about the integral $F$ of a score, and the shortest curve in it: "
+          "first for the paper's two scores with $\\gamma = 0.5$, then for a score with several modes and "
+          "$\\gamma = 0.4$. Last, the slope of that string: it is the score where the string lies along the "
+          "tube and constant where it is straight; what is above $\\tau$ is the density, of area one.",
           {tube(examples[0]), tube(examples[1]), tube(examples[2]), slopes(examples[2])}};
 }
 
@@ -108,9 +109,9 @@ Figure regularizers() {
              capped = predict(TotalVariation(kTotalVariation), f, Line()),
              smooth = predict(Sobolev(kSobolev), f, Line());
   plot::Chart line("One score, three regularizers", {"t", {{kLow, kHigh}}}, {"density", {{0, 1}}});
-  line.curve("sparsemax", [&](double t) { return pdf(sparse, t); });
-  line.curve("total variation", [&](double t) { return pdf(capped, t); });
-  line.curve("Sobolev", [&](double t) { return pdf(smooth, t); });
+  line.curve("sparsemax", [&](double t) { return pdf(sparse, t); }, {.colour = colour_of(2)});
+  line.curve("total variation", [&](double t) { return pdf(capped, t); }, {.colour = 2});
+  line.curve("Sobolev", [&](double t) { return pdf(smooth, t); }, {.colour = 3});
 
   std::vector<double> t, scores;
   for (double x = kLow; x <= kHigh; x += kStep) t.push_back(x), scores.push_back(waves(x));
@@ -124,8 +125,8 @@ Figure regularizers() {
   }
   plot::Chart points(fmt::format("The same on {} points", t.size()), {"t", {{kLow, kHigh}}},
                      {"probability", {{0, 0.25}}});
-  points.stems("sparsemax", first, -0.04);
-  points.stems("fusedmax", second, 0.04);
+  points.stems("sparsemax", first, -0.04, {.colour = colour_of(2)});
+  points.stems("fusedmax", second, 0.04, {.colour = 2});
   return {"fusedmax",
           "A score with two modes that matter. Sparsemax copies its shape, total variation cuts both modes "
           "off, the Sobolev penalty rounds what is left. On points a step of 0.25 apart total variation is "
@@ -176,23 +177,21 @@ std::vector<Check> checks(const Example& first, const Example& second) {
   const auto middle = static_cast<std::size_t>(kCells / 2);
   const double coarse = grid_error(parabola, 0.02), fine = grid_error(parabola, 0.005);
   return {
-      compare("<i>f</i> = \u2212|<i>t</i>|: the string leaves the tube at <i>a</i> = \u221a(2\u03b3)", a,
+      compare("$f = -|t|$: $a$, where the string leaves the tube", "$\\sqrt{2\\gamma}$", a,
               middle_plateau(first.drawn).upper(), cell),
-      compare("<i>f</i> = \u2212<i>t</i>\u00b2/2: at <i>a</i> = (3\u03b3)<sup>1/3</sup>", a3,
-              middle_plateau(second.drawn).upper(), cell),
-      compare("Slope of its straight part, \u2212|<i>t</i>|: <i>f</i>(<i>a</i>)", absolute(a),
-              slope(first.drawn, middle), 1e-4),
-      compare("\u2026 \u2212<i>t</i>\u00b2/2", quadratic(a3), slope(second.drawn, middle), 1e-4),
-      law("Between <i>a</i> and the flat end the string lies on the tube, at distance", "0", from_below,
+      compare("$f = -t^2/2$: the same", "$(3\\gamma)^{1/3}$", a3, middle_plateau(second.drawn).upper(), cell),
+      compare("Slope of its straight part, $-|t|$", "$f(a)$", absolute(a), slope(first.drawn, middle), 1e-4),
+      compare("\u2026 $-t^2/2$", "$f(a)$", quadratic(a3), slope(second.drawn, middle), 1e-4),
+      law("Between $a$ and the flat end the string lies on the tube, at distance", "0", "", from_below,
           1e-12),
-      law("For <i>t</i> &gt; 0 the string is never above <i>F</i>, largest excess", "0", highest, 1e-12),
-      law("The density of the string on the line, and the capped triangular density", "the same density",
+      law("For $t \\gt 0$ the string is never above $F$, largest excess", "0", "", highest, 1e-12),
+      law("The density of the string, $-|t|$", "the capped triangular density", "its closed form",
           largest_difference(first.density, triangular), 1e-7),
-      law("\u2026 and the capped parabola", "the same density", largest_difference(second.density, parabola),
-          1e-7),
-      law("Discretized with step 0.02 it is fusedmax of <i>h f</i>, over <i>h</i>; and the capped parabola",
-          "nearly the same", coarse, 1e-4),
-      law("\u2026 with step 0.005", "nearly the same", fine, 1e-5),
+      law("\u2026 $-t^2/2$", "the capped parabola", "its closed form",
+          largest_difference(second.density, parabola), 1e-7),
+      law("Fusedmax of $h f$ over $h$, step $h = 0.02$", "a discretization", "the capped parabola", coarse,
+          1e-4),
+      law("\u2026 $h = 0.005$", "a discretization", "the capped parabola", fine, 1e-5),
   };
 }
 
@@ -205,16 +204,16 @@ Section taut_string() {
                                       make_example("several modes", waves, 0.4, Interval(-4, 5))};
   Section section{"taut-string", "The taut string", "Section 7.1, Appendix F, Figure 14", {}, {}, {}, {}};
   section.says = {
-      "Without the constraint that <i>p</i> is a density, the total variation problem is the denoising of "
-      "Rudin, Osher and Fatemi, and its solution is the slope of a taut string: the shortest curve between "
-      "the ends of <i>F</i> = \u222b<i>f</i> in a tube of radius \u03b3 about it. For an even score that "
-      "falls from 0 the string is straight on [\u2212<i>a</i>, <i>a</i>] and then follows the tube. On a "
-      "grid the same problem is fusedmax."};
+      "Without the constraint that $p$ is a density, the total variation problem is the denoising of Rudin, "
+      "Osher and Fatemi, and its solution is the slope of a taut string: the shortest curve between the ends "
+      "of $F = \\int f$ in a tube of radius $\\gamma$ about it. For an even score that falls from 0 the "
+      "string is straight on $[-a, a]$ and then follows the tube. On a grid the same problem is fusedmax."};
   section.computed = {
       "The string itself, for the paper's two scores and for one with several modes, and by it the density "
       "of any score: the library finds it on cells that shrink to rounding where the string leaves the tube. "
       "It is compared with the closed forms above, which do not know of strings. The ends of the window are "
-      "free, so the string is straight there, too; this does not matter as long as it happens below \u03c4."};
+      "free, so the string is straight there, too; this does not matter as long as it happens below "
+      "$\\tau$."};
   section.parts = {strings(examples), regularizers()};
   section.checks = checks(examples[0], examples[1]);
   return section;

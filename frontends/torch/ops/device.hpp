@@ -18,14 +18,17 @@ using Device = Cuda;
 using Device = Cpu;
 #endif
 
-/// A tensor to write as rows, of the shape and type of another: its rows lie one after the other.
+/// A tensor to write as rows, of the shape of another and of its type unless one is given: its rows lie one
+/// after the other.
 class OutputRows {
  public:
-  OutputRows(const Tensor& like, std::int64_t dim, ScalarType type)
+  OutputRows(const Tensor& like, std::int64_t dim, ScalarType type, ScalarType stored)
       : rows_(empty_rows(like, shape_of(like), dim, type)),
         cols_(rows_.size(dim)),
-        stored_(like.scalar_type()),
+        stored_(stored),
         type_(type) {}
+  OutputRows(const Tensor& like, std::int64_t dim, ScalarType type)
+      : OutputRows(like, dim, type, like.scalar_type()) {}
   template <class T>
   [[nodiscard]] Device::View<T> rows() const {
     return {static_cast<T*>(rows_.mutable_data_ptr()), cols_ == 0 ? 0 : rows_.numel() / cols_, cols_};

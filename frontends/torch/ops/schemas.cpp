@@ -76,6 +76,29 @@ STABLE_TORCH_LIBRARY(fenchel, m) {
       "fusedmax_grid_loss(Tensor scores, Tensor? gammas, Tensor? classes, Tensor? soft, float gamma, "
       "int height, int ignore_index, int dim) -> (Tensor, Tensor, Tensor)");
 
+  // entmax and its losses over nodes with a weight each, of the shape of the scores: a base measure.
+  // Gradients in the weight if `in_weight`, of losses in all if `gradient`; a direction that is not given is
+  // 0.
+  m.def("weighted_entmax(Tensor scores, Tensor weight, Tensor? alphas, float alpha, int dim) -> Tensor");
+  m.def(
+      "weighted_entmax_vjp(Tensor p, Tensor weight, Tensor? alphas, Tensor grad_p, float alpha, int dim, "
+      "bool in_weight) -> (Tensor, Tensor, Tensor)");
+  m.def(
+      "weighted_entmax_jvp(Tensor p, Tensor weight, Tensor? alphas, Tensor? d_scores, Tensor? d_weight, "
+      "Tensor? d_alphas, float alpha, int dim) -> Tensor");
+  m.def(
+      "weighted_entmax_vjp_vjp(Tensor p, Tensor weight, Tensor? alphas, Tensor grad_p, "
+      "Tensor? weight_scores, Tensor? weight_weight, Tensor? weight_alphas, float alpha, int dim, "
+      "bool in_weight) -> (Tensor, Tensor, Tensor)");
+  m.def(
+      "weighted_entmax_loss(Tensor scores, Tensor weight, Tensor? alphas, Tensor? classes, Tensor? soft, "
+      "float alpha, int dim, int ignore_index, bool cross, bool gradient) -> (Tensor, Tensor, Tensor, "
+      "Tensor)");
+  m.def(
+      "weighted_entmax_loss_curvature(Tensor residual, Tensor weight, Tensor? alphas, Tensor? classes, "
+      "Tensor? soft, Tensor? d_scores, Tensor? d_weight, Tensor? d_alphas, float alpha, int dim, "
+      "int ignore_index, bool cross) -> (Tensor, Tensor, Tensor)");
+
   // mu (..., D), scale (..., D, D), alphas (...), means (N, D), covariances (N, D, D), r (..., N); the last
   // three inputs are float64. `learned` asks for gradients in means and covariances.
   m.def(
@@ -91,6 +114,15 @@ STABLE_TORCH_LIBRARY(fenchel, m) {
       "attend_vjp_vjp(Tensor mu, Tensor scale, Tensor? alphas, Tensor means, Tensor covariances, "
       "Tensor grad_r, Tensor weight_mu, Tensor weight_scale, Tensor? weight_alphas, Tensor? weight_means, "
       "Tensor? weight_covariances, float alpha, bool learned) -> (Tensor, Tensor, Tensor, Tensor, Tensor)");
+
+  // mu, sigma2 and alphas (...), float64, r (..., N): for polynomials up to the degree `count` about
+  // `offset`, and for so many waves of a period `unit`. The gradient in the three is a matrix (..., 3, N).
+  m.def(
+      "attend_line(Tensor mu, Tensor sigma2, Tensor alphas, str basis, int count, float offset, float unit) "
+      "-> Tensor");
+  m.def(
+      "attend_line_gradient(Tensor mu, Tensor sigma2, Tensor alphas, str basis, int count, float offset, "
+      "float unit) -> Tensor");
 
   // weights (..., L), alphas (...) and points (L, D), float64, lengths (...), int64. A density is mu and then
   // Sigma: (..., D + D^2).
@@ -121,6 +153,16 @@ STABLE_TORCH_LIBRARY(fenchel, m) {
       "beta_gaussian_hessian(Tensor? argument, Tensor log_det, Tensor alphas, str function, int dimension, "
       "bool in_alpha) -> Tensor");
   m.def("beta_gaussian_directions(Tensor seeds, int dimension) -> Tensor");
+
+  // One of the functions of loss/line_batch.hpp for members of a family about 0, and its derivatives in x,
+  // shape and scale as a last dimension. Tensors are float64 and of the same shape.
+  m.def("line(Tensor? x, Tensor shape, Tensor scale, str family, str function) -> Tensor");
+  m.def("line_gradient(Tensor? x, Tensor shape, Tensor scale, str family, str function) -> Tensor");
+
+  // The loss of each against a target of the family, and its derivatives in mu, shape and scale.
+  m.def(
+      "line_fenchel_young(Tensor mu, Tensor shape, Tensor scale, Tensor target_mu, Tensor target_shape, "
+      "Tensor target_scale, str family) -> (Tensor, Tensor)");
 
   // A statistic (by its place in fenchel::PoissonStatistic) of the distribution of each row at each number of
   // the row, with its derivatives in mu and alpha and the second one in mu. All are float64; mu and alphas

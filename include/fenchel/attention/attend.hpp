@@ -3,6 +3,7 @@
 /// `attend`: the expectations E_p[psi] of a basis under a distribution on the line or the integers.
 
 #include <Eigen/Core>
+#include <iterator>
 
 #include "fenchel/attention/basis.hpp"
 #include "fenchel/attention/concatenated_basis.hpp"
@@ -83,7 +84,10 @@ template <LineBasis Psi>
 }
 template <LineBasis Psi>
 [[nodiscard]] Eigen::VectorXd attend(const Empirical& p, const Psi& psi) {
-  return design_matrix(psi, p.values()).rowwise().mean();
+  const Eigen::MatrixXd functions = design_matrix(psi, p.values());
+  if (p.weights().empty()) return functions.rowwise().mean();
+  return functions * Eigen::Map<const Eigen::VectorXd>(p.weights().data(), std::ssize(p.weights())) /
+         p.total();
 }
 
 /// Several bases: each in its own way.

@@ -53,6 +53,10 @@ FENCHEL_EXPORT void fit_rows(RidgeSystems systems, Rows<const Real> observations
 template <class Real>
 FENCHEL_EXPORT void fit_rows_vjp(RidgeSystems systems, Rows<const Real> cotangent,
                                  std::span<const index_t> lengths, Rows<Real> gradient);
+template <class Real>
+[[nodiscard]] FENCHEL_EXPORT double fit_rows_ridge_vjp(RidgeSystems systems, Rows<const Real> observations,
+                                                       std::span<const index_t> lengths,
+                                                       Rows<const Real> cotangent);
 
 }  // namespace detail
 
@@ -147,6 +151,17 @@ void fit_rows_vjp(const RidgeCache<Psi>& cache, std::type_identity_t<Rows<const 
   detail::fit_rows_vjp<Real>(systems, cotangent, lengths, gradient);
 }
 
+/// That in the ridge, which all sequences share.
+template <LineBasis Psi, class Real>
+[[nodiscard]] double fit_rows_ridge_vjp(const RidgeCache<Psi>& cache, Rows<const Real> observations,
+                                        std::span<const index_t> lengths,
+                                        std::type_identity_t<Rows<const Real>> cotangent) {
+  const auto systems = [&](index_t length) -> const detail::RidgeSystem& {
+    return cache.at(length).system();
+  };
+  return detail::fit_rows_ridge_vjp<Real>(systems, observations, lengths, cotangent);
+}
+
 /// The same on one set of positions, such as images of one shape.
 template <class Psi, class Real>
 void fit_rows(const RidgeRegression<Psi>& ridge, std::type_identity_t<Rows<const Real>> observations,
@@ -168,6 +183,10 @@ extern template void fit_rows(RidgeSystems, Rows<const float>, std::span<const i
 extern template void fit_rows(RidgeSystems, Rows<const double>, std::span<const index_t>, Rows<double>);
 extern template void fit_rows_vjp(RidgeSystems, Rows<const float>, std::span<const index_t>, Rows<float>);
 extern template void fit_rows_vjp(RidgeSystems, Rows<const double>, std::span<const index_t>, Rows<double>);
+extern template double fit_rows_ridge_vjp(RidgeSystems, Rows<const float>, std::span<const index_t>,
+                                          Rows<const float>);
+extern template double fit_rows_ridge_vjp(RidgeSystems, Rows<const double>, std::span<const index_t>,
+                                          Rows<const double>);
 }  // namespace detail
 
 }  // namespace fenchel

@@ -32,6 +32,8 @@ enum class BetaGaussianFunction {
   log_draw,         ///< log sqrt(q) of a draw, whose argument is a seed: an integer below 2^53
   cdf,              ///< for n = 1: P(X <= mu + sigma x) at the argument x
   quantile,         ///< for n = 1: the x with P(X <= mu + sigma x) = u at the argument u, NaN off [0, 1]
+  below_peak,       ///< of any prediction: log p where f is its largest value plus the argument, log p there
+                    ///< standing in the place of log det Sigma
 };
 
 /// The function of that name. Throws std::invalid_argument where there is none.
@@ -42,8 +44,7 @@ enum class BetaGaussianFunction {
                                                         double argument, double log_det, double alpha);
 
 /// With derivatives. They are 0 where the function is infinite, off the support, and in alpha at infinite
-/// alpha. The second one in alpha alone of cdf and of quantile, which has no closed form, is NaN. Without
-/// `in_alpha` so are those of cdf and quantile that take an integral.
+/// alpha. Without `in_alpha` those of cdf and quantile that take an integral are NaN.
 [[nodiscard]] FENCHEL_EXPORT Jet beta_gaussian_jet(BetaGaussianFunction function, index_t n, double argument,
                                                    double log_det, double alpha, bool in_alpha = true);
 

@@ -18,11 +18,13 @@ struct CsvRow;
 /// Numbers are those of std::from_chars (no leading +), correctly rounded and finite; in columns that are not
 /// selected anything may stand. Missing is an empty field, NA, NaN or null in any case.
 struct CsvOptions {
-  std::vector<std::string> columns = {};   ///< by name, in this order; empty: all but the weight
-  std::string weight = {};                 ///< name of the column of weights; empty: none
-  char separator = ',';                    ///< a tab or a mark of punctuation, none of " + - .
-  bool header = true;                      ///< without one the columns are "0", "1", ...
-  bool skip_missing = false;               ///< leave out rows with a missing selected value, not an error
+  std::vector<std::string> columns = {};  ///< by name, in this order; empty: all but the weight
+  std::string weight = {};                ///< name of the column of weights; empty: none
+  char separator = ',';                   ///< a tab or a mark of punctuation, none of " + - .
+  bool header = true;                     ///< without one the columns are "0", "1", ...
+  bool skip_missing = false;              ///< leave out rows with a missing selected value, not an error
+  bool masks = false;  ///< of the columns but the weight: -inf may stand there, and an empty field is that
+                       ///< unless rows are left out
   index_t batch_bytes = index_t{1} << 20;  ///< of the file, in a batch
 };
 

@@ -18,6 +18,7 @@ struct NpyTable;
 struct NpyOptions {
   std::vector<index_t> columns = {};       ///< from 0, in this order; empty: all but the weight
   std::optional<index_t> weight = {};      ///< the column of weights
+  bool masks = false;                      ///< -infinity may stand among the values
   index_t batch_bytes = index_t{1} << 20;  ///< of the file, in a batch; at least a row
 };
 

@@ -32,6 +32,9 @@ struct LinearGammaGradient {
 
 namespace detail {
 
+/// Of the peak, asked of the prediction for a free score: values and gradients are then right to 1e-9.
+inline constexpr double kLossAccuracy = 1e-10;
+
 /// A loss of the prediction p and the target q.
 template <class Score, class Prediction, class Target>
 [[nodiscard]] auto make_gamma_loss(double value, double gamma, const Score& f, const Prediction& p,

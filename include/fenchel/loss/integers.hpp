@@ -35,6 +35,9 @@ class FENCHEL_EXPORT IntegerTarget {
   template <std::ranges::contiguous_range Range>
   requires std::same_as<std::ranges::range_value_t<Range>, index_t> IntegerTarget(const Range& sample)
       : IntegerTarget(Sample{{std::ranges::data(sample), std::ranges::size(sample)}}) {}
+  /// With a weight for each value. Throws std::invalid_argument unless there are as many, std::domain_error
+  /// for a weight that is negative or not finite, and where all are 0.
+  IntegerTarget(std::span<const index_t> sample, std::span<const double> weights);
   template <TabulatedIntegers Q>
   IntegerTarget(const Q& q) : IntegerTarget(Table{q.table()}) {}
 

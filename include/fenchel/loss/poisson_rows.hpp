@@ -21,7 +21,8 @@ enum class PoissonStatistic {
   entropy,  ///< Tsallis entropy of an order; Shannon's for order 1
 };
 
-/// Results, of the shape of `at`. Derivatives are 0 off the support and for what is an integer.
+/// Results, of the shape of `at`. Derivatives are 0 off the support and for what is an integer, and NaN where
+/// the value is infinite.
 struct PoissonRows {
   Rows<double> value;
   Rows<double> d_mu, d_alpha;

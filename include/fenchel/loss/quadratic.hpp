@@ -47,11 +47,14 @@ namespace detail {
                                                                    const QuadraticScore& f, Line domain,
                                                                    const BetaGaussian& q);
 /// Any other target, an observation or a sample as well; then the loss is infinite, and its derivative in
-/// alpha NaN, for alpha >= 1.
+/// alpha NaN, for alpha >= 1. Never negative.
 template <LineTarget Q>
 [[nodiscard]] Loss<QuadraticGradient> fenchel_young(const Tsallis& omega, const QuadraticScore& f, Line,
                                                     const Q& q) {
-  return detail::quadratic_loss(omega, f, mean(q), variance(q), detail::target_negentropy(q, omega.alpha()));
+  Loss<QuadraticGradient> loss =
+      detail::quadratic_loss(omega, f, mean(q), variance(q), detail::target_negentropy(q, omega.alpha()));
+  if (loss.value < 0) loss.value = 0;  // by rounding
+  return loss;
 }
 
 /// Omega*(f) - E_q[f].

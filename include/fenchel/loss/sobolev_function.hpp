@@ -19,7 +19,7 @@ namespace fenchel {
 template <CallableScore Score, LineOrInterval Domain, LossTarget Target>
 [[nodiscard]] auto cross_omega(const Sobolev& omega, const Score& f, const Domain& domain, const Target& q) {
   const Interval range = detail::as_interval(domain);
-  const auto p = detail::predict_numeric(omega, f, range, detail::kSmoothAccuracy);
+  const auto p = detail::predict_numeric(omega, f, range, detail::kLossAccuracy);
   const double value = detail::conjugate(omega, p, f) - detail::expected_score(q, f, range);
   return detail::make_gamma_loss(value, -omega.temperature() / 2 * p.roughness, f, p.density, q);
 }

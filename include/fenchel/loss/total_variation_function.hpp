@@ -2,8 +2,6 @@
 
 /// The losses of `TotalVariation` for any score on the line or an interval.
 
-#include <cmath>
-
 #include "fenchel/distribution/line/total_variation.hpp"
 #include "fenchel/loss/function.hpp"
 #include "fenchel/loss/gamma_loss.hpp"
@@ -22,7 +20,7 @@ template <CallableScore Score, LineOrInterval Domain, LossTarget Target>
 [[nodiscard]] auto cross_omega(const TotalVariation& omega, const Score& f, const Domain& domain,
                                const Target& q) {
   const Interval range = detail::as_interval(domain);
-  const auto p = detail::predict_numeric(omega, f, range, detail::kFusedAccuracy);
+  const auto p = detail::predict_numeric(omega, f, range, detail::kLossAccuracy);
   const double value = detail::conjugate(omega, p) - detail::expected_score(q, f, range);
   return detail::make_gamma_loss(value, -omega.temperature() * p.total_variation, f, p.density, q);
 }
@@ -33,22 +31,6 @@ template <UnimodalEvenScore Score, LossTarget Target>
       detail::conjugate(omega, p) - detail::expected_score(q, f, detail::as_interval(domain));
   return detail::make_gamma_loss(value, -omega.temperature() * p.total_variation, f, p.density, q);
 }
-
-namespace detail {
-
-/// Without the jumps at the ends of the domain.
-template <class Q>
-[[nodiscard]] double total_variation_within(const Interval& domain, const Q& q) {
-  double sum = total_variation(q);
-  if constexpr (LineDistribution<Q>) {
-    for (const double end : {domain.lower(), domain.upper()}) {
-      if (!std::isinf(end)) sum -= pdf(q, end);
-    }
-  }
-  return sum;
-}
-
-}  // namespace detail
 
 /// Omega*(f) + Omega(q) - E_q[f], never negative, with the same derivatives. q may jump at the ends of the
 /// domain.

@@ -12,9 +12,9 @@
 namespace fenchel {
 
 BetaGaussianFunction beta_gaussian_function(std::string_view name) {
-  constexpr std::string_view kNames[] = {"log_density",     "cross_omega",  "entropy",
-                                         "tsallis_entropy", "log_variance", "log_radius2",
-                                         "log_draw",        "cdf",          "quantile"};
+  constexpr std::string_view kNames[] = {"log_density",  "cross_omega", "entropy",  "tsallis_entropy",
+                                         "log_variance", "log_radius2", "log_draw", "cdf",
+                                         "quantile",     "below_peak"};
   const auto* found = std::find(std::begin(kNames), std::end(kNames), name);
   if (found == std::end(kNames))
     throw_invalid_argument("beta_gaussian", "function", "must be one of them", name);

@@ -10,6 +10,7 @@
 #include "core/random/portable_variates.hpp"
 #include "fenchel/core/beta_gaussian.hpp"
 #include "fenchel/core/beta_gaussian_jet.hpp"
+#include "fenchel/core/deformed.hpp"
 #include "fenchel/core/deformed_derivatives.hpp"
 #include "fenchel/core/infinity.hpp"
 #include "fenchel/core/philox.hpp"
@@ -43,20 +44,21 @@ FENCHEL_HD_LONG inline Jet log_exp_mean(const Jet& x) {
   return compose(x.value + std::log(m), 1 - first, second, x);
 }
 
-/// log exp_{2-alpha}(u) = u g(y) with g(y) = log1p(y) / y and y = am1 u > -1. The second derivative in alpha
-/// is u^3 g''(y), by the series of g where its closed form cancels.
-FENCHEL_HD_LONG inline Jet log_deformed_exp_jet(const Jet& am1, const Jet& u) {
+/// The second derivative in alpha of log exp_{2-alpha}(u) = u g(y), g(y) = log1p(y) / y and y = am1 u > -1:
+/// u^3 g''(y), by the series of g where its closed form cancels.
+FENCHEL_HD_LONG inline double log_deformed_exp_alpha_curvature(double am1, double u) {
   constexpr double kSeries = 0.25;
   constexpr int kTerms = 32;
+  const double y = am1 * u, room = 1 + y;
+  if (std::abs(y) > kSeries) return (2 * std::log1p(y) - y * (2 + 3 * y) / (room * room)) / (am1 * am1 * am1);
+  double second = 0, power = 1;
+  for (int k = 2; k < kTerms; ++k, power *= -y) second += power * k * (k - 1) / (k + 1);
+  return second * u * u * u;
+}
+
+FENCHEL_HD_LONG inline Jet log_deformed_exp_jet(const Jet& am1, const Jet& u) {
   const double a = am1.value, v = u.value, y = a * v, room = 1 + y;
-  double second = 0;
-  if (std::abs(y) <= kSeries) {
-    double power = 1;
-    for (int k = 2; k < kTerms; ++k, power *= -y) second += power * k * (k - 1) / (k + 1);
-    second *= v * v * v;
-  } else {
-    second = (2 * std::log1p(y) - y * (2 + 3 * y) / (room * room)) / (a * a * a);
-  }
+  const double second = log_deformed_exp_alpha_curvature(a, v);
   const double value = a == 0 ? v : std::log1p(y) / a;
   return compose({value, log_deformed_exp_alpha_derivative(a, v), 1 / room, second, -v / (room * room),
                   -a / (room * room)},
@@ -130,6 +132,21 @@ FENCHEL_HD_LONG inline Jet log_density_jet(index_t n, const Jet& q, double log_d
   if (std::isinf(value) || std::isinf(alpha)) return constant(value);
   const ConstantJets jets(n, log_det, alpha);
   Jet jet = jets.log_peak + log_deformed_exp_jet(jets.am1, -0.5 * q * exp(-1 * jets.z));
+  jet.value = value;
+  return jet;
+}
+
+/// log p = l + log exp_{2-alpha}(c d), c = e^{-am1 l} (docs/math.md 2.2); at infinite alpha its limit.
+FENCHEL_HD_LONG inline double below_peak(double d, double log_peak, double alpha) {
+  if (d == 0) return log_peak;
+  if (std::isinf(alpha)) return log_peak > 0 ? log_peak : std::copysign(kInf, d);
+  return log_peak + log_deformed_exp(alpha - 1, std::exp((1 - alpha) * log_peak) * d);
+}
+FENCHEL_HD_LONG inline Jet below_peak_jet(double d, double log_peak, double alpha) {
+  const double value = below_peak(d, log_peak, alpha);
+  if (std::isinf(value)) return constant(value);
+  const Jet l = variable(1, log_peak), am1 = variable(2, alpha - 1);
+  Jet jet = std::isinf(alpha) ? l : l + log_deformed_exp_jet(am1, variable(0, d) * exp(-1 * am1 * l));
   jet.value = value;
   return jet;
 }

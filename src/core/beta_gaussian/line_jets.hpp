@@ -7,6 +7,7 @@
 #include "core/beta_gaussian/constant_jets.hpp"
 #include "core/beta_gaussian/line_tail.hpp"
 #include "core/beta_gaussian/radius.hpp"
+#include "core/beta_gaussian/radius_curvature.hpp"
 #include "core/beta_gaussian/radius_slope.hpp"
 #include "core/hd_long.hpp"
 
@@ -33,6 +34,7 @@ struct LineJets {
   double p;
   double c, c_slope;    ///< -d log x^2 / dlog_det at a fixed probability, and its derivative in alpha
   double alpha_motion;  ///< dx/dalpha at a fixed probability
+  double alpha_bend;    ///< d2x/dalpha2 there
 
   FENCHEL_HD_LONG LineJets(double x, double log_det, double alpha, bool in_alpha)
       : log_p(log_density_jet(1, variable(0, x) * variable(0, x), log_det, alpha) +
@@ -43,6 +45,13 @@ struct LineJets {
     c = determinant_exponent(constants);
     c_slope = 2 / (width * width);
     alpha_motion = in_alpha ? x * radius_slope(constants, x * x, RadiusRule{constants.am1}) : kNaN;
+    alpha_bend = bend(x, log_det, alpha);
+  }
+
+  /// alpha_bend, from alpha_motion.
+  [[nodiscard]] FENCHEL_HD double bend(double x, double log_det, double alpha) const {
+    if (x == 0 || std::isnan(alpha_motion)) return alpha_motion;
+    return x * radius_curvature(log_det, alpha, x * x, alpha_motion / x, RadiusRule{alpha - 1});
   }
 };
 
@@ -50,10 +59,11 @@ FENCHEL_HD_LONG inline Jet cdf_jet(double x, double log_det, double alpha, bool 
   const LineJets at(x, log_det, alpha, in_alpha);
   if (at.p == 0) return constant(0);
   const std::array<double, 3> l = at.log_p.gradient;
-  const double p = at.p, move = p * x * at.c / 2;
+  const double p = at.p, move = p * x * at.c / 2, motion = at.alpha_motion;
   return {0,
-          {p, move, -p * at.alpha_motion},
-          {p * l[0], p * l[1], p * l[2], move * l[1], move * l[2] + p * x * at.c_slope / 2, kNaN}};
+          {p, move, -p * motion},
+          {p * l[0], p * l[1], p * l[2], move * l[1], move * l[2] + p * x * at.c_slope / 2,
+           -p * ((2 * l[2] + l[0] * motion) * motion + at.alpha_bend)}};
 }
 
 /// What a quantile near an end of the support leaves of 1, left = 1 - x^2 / radius2, which x itself has lost:
@@ -99,6 +109,7 @@ FENCHEL_HD_LONG inline Jet quantile_jet(double u, double x, double log_det, doub
       log_p_alpha = alpha_derivatives(c).log_peak - edge.log_left / (c.am1 * c.am1) + slope / c.am1;
       at.alpha_motion =
           x / 2 * (log_radius2_jet(1, log_det, alpha).gradient[2] - edge.left / (1 - edge.left) * slope);
+      at.alpha_bend = at.bend(x, log_det, alpha);
     }
   }
   if (at.p == 0) {  // an end of the support
@@ -111,7 +122,7 @@ FENCHEL_HD_LONG inline Jet quantile_jet(double u, double x, double log_det, doub
   return {0,
           {stretch, -half * x, at.alpha_motion},
           {-at.log_p.gradient[0] * stretch * stretch, -half * stretch, -stretch * log_p_alpha,
-           half * half * x, -at.c_slope / 2 * x - half * at.alpha_motion, kNaN}};
+           half * half * x, -at.c_slope / 2 * x - half * at.alpha_motion, at.alpha_bend}};
 }
 
 /// beta_gaussian_value and beta_gaussian_jet.
@@ -140,6 +151,8 @@ FENCHEL_HD_LONG inline double value_of(Function function, index_t n, double argu
       return cdf_value(c, argument);
     case Function::quantile:
       return quantile_value(c, argument);
+    case Function::below_peak:
+      return below_peak(argument, log_det, alpha);
   }
   return kNaN;
 }
@@ -162,6 +175,8 @@ FENCHEL_HD inline Jet jet_of(Function function, index_t n, double argument, doub
     jet = cdf_jet(argument, log_det, alpha, in_alpha);
   } else if (function == Function::quantile) {
     jet = quantile_jet(argument, value, log_det, alpha, in_alpha);
+  } else if (function == Function::below_peak) {
+    jet = below_peak_jet(argument, log_det, alpha);
   } else if (std::isinf(alpha)) {
     jet = uniform_jet(function, c, value);
   } else if (function == Function::log_draw) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "distribution/euclidean/indices.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/infinity.hpp"
 #include "score/factorizations.hpp"
@@ -21,21 +22,6 @@ double half_rank(const MultivariateBetaGaussian& p) { return static_cast<double>
 double tail_shape(const MultivariateBetaGaussian& p) {
   const double am1 = p.alpha() - 1;
   return am1 > 0 ? 1 + 1 / am1 : -1 / am1 - half_rank(p);
-}
-
-void check_indices(std::string_view where, const MultivariateBetaGaussian& p,
-                   std::span<const index_t> indices) {
-  if (indices.empty()) throw_invalid_argument(where, "indices.size()", "must be positive", index_t{0});
-  std::vector<bool> seen(static_cast<std::size_t>(p.dimension()));
-  for (std::size_t k = 0; k < indices.size(); ++k) {
-    const index_t i = indices[k];
-    const std::string name = indexed("indices", static_cast<index_t>(k));
-    if (i < 0 || i >= p.dimension())
-      throw_invalid_argument(where, name, "must be in [0, " + shortest(p.dimension()) + ")", i);
-    if (seen[static_cast<std::size_t>(i)])
-      throw_invalid_argument(where, name, "must differ from those before", i);
-    seen[static_cast<std::size_t>(i)] = true;
-  }
 }
 
 std::vector<index_t> other_indices(std::span<const index_t> indices, index_t dimension) {
@@ -106,7 +92,7 @@ MultivariateBetaGaussian affine(const MultivariateBetaGaussian& p, const Eigen::
 }
 
 MultivariateBetaGaussian marginal(const MultivariateBetaGaussian& p, std::span<const index_t> indices) {
-  check_indices("marginal", p, indices);
+  detail::check_indices("marginal", p.dimension(), indices);
   return image(p, p.mu()(indices), p.score().factor()(indices, Eigen::all));
 }
 
@@ -115,7 +101,7 @@ MultivariateBetaGaussian marginal(const MultivariateBetaGaussian& p, std::span<c
 /// factors.
 MultivariateBetaGaussian conditional(const MultivariateBetaGaussian& p, std::span<const index_t> indices,
                                      const Eigen::VectorXd& values) {
-  check_indices("conditional", p, indices);
+  detail::check_indices("conditional", p.dimension(), indices);
   if (values.size() != static_cast<index_t>(indices.size()))
     throw_invalid_argument("conditional", "values.size()",
                            "must be indices.size() = " + shortest(static_cast<index_t>(indices.size())),

@@ -50,9 +50,9 @@ struct Measure {
     deep = 0;
   }
 
-  void add(const IntegerTail& tail, const IntegerScore& score) {
+  void add(const IntegerTail& tail, const std::function<double(double)>& scores) {
     for (const TailNode& node : tail_nodes(tail, tail.first, 1, 0).nodes) {
-      const double relative = score.relative(tail.step * node.distance);
+      const double relative = scores(tail.step * node.distance);
       if (relative > kDeep) {
         nodes.emplace_back(node.times({0, 0}), relative);
       } else {
@@ -68,7 +68,8 @@ struct Measure {
       const double slope = am1 * std::exp(-am1 * from), peak = std::exp(from);
       CompensatedSum mass, escort;
       const auto add = [&](double weight, double score) {
-        const double term = weight * peak * std::exp(std::log1p(slope * score) / am1);
+        const double log_ratio = am1 == 0 ? score : std::log1p(slope * score) / am1;
+        const double term = weight * peak * std::exp(log_ratio);
         mass.add(term);
         escort.add(term / (1 + slope * score));
       };
@@ -105,9 +106,31 @@ bool may_end(double am1, const IntegerScore& score, const Flank& flank, double o
 
 }  // namespace
 
+Normalization normalize_with_tails(double am1, std::vector<double>& window,
+                                   const std::function<double(double)>& relative,
+                                   std::vector<IntegerTail>& tails,
+                                   const std::function<IntegerTail(int, double)>& tail_of) {
+  constexpr int kMostPasses = 6;
+  Measure measure{std::move(window)};
+  const double part = measure.log_peak(am1, 0);  // without tails: with them it is smaller
+  double log_peak = part;
+  for (int pass = 0; pass < kMostPasses; ++pass) {  // the nodes depend on A, and hardly
+    measure.clear_nodes();
+    for (IntegerTail& tail : tails) {
+      tail = tail_of(tail.step, normalization_from_peak(am1, log_peak).offset);
+      measure.add(tail, relative);
+    }
+    const double before = std::exchange(log_peak, measure.log_peak(am1, part));
+    if (std::abs(log_peak - before) <= 1e-15 * std::max(1.0, std::abs(log_peak))) break;
+  }
+  const Normalization found = normalization_from_peak(am1, log_peak);
+  for (double& value : measure.window) value = deformed_exp(am1, value - found.offset);
+  window = std::move(measure.window);
+  return found;
+}
+
 IntegerPrediction predict_heavy(double am1, const IntegerScore& score) {
   constexpr std::size_t kFirstReach = 64;
-  constexpr int kMostPasses = 6;
   std::array<Flank, 2> flanks{Flank(score, -1), Flank(score, 1)};
   const auto step_of = [&flanks](const Flank& flank) { return &flank == flanks.data() ? -1 : 1; };
   const auto offset_of = [am1](double log_peak) { return normalization_from_peak(am1, log_peak).offset; };
@@ -125,23 +148,17 @@ IntegerPrediction predict_heavy(double am1, const IntegerScore& score) {
     measure.window = window_of(flanks[0], flanks[1]);
     if (!done) part = measure.log_peak(am1, part);
   }
-  // The nodes depend on A, and hardly.
-  double log_peak = part;
   std::vector<IntegerTail> tails;
-  for (int pass = 0; pass < kMostPasses; ++pass) {
-    tails.clear();
-    measure.clear_nodes();
-    for (const Flank& flank : flanks) {
-      if (flank.next() == -kInfinity) continue;  // the range ends
-      const auto first = static_cast<double>(flank.taken().size() + 1);
-      tails.push_back(tail_of(am1, score, offset_of(log_peak), step_of(flank), first));
-      measure.add(tails.back(), score);
-    }
-    const double before = std::exchange(log_peak, measure.log_peak(am1, part));
-    if (std::abs(log_peak - before) <= 1e-15 * std::max(1.0, std::abs(log_peak))) break;
+  for (const Flank& flank : flanks) {
+    if (flank.next() == -kInfinity) continue;  // the range ends
+    tails.push_back(tail_of(am1, score, 0, step_of(flank), static_cast<double>(flank.taken().size() + 1)));
   }
-  const Normalization found = normalization_from_peak(am1, log_peak);
-  for (double& value : measure.window) value = deformed_exp(am1, value - found.offset);
+  std::vector<double> window = std::move(measure.window);
+  const Normalization found =
+      normalize_with_tails(am1, window, score.relative, tails, [&](int step, double offset) {
+        return tail_of(am1, score, offset, step,
+                       static_cast<double>(flanks[step > 0 ? 1 : 0].taken().size() + 1));
+      });
   const index_t first = score.mode - static_cast<index_t>(flanks[0].taken().size());
   const IntegerTable::LogPmf log_pmf = [am1, offset = found.offset, score](index_t t) {
     return log_deformed_exp(am1, score.at(t) - offset);
@@ -152,7 +169,7 @@ IntegerPrediction predict_heavy(double am1, const IntegerScore& score) {
           score.relative,
           score.growth,
           score.log_growth,
-          IntegerTable(first, std::move(measure.window), score.range, log_pmf, std::move(tails))};
+          IntegerTable(first, std::move(window), score.range, log_pmf, std::move(tails))};
 }
 
 }  // namespace fenchel::detail

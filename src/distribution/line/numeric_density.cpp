@@ -104,6 +104,12 @@ const std::vector<Interval>& NumericDensity::support() const noexcept { return t
 const std::vector<double>& NumericDensity::modes() const noexcept { return table_->modes; }
 double NumericDensity::log_mass() const noexcept { return table_->log_mass; }
 
+NumericDensity NumericDensity::with_derivative(std::function<double(double)> derivative) const {
+  NumericDensity p = *this;
+  p.derivative_ = std::move(derivative);
+  return p;
+}
+
 double log_pdf(const NumericDensity& p, double t) { return p.table().log_pdf(t); }
 double pdf(const NumericDensity& p, double t) { return std::exp(log_pdf(p, t)); }
 

@@ -4,6 +4,7 @@
 #include <boost/math/special_functions/beta.hpp>
 #include <cmath>
 
+#include "fenchel/core/error.hpp"
 #include "fenchel/core/function_ref.hpp"
 #include "fenchel/core/infinity.hpp"
 
@@ -55,6 +56,7 @@ double pdf_derivative(const NumericDensity& p, double t) {
   const double unit = survival_quantile(p, 0.25) - quantile(p, 0.25);
   for (const Interval& piece : p.support()) {
     if (!(t > piece.lower() && t < piece.upper())) continue;
+    if (p.derivative()) return p.derivative()(t);
     double lower = piece.lower(), upper = piece.upper();
     for (const double mode : p.modes()) {  // which may be kinks
       if (mode < t) lower = std::max(lower, mode);
@@ -88,6 +90,12 @@ double roughness(const NumericDensity& p, const Interval& domain) {
     for (const double end : {piece.lower(), piece.upper()}) {
       const bool free = end == domain.lower() || end == domain.upper();
       if (!free && !std::isinf(end) && pdf(p, end) > kJump * peak) return kInf;
+    }
+  }
+  if (p.derivative()) {
+    try {
+      return detail::quadrature_roughness(p, 1e-10);
+    } catch (const ConvergenceError&) {  // slopes over a short layer are known no better
     }
   }
   return detail::quadrature_roughness(p, 1e-7);

@@ -3,6 +3,7 @@
 
 #include "distribution/line/piece_sum.hpp"
 #include "distribution/line/smooth_forms.hpp"
+#include "fenchel/core/infinity.hpp"
 #include "fenchel/distribution/line/smooth_density.hpp"
 
 /// Derivatives of E[psi]: docs/math.md 6.2's JVP in closed form. With G = 1 - cosh(x y) / cosh x, y = 1 - d,
@@ -60,13 +61,51 @@ struct GammaLayers {
     const double square = decay * decay;
     return std::exp(-v) / 2 * ((by_x(decay) - level * decay) / (1 + square) - (v + 1) / (1 + decay));
   }
+
+  /// int_0^v edge, and int_v^x centre.
+  [[nodiscard]] double edge_integral(double v) const noexcept {
+    const double square = decay * decay, far = decay == 0 ? 0 : std::exp(v - 2 / z);
+    const double gone = -std::expm1(-v), first = gone - (v < kFar ? v * std::exp(-v) : 0);
+    const double flat = -interior * z * (gone + (far - square)) / (1 + square);
+    if (bend == 1) {
+      const double sinh = by_x(far + std::exp(-v) * square - 2 * square) / (1 - square * square);
+      return flat + sinh + (first - (far == 0 ? 0 : (v - 1) * far) - square) / (2 * (1 - square));
+    }
+    return flat + ((by_x(decay * level) + decay) / (1 + square) * gone + first / (1 + decay)) / 2;
+  }
+  [[nodiscard]] double centre_integral(double v) const noexcept {
+    const double square = decay * decay, bias = (by_x(decay) - level * decay) / (1 + square);
+    const auto integral = [&](double at) {
+      return at < kFar ? std::exp(-at) / 2 * ((at + 2) / (1 + decay) - bias) : 0.0;
+    };
+    return integral(1 / z) - integral(v);
+  }
+
+  static constexpr double kFar = 700;  // exp(-700) is nothing
 };
+
+constexpr double kNarrow = 3;  // below this x dp/dlog gamma does not cancel
+
+/// int_y^1 G over int_{-1}^1 G, for y = 1 - d >= 0.
+double flat_tail(double z, double d, double integral_of_one) noexcept {
+  const double x = 1 / z, y = 1 - d;
+  if (x > 0.5) {
+    const double sinh = std::expm1(-2 * x) - std::exp(-x * d) * std::expm1(-2 * x * y);
+    return (d + z * sinh / (1 + std::exp(-2 * x))) / (2 * integral_of_one);
+  }
+  double sum = 0, power = y, term = 1;  // cosh x - cosh(x u) as a series in x u
+  for (int k = 1; k <= 8; ++k) {
+    power *= y * y;
+    term *= x * x / ((2 * k - 1) * (2 * k));
+    sum += term * (d - (1 - power) / (2 * k + 1));
+  }
+  return sum / std::cosh(x) / (2 * integral_of_one);
+}
 
 }  // namespace
 
 SmoothShape::Gradient SmoothShape::expectation_gradient(FunctionRef<double(double)> psi, double mu,
                                                         double accuracy, std::span<const double> cuts) const {
-  constexpr double kNarrow = 3;     // below this x dp/dlog gamma does not cancel
   constexpr double kLayerEnd = 60;  // exp(-60) is nothing
   const double z = form_.inverse, width = half_width_, x = 1 / z;
   // int_0^1 G = 1 - tanh(x) / x
@@ -102,6 +141,46 @@ SmoothShape::Gradient SmoothShape::expectation_gradient(FunctionRef<double(doubl
     gamma = log_gamma / (z * width) / (z * width);
   }
   return {(right.value() - left.value()) / mass / width, (mean_flat - mean_psi) / scale_, gamma};
+}
+
+double SmoothShape::gamma_derivative(double y) const noexcept {
+  const double d = depth(y), z = form_.inverse, x = 1 / z, slope = langevin(x);
+  if (d == 0) return 0;
+  const double integral_of_one = slope / (slope + z);
+  if (x < kNarrow) {
+    const double flat = dirichlet_one(z, d, 1 - d) / (2 * half_width_ * integral_of_one);
+    return ((1 + form_.bend) * density(y) / 2 - y * derivative(y) / 2 - (1 + form_.bend / 2) * flat) / gamma_;
+  }
+  const GammaLayers layers(form_, integral_of_one);
+  double value = layers.interior;
+  if (d * x < GammaLayers::kFar) value += layers.edge(d * x) * x;
+  if (form_.bend == 0 && (1 - d) * x < GammaLayers::kFar) value += layers.centre((1 - d) * x) * x;
+  return value / (2 * half_width_ * half_width_ * half_width_ * form_.mass);
+}
+
+double SmoothShape::beyond_gamma_derivative(double y) const noexcept {
+  if (y < 0) return -beyond_gamma_derivative(-y);
+  const double d = depth(y), z = form_.inverse, x = 1 / z, slope = langevin(x);
+  if (d == 0 || y == 0) return 0;
+  const double integral_of_one = slope / (slope + z);
+  if (x < kNarrow) {
+    return ((1 + form_.bend / 2) * (beyond(y) - flat_tail(z, d, integral_of_one)) + y * density(y) / 2) /
+           gamma_;
+  }
+  const GammaLayers layers(form_, integral_of_one);
+  double value = layers.interior * d + layers.edge_integral(d * x);
+  if (form_.bend == 0) value += layers.centre_integral((1 - d) * x);
+  return value / (2 * half_width_ * half_width_ * form_.mass);
+}
+
+double SmoothShape::half_width_scale_derivative() const noexcept {
+  // p and p' vanish at the edge, which so moves by -U' / p'' there.
+  return half_width_ * form_.mass / (langevin(1 / form_.inverse) * form_.slope);
+}
+
+double SmoothShape::half_width_gamma_derivative() const noexcept {
+  if (gamma_ == 0) return kInfinity;
+  return (half_width_ - (2 + form_.bend) * half_width_scale_derivative()) / (2 * gamma_);
 }
 
 }  // namespace fenchel::detail

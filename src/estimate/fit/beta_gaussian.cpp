@@ -5,6 +5,7 @@
 #include "estimate/fit/elliptical_errors.hpp"
 #include "estimate/fit/location_fit.hpp"
 #include "fenchel/core/error.hpp"
+#include "fenchel/core/infinity.hpp"
 
 namespace fenchel {
 namespace {
@@ -16,8 +17,8 @@ Eigen::MatrixXd one_by_one(double x) { return Eigen::MatrixXd::Constant(1, 1, x)
 }  // namespace
 
 Fit<BetaGaussian> fit_beta_gaussian(double alpha, const LineMoments& moments) {
-  if (!(alpha > 1. / 3) || std::isinf(alpha))
-    throw_domain_error(kWhere, "alpha", "must be finite and above 1/3", alpha);
+  if (!(alpha > 1. / 3)) throw_domain_error(kWhere, "alpha", "must be above 1/3", alpha);
+  if (std::isinf(alpha)) return fit_uniform(moments);
   detail::check_moments(kWhere, moments);
   const double variance = moments.variance(), weight = moments.weight();
   const auto p = BetaGaussian::from_variance(alpha, moments.mean(), variance);
@@ -27,6 +28,22 @@ Fit<BetaGaussian> fit_beta_gaussian(double alpha, const LineMoments& moments) {
           detail::elliptical_covariance(detail::scale_errors(1, alpha - 1), false, one_by_one(variance),
                                         one_by_one(p.sigma2()), weight),
           tsallis_entropy(p, alpha),
+          weight};
+}
+
+Fit<BetaGaussian> fit_uniform(const LineMoments& moments) {
+  detail::check_moments("fit_uniform", moments);
+  const double variance = moments.variance(), weight = moments.weight();
+  const auto p = BetaGaussian::from_variance(kInfinity, moments.mean(), variance);
+  // With h^2 = 3 variance: that of the mean, and of h.
+  const double of_mean = variance / weight, of_half = 3 * variance / (5 * weight);
+  const Eigen::Matrix2d covariance{{of_mean + of_half, of_mean - of_half},
+                                   {of_mean - of_half, of_mean + of_half}};
+  return {p,
+          {"lower", "upper"},
+          Eigen::Vector2d(support(p).lower(), support(p).upper()),
+          covariance,
+          0.0 + tsallis_entropy(p, kInfinity),  // not -0
           weight};
 }
 

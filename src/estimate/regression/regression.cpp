@@ -1,15 +1,20 @@
 #include "fenchel/estimate/regression/regression.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "estimate/fit/checks.hpp"
 #include "estimate/regression/coefficient_errors.hpp"
 #include "estimate/regression/regression_loss.hpp"
 #include "estimate/regression/standardization.hpp"
 #include "estimate/statistics/collective.hpp"
+#include "fenchel/core/double_double.hpp"
 #include "fenchel/core/philox.hpp"
 #include "fenchel/core/variates.hpp"
 #include "fenchel/estimate/regression/least_squares.hpp"
@@ -21,13 +26,32 @@ namespace {
 constexpr const char* kWhere = "fit_regression";
 // Of the residuals of least squares over y: below, they are rounding.
 constexpr double kLeastResidual = 64 * std::numeric_limits<double>::epsilon();
+// A penalty that shrinks no coefficient, collinear features or not, and the residuals, over the deviation of
+// y, that are its rounding.
+constexpr double kNoPenalty = 1e-12, kLeastShare = 1e-9;
 // How far mu, and sigma or its logarithm, of the other starts are from least squares at a typical row, in its
 // sigma: a linear sigma keeps its sign at nearly all rows.
 constexpr double kMeanSpread = 0.5, kScaleSpread = 0.2;
+// The scale penalties of a path before the one that was asked for.
+constexpr std::array kPath{100., 30., 10., 3., 1., 0.3, 0.1, 0.03, 0.01, 0.003, 0.001};
 
 void check(const RegressionOptions& options) {
-  detail::check_alpha_from_one(kWhere, options.alpha);
+  if (!(options.alpha > 1. / 3 && options.alpha <= std::numeric_limits<double>::max()))
+    throw_domain_error(kWhere, "alpha",
+                       "must be finite and above 1/3, where the noise has a variance and its loss exists",
+                       options.alpha);
+  if (options.noise_loss == NoiseLoss::likelihood && options.alpha > 1)
+    throw_domain_error(
+        kWhere, "alpha",
+        "must be at most 1 for the likelihood, which is 0 where a row is outside of the support",
+        options.alpha);
+  detail::checked_nonnegative(kWhere, "scale_penalty", options.scale_penalty);
   if (options.starts < 1) throw_domain_error(kWhere, "starts", "must number at least 1", options.starts);
+}
+
+NoiseLoss noise_loss(const RegressionOptions& options) {
+  if (options.noise_loss != NoiseLoss::automatic) return options.noise_loss;
+  return options.alpha < 1 ? NoiseLoss::likelihood : NoiseLoss::cross_omega;
 }
 
 /// The problem for standardised features and y - mean(y) in a unit. Parameters are the coefficients and the
@@ -38,11 +62,14 @@ class StandardProblem {
       : data_(data),
         options_(options),
         line_(line),
-        loss_(options.alpha),
+        scale_penalty_(options.scale_penalty),
+        loss_(options.alpha, noise_loss(options) == NoiseLoss::likelihood),
         size_(line.coefficients.size()),
         log_unit_((std::log(line.variance) - loss_.log_unit_variance()) / 2),
         features_{detail::feature_names(data.source, 1), line.weight, line.mean[0], line.mean.tail(size_),
                   detail::inverse_or_zero(line.deviation.tail(size_))} {}
+
+  void set_scale_penalty(double penalty) noexcept { scale_penalty_ = penalty; }
 
   [[nodiscard]] Eigen::VectorXd start(int number) const {
     Eigen::VectorXd x = Eigen::VectorXd::Zero(2 * size_ + 2);
@@ -60,13 +87,15 @@ class StandardProblem {
   double operator()(const Eigen::VectorXd& x, Eigen::VectorXd& gradient) const {
     const ObjectiveSum mean = mean_loss(data_, std::bind_front(&StandardProblem::add, this), x);
     gradient = mean.gradient();
-    for (const index_t first : {index_t{0}, size_ + 1})
-      gradient.segment(first, size_) += options_.penalty * x.segment(first, size_);
+    gradient.head(size_) += options_.penalty * x.head(size_);
+    gradient.segment(size_ + 1, size_) += (options_.penalty + scale_penalty_) * x.segment(size_ + 1, size_);
     return mean.value() + penalty(x);
   }
 
   [[nodiscard]] double penalty(const Eigen::VectorXd& x) const {
-    return options_.penalty / 2 * (x.head(size_).squaredNorm() + x.segment(size_ + 1, size_).squaredNorm());
+    return (options_.penalty * x.head(size_).squaredNorm() +
+            (options_.penalty + scale_penalty_) * x.segment(size_ + 1, size_).squaredNorm()) /
+           2;
   }
 
   /// The loss, with or without the penalty, in the unit of y.
@@ -93,23 +122,26 @@ class StandardProblem {
       row.log_sigma = {row.log_sigma.curvature * slope * slope, row.log_sigma.variance * slope * slope};
       return row;
     };
-    const auto covariance = [&](detail::Spread detail::RegressionLoss::Spreads::*part, double factor) {
+    const auto covariance = [&](detail::Spread detail::RegressionLoss::Spreads::*part, double penalty,
+                                double factor) {
       return Eigen::MatrixXd(
           factor * factor *
-          detail::coefficient_covariance(data_, features_, options_.penalty,
+          detail::coefficient_covariance(data_, features_, penalty,
                                          [&](const Eigen::VectorXd& z) { return spreads(z).*part; }));
     };
     return {options_.alpha,
             options_.link,
+            noise_loss(options_),
             features_.names,
             mu,
             features_.target_mean + unit() * x[size_] - mu.dot(features_.mean),
             sigma,
             scale * x[2 * size_ + 1] + shift - sigma.dot(features_.mean),
-            covariance(&detail::RegressionLoss::Spreads::mu, unit()),
-            covariance(&detail::RegressionLoss::Spreads::log_sigma, scale),
+            covariance(&detail::RegressionLoss::Spreads::mu, options_.penalty, unit()),
+            covariance(&detail::RegressionLoss::Spreads::log_sigma, options_.penalty + scale_penalty_, scale),
             in_unit_of_y(best.value - penalty(x)),
             features_.weight,
+            scale_penalty_,
             best.residual,
             best.iterations,
             best.status,
@@ -123,7 +155,8 @@ class StandardProblem {
   void add(const Eigen::VectorXd& x, Rows<const double> rows, PerRow weights, ObjectiveSum& sum) const {
     const bool linear = options_.link == ScaleLink::linear;
     const double unit_of_y = unit();
-    double weight = 0, value = 0;
+    double weight = 0;
+    DoubleDouble value;  // a rounded sum would end searches before they converge
     Eigen::VectorXd gradient = Eigen::VectorXd::Zero(x.size()), z(size_);
     for (index_t i = 0; i < rows.rows; ++i) {
       if (weights[i] == 0) continue;
@@ -141,19 +174,75 @@ class StandardProblem {
       gradient.segment(size_ + 1, size_) += s_slope * z;
       gradient[2 * size_ + 1] += s_slope;
     }
-    sum.add(weight, value, gradient);
+    sum.add(weight, value.value(), gradient);
   }
 
   const Data& data_;
   const RegressionOptions& options_;
   const LeastSquares& line_;
+  double scale_penalty_;
   detail::RegressionLoss loss_;
   index_t size_;     // the number of features
   double log_unit_;  // of the unit in which sigma = 1 has the variance of the residuals
   detail::Standardization features_;
 };
 
+/// Throws where least squares leaves no noise, also without the penalty, which would leave some of the
+/// signal.
+void check_noise(const Data& data, const RegressionOptions& options, const LeastSquares& line) {
+  // No search, no sigma that depends on the features: least squares is asked for.
+  const bool shrunk = options.penalty > kNoPenalty && options.minimize.max_iterations > 0;
+  const double residual =
+      std::sqrt(shrunk ? detail::fit_least_squares(kWhere, data, kNoPenalty).variance : line.variance);
+  const double least = std::max(kLeastResidual * std::hypot(line.mean[0], line.deviation[0]),
+                                shrunk ? kLeastShare * line.deviation[0] : 0);
+  if (!(residual > least))
+    throw_domain_error(kWhere, "the residual of least squares", "must be more than rounding", residual);
+}
+
+/// Where a path of scale penalties ended.
+struct PathEnd {
+  double scale_penalty;
+  Minimum minimum;  ///< for this penalty, but of the status that the search for the next one had, if any
+};
+
+/// Follows the minimum from a large scale penalty to the one asked for, or to the last at which the search
+/// converges; none where the first does not.
+std::optional<PathEnd> follow_path(const Data& data, const RegressionOptions& options,
+                                   StandardProblem& problem) {
+  std::vector<double> penalties;
+  for (const double penalty : kPath) {
+    if (penalty > options.scale_penalty) penalties.push_back(penalty);
+  }
+  penalties.push_back(options.scale_penalty);
+  std::optional<PathEnd> end;
+  for (const double penalty : penalties) {
+    problem.set_scale_penalty(penalty);
+    Minimum next = detail::minimize_together(data.processes, problem, end ? end->minimum.x : problem.start(0),
+                                             options.minimize);
+    if (next.status != MinimizeStatus::converged) {
+      if (end) end->minimum.status = next.status;
+      break;
+    }
+    end = PathEnd{penalty, std::move(next)};
+  }
+  problem.set_scale_penalty(end ? end->scale_penalty : options.scale_penalty);
+  return end;
+}
+
 }  // namespace
+
+std::string_view to_string(NoiseLoss loss) noexcept {
+  switch (loss) {
+    case NoiseLoss::automatic:
+      return "auto";
+    case NoiseLoss::cross_omega:
+      return "cross_omega";
+    case NoiseLoss::likelihood:
+      return "likelihood";
+  }
+  return "";
+}
 
 RegressionFit fit_regression(const Data& data, const RegressionOptions& options) {
   check(options);
@@ -162,11 +251,9 @@ RegressionFit fit_regression(const Data& data, const RegressionOptions& options)
   if (line.weight < static_cast<double>(parameters))
     throw_domain_error(kWhere, "the weight of all rows",
                        "must be at least the number of parameters, " + shortest(parameters), line.weight);
-  const double residual = std::sqrt(line.variance);
-  if (!(residual > kLeastResidual * std::hypot(line.mean[0], line.deviation[0])))
-    throw_domain_error(kWhere, "the residual of least squares", "must be more than rounding", residual);
+  check_noise(data, options, line);
 
-  const StandardProblem problem(data, options, line);
+  StandardProblem problem(data, options, line);
   std::vector<RegressionStart> starts;
   std::size_t chosen = 0;
   Minimum best;
@@ -183,6 +270,13 @@ RegressionFit fit_regression(const Data& data, const RegressionOptions& options)
       chosen = starts.size() - 1;
     }
     if (cancelled) break;
+  }
+  if (best.status != MinimizeStatus::converged && starts.back().status != MinimizeStatus::cancelled &&
+      options.minimize.max_iterations > 0) {
+    if (std::optional<PathEnd> end = follow_path(data, options, problem)) {
+      best = std::move(end->minimum);
+      chosen = starts.size();
+    }
   }
   return problem.fit(best, std::move(starts), chosen);
 }

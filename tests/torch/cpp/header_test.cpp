@@ -127,6 +127,7 @@ void check_values() {
   const Tensor x = numbers({2, 1.5, 0.1, -2});
   check(near(sparsemax(x), numbers({0.75, 0.25, 0, 0})), "sparsemax");
   check(near(entmax(x, 1), x.softmax(-1), 1e-15), "entmax at 1 is softmax");
+  check(near(entmax(x, 1, -1, x.exp()), (2 * x).softmax(-1), 1e-15), "a weight at 1 is a prior");
   check(near(entmax15(x).sqrt().sub(x / 2).slice(0, 0, 2), (entmax15(x)[0].sqrt() - x[0] / 2).expand(2)),
         "entmax15: sqrt(p) - x / 2 is the same over the support");
   check(near(fusedmax(numbers({0, 1.2, 1, 1.1, -1}), 0.1), numbers({0, 1, 1, 1, 0}) / 3), "fusedmax");
@@ -198,6 +199,9 @@ void check_all_derivatives() {
   check_derivatives("entmax, learned alpha", [](const Tensors& y) { return entmax(y[0], y[1]); },
                     {x, orders});
   check_derivatives("entmax, alpha alone", [=](const Tensors& y) { return entmax(x, y[0]); }, {order});
+  check_derivatives("entmax, learned weight",
+                    [](const Tensors& y) { return entmax(y[0], y[1], -1, y[2].exp()); },
+                    {x, order, noise(x.sizes(), 5)});
   check_derivatives("fusedmax", [](const Tensors& y) { return fusedmax(y[0], y[1], 0); },
                     {x, numbers({0.05})});
   check_derivatives("entmax_loss, soft targets, learned alpha",

@@ -65,6 +65,9 @@ TEST(AttendObservations, IsTheMeanOfTheFunctions) {
   const std::vector<double> values{0.4, -1};
   const Eigen::VectorXd mean = (evaluate(kBasis, 0.4) + evaluate(kBasis, -1)) / 2;
   EXPECT_LT((attend(Empirical(values), kBasis) - mean).cwiseAbs().maxCoeff(), 1e-16);
+  const std::vector<double> weights{3, 1};
+  const Eigen::VectorXd weighted = (3 * evaluate(kBasis, 0.4) + evaluate(kBasis, -1)) / 4;
+  EXPECT_LT((attend(Empirical(values, weights), kBasis) - weighted).cwiseAbs().maxCoeff(), 1e-15);
   const auto psi = MultivariateGaussianBasis::unit_square(2, 2, Eigen::Matrix2d::Identity());
   const Eigen::Vector2d first(0.1, 0.2), second(1, -1);
   EXPECT_EQ(attend(MultivariateDirac{first}, psi), evaluate(psi, first));

@@ -323,5 +323,25 @@ TEST(MultivariateAttend, BadInput) {
             "fenchel::attend: the rank of Sigma must be its dimension, 2, got 1");
 }
 
+TEST(MultivariateAttend, DerivativesForAnyBasisAreThoseOfTheGaussianOnes) {
+  const MultivariateGaussianBasis one(MatrixXd(kMean), {MatrixXd::Identity(2, 2)});
+  for (const double alpha : {1.0, 1.5}) {
+    const MultivariateBetaGaussian p(alpha, kMu, kScale);
+    const auto want = attend_vjp(p, one, VectorXd::Ones(1)),
+               got = attend_vjp(p, AnyBasis{one}, VectorXd::Ones(1));
+    EXPECT_LT((got.mu - want.mu).norm(), 1e-8) << alpha;
+    EXPECT_LT((got.Sigma - want.Sigma).norm(), 1e-8) << alpha;
+    EXPECT_NEAR(got.alpha, want.alpha, 1e-8) << alpha;
+    EXPECT_NEAR(attend_jvp(p, AnyBasis{one}, want)[0], attend_jvp(p, one, want)[0], 1e-8) << alpha;
+    EXPECT_LT((attend_jacobian(p, AnyBasis{one}) - attend_jacobian(p, one)).norm(), 1e-8) << alpha;
+  }
+  const AnyBasis psi{example_basis(2)};
+  EXPECT_EQ(message_of<std::domain_error>(
+                [&] { static_cast<void>(attend_vjp(example(kInf, 2), psi, VectorXd::Ones(4))); }),
+            "fenchel::attend_vjp: alpha must be finite, got inf");
+  EXPECT_THROW(static_cast<void>(attend_vjp(example(2, 2), psi, VectorXd::Ones(3))), std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(attend_vjp(example(2, 3), psi, VectorXd::Ones(4))), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace fenchel

@@ -201,6 +201,7 @@ TYPED_TEST(RidgeRows, FitEachSequenceOnItsOwnLength) {
   }
   fit_rows(cache, const_rows_of(h), lengths, rows_of(b));
   fit_rows_vjp(cache, const_rows_of(w), lengths, rows_of(gradient));
+  double by_ridge = 0;
   // What the kernels take: count matrices of features x N, one after the other.
   const cpu::ValueMatrices<const Real> values{b.data(), count, features};
   for (index_t i = 0; i < count; ++i) {
@@ -216,7 +217,10 @@ TYPED_TEST(RidgeRows, FitEachSequenceOnItsOwnLength) {
                   .norm(),
               tolerance * expected_gradient.norm());
     EXPECT_TRUE(gradient.block(i * features, length, features, most - length).isZero(Real{0}));
+    by_ridge += ridge.vjp(own, cotangent).ridge;
   }
+  EXPECT_NEAR(fit_rows_ridge_vjp(cache, const_rows_of(h), lengths, const_rows_of(w)), by_ridge,
+              1e-12 * std::abs(by_ridge));
 }
 
 TYPED_TEST(RidgeRows, FitImagesOfOneShape) {

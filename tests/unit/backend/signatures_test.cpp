@@ -12,6 +12,7 @@
 #include "fenchel/backend/cpu/entmax_loss.hpp"
 #include "fenchel/backend/cpu/fusedmax.hpp"
 #include "fenchel/backend/cpu/match_weights.hpp"
+#include "fenchel/backend/cpu/weighted_entmax.hpp"
 #include "fenchel/backend/cuda/attention.hpp"
 #include "fenchel/backend/cuda/beta_gaussian_batch.hpp"
 #include "fenchel/backend/cuda/entmax.hpp"
@@ -19,6 +20,7 @@
 #include "fenchel/backend/cuda/entmax_loss.hpp"
 #include "fenchel/backend/cuda/fusedmax.hpp"
 #include "fenchel/backend/cuda/match_weights.hpp"
+#include "fenchel/backend/cuda/weighted_entmax.hpp"
 
 /// Each function of fenchel::cuda is the one of fenchel::cpu, with DeviceRows for Rows and last a Stream:
 /// what is compiled here is the test. scripts/check_back_ends sees to it that no function is missing.
@@ -79,6 +81,23 @@ consteval bool has_twins() {
   FENCHEL_TWINS(entmax_loss_curvature<Real>, void(In, PerRow, const ClassTargets&, Curvature));
   FENCHEL_TWINS(entmax_loss_curvature<Real>, void(In, PerRow, Soft, Curvature));
   FENCHEL_TWINS(cross_omega_curvature<Real>, void(In, PerRow, Soft, Curvature));
+
+  using Nodes = const cpu::NodeDirection<Real>&;
+  using NodeSlopes = const cpu::NodeGradient<Real>&;
+  using WeightedOutputs = const cpu::WeightedLossOutputs<Real>&;
+  using Classes = const ClassTargets&;
+  FENCHEL_TWINS(weighted_entmax<Real>, void(In, In, PerRow, Out));
+  FENCHEL_TWINS(weighted_entmax_vjp<Real>, void(In, In, PerRow, In, NodeSlopes));
+  FENCHEL_TWINS(weighted_entmax_jvp<Real>, void(In, In, PerRow, Nodes, Out));
+  FENCHEL_TWINS(weighted_entmax_vjp_vjp<Real>, void(In, In, PerRow, In, Nodes, NodeSlopes));
+  FENCHEL_TWINS(weighted_entmax_loss<Real>, void(In, In, PerRow, Classes, WeightedOutputs));
+  FENCHEL_TWINS(weighted_entmax_loss<Real>, void(In, In, PerRow, Soft, WeightedOutputs));
+  FENCHEL_TWINS(weighted_cross_omega<Real>, void(In, In, PerRow, Classes, WeightedOutputs));
+  FENCHEL_TWINS(weighted_cross_omega<Real>, void(In, In, PerRow, Soft, WeightedOutputs));
+  FENCHEL_TWINS(weighted_entmax_loss_curvature<Real>, void(In, In, PerRow, Classes, Nodes, NodeSlopes));
+  FENCHEL_TWINS(weighted_entmax_loss_curvature<Real>, void(In, In, PerRow, Soft, Nodes, NodeSlopes));
+  FENCHEL_TWINS(weighted_cross_omega_curvature<Real>, void(In, In, PerRow, Classes, Nodes, NodeSlopes));
+  FENCHEL_TWINS(weighted_cross_omega_curvature<Real>, void(In, In, PerRow, Soft, Nodes, NodeSlopes));
 
   FENCHEL_TWINS(fusedmax<Real>, void(In, PerRow, Out));
   FENCHEL_TWINS(fusedmax_vjp<Real>, void(In, PerRow, In, Out, Slopes));

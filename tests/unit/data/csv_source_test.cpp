@@ -6,6 +6,7 @@
 #include <bit>
 #include <charconv>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <string>
 #include <string_view>
@@ -153,6 +154,22 @@ TEST(CsvSource, MissingValuesAreRefusedOrLeftOut) {
   EXPECT_EQ(table_of(text, {.columns = {"y"}, .weight = "x", .skip_missing = true}).weights,
             (std::vector<double>{1, 6}));
   EXPECT_EQ(error_of("x,y\nNA,b\n", {.skip_missing = true}), "data.csv:2:2: expected a number, got 'b'");
+}
+
+TEST(CsvSource, MasksAreMinusInfinity) {
+  constexpr double kMask = -std::numeric_limits<double>::infinity();
+  const std::string_view text = "x,y,w\n1,,1\n-inf,2,2\n\"\", ,3\n";
+  EXPECT_EQ(error_of(text, {.weight = "w"}), "data.csv:2:2: a value is missing");
+  const Contents table = table_of(text, {.weight = "w", .masks = true});
+  EXPECT_EQ(table.rows, (Values{{1, kMask}, {kMask, 2}, {kMask, kMask}})) << table.error;
+  EXPECT_EQ(table.weights, (std::vector<double>{1, 2, 3}));
+  EXPECT_EQ(table_of(text, {.weight = "w", .skip_missing = true, .masks = true}).rows, (Values{{kMask, 2}}));
+  EXPECT_EQ(error_of("x\nNA\n", {.masks = true}), "data.csv:2:1: a value is missing");
+  EXPECT_EQ(error_of("x\nnan\n", {.masks = true}), "data.csv:2:1: a value is missing");
+  EXPECT_EQ(error_of("x\ninf\n", {.masks = true}), "data.csv:2:1: must be finite or -inf, got 'inf'");
+  EXPECT_EQ(error_of("x,w\n1,\n", {.weight = "w", .masks = true}), "data.csv:2:2: a value is missing");
+  EXPECT_EQ(error_of("x,w\n1,-inf\n", {.weight = "w", .masks = true}),
+            "data.csv:2:2: must be finite, got '-inf'");
 }
 
 TEST(CsvSource, KnowsThePlaceOfAnEntry) {

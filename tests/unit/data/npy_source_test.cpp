@@ -173,6 +173,26 @@ TEST(NpySource, NamesTheFirstBadValue) {
             "data.npy: row 0, column 0: must be in [-2^53, 2^53]");
 }
 
+TEST(NpySource, MasksAreMinusInfinity) {
+  const Values masked = {{1, -kInf, 3}, {-kInf, 5, 6}};
+  for (const bool fortran : {false, true}) {
+    const std::string values =
+        fortran ? bytes_of({1.0, -kInf, -kInf, 5.0, 3.0, 6.0}) : bytes_of({1.0, -kInf, 3.0, -kInf, 5.0, 6.0});
+    EXPECT_EQ(table_of(npy_text(header_of("<f8", "(2, 3)", fortran), values), {.masks = true}).rows, masked);
+  }
+  EXPECT_EQ(
+      table_of(npy_text(header_of("<f4", "(1, 2)"), bytes_of({1.f, -std::numeric_limits<float>::infinity()})),
+               {.masks = true})
+          .rows,
+      (Values{{1, -kInf}}));
+  for (const double bad : {kInf, kNaN}) {
+    std::string many;
+    for (std::size_t k = 0; k < 67; ++k) many += bytes_of({k == 40 ? bad : k % 5 == 0 ? -kInf : 1.0});
+    EXPECT_EQ(error_of(npy_text(header_of("<f8", "(67,)"), many), {.masks = true}),
+              "data.npy: row 40, column 0: must be finite or -inf");
+  }
+}
+
 TEST(NpySource, RefusesOtherContent) {
   const auto error_of_header = [](const std::string& header) {
     return error_of(npy_text(header, std::string(48, '\0')));

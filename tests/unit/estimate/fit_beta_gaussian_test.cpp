@@ -45,6 +45,30 @@ TEST(FitBetaGaussian, EstimatesAlphaFromTheKurtosis) {
   }
 }
 
+TEST(FitUniform, HasTheMomentsOfTheData) {
+  const LineMoments moments = moments_with(2, 0.75, 2, 50);
+  const auto fit = fit_uniform(moments);
+  EXPECT_EQ(fit.names, (std::vector<std::string>{"lower", "upper"}));
+  EXPECT_NEAR(fit.parameters[0], 0.5, 1e-15);
+  EXPECT_NEAR(fit.parameters[1], 3.5, 1e-15);
+  EXPECT_NEAR(mean(fit.distribution), 2, 1e-15);
+  EXPECT_NEAR(variance(fit.distribution), 0.75, 1e-15);
+  EXPECT_EQ(fit.loss, 0);
+  EXPECT_EQ(fit_uniform(moments_with(2, 0.01, 2, 50)).loss, -kInf);  // shorter than 1
+  EXPECT_EQ(fit_beta_gaussian(kInf, moments).parameters, fit.parameters);
+  // Of many fits to draws from a uniform distribution.
+  const BetaGaussian p = BetaGaussian::uniform(-1, 3);
+  constexpr int kFits = 4000, kDraws = 50;
+  Eigen::MatrixXd ends(2, kFits);
+  for (int i = 0; i < kFits; ++i)
+    ends.col(i) = fit_uniform(LineMoments::of(sample(p, kDraws, static_cast<std::uint64_t>(i)))).parameters;
+  const Eigen::MatrixXd offsets = ends.colwise() - ends.rowwise().mean();
+  const Eigen::MatrixXd spread = offsets * offsets.transpose() / kFits;
+  const Eigen::MatrixXd expected =
+      fit_uniform(LineMoments::of(sample(p, 100'000, 1))).covariance * 100'000 / kDraws;
+  EXPECT_LT((spread - expected).cwiseAbs().maxCoeff(), 0.06 * expected(0, 0)) << spread << "\n" << expected;
+}
+
 TEST(FitBetaGaussian, KurtosesUpToTheUniformsGiveTheUniform) {
   for (const double kurtosis : {1., 1.5, 1.8, 1.8 + 1e-8}) {
     const auto fit = fit_beta_gaussian(moments_with(2, 4. / 3, kurtosis, 50));

@@ -14,6 +14,7 @@
 #include "fenchel/core/variates.hpp"
 #include "fenchel/data/csv_source.hpp"
 #include "fenchel/estimate/regression/determination.hpp"
+#include "fenchel/estimate/regression/least_squares.hpp"
 #include "fenchel/loss/quadratic.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
@@ -37,12 +38,14 @@ Table part(const Table& table, index_t begin, index_t end) {
   return {table.cols, {table.values.begin() + begin * table.cols, table.values.begin() + end * table.cols}};
 }
 
-double mean_cross_omega(const RegressionFit& fit, const Table& table) {
+double mean_of_losses(const RegressionFit& fit, const Table& table) {
   double sum = 0;
   for (index_t i = 0; i < table.rows(); ++i) {
     const double* row = table.values.data() + i * table.cols;
     const BetaGaussian p = predict(fit, {row + 1, static_cast<std::size_t>(table.cols - 1)});
-    sum += cross_omega(Tsallis(fit.alpha), score(p), Line(), Dirac(row[0])).value;
+    sum += fit.noise_loss == NoiseLoss::likelihood
+               ? -log_pdf(p, row[0])
+               : cross_omega(Tsallis(fit.alpha), score(p), Line(), Dirac(row[0])).value;
   }
   return sum / static_cast<double>(table.rows());
 }
@@ -75,7 +78,7 @@ Table simulated(double alpha, ScaleLink link, index_t rows, std::uint64_t seed =
 
 TEST(Regression, RecoversWhatTheDataWereDrawnFrom) {
   constexpr index_t kRows = 4000, kParts = 8;
-  for (const double alpha : {1.0, 1.5, 2.0}) {
+  for (const double alpha : {0.5, 0.8, 1.0, 1.5, 2.0}) {
     for (const ScaleLink link : kLinks) {
       const Table table = simulated(alpha, link, kRows);
       const RegressionOptions options{.alpha = alpha, .link = link, .penalty = 0, .starts = 1};
@@ -89,7 +92,7 @@ TEST(Regression, RecoversWhatTheDataWereDrawnFrom) {
       for (index_t j = 0; j < kTruth.size(); ++j) {
         const double error =
             (parts.row(j).array() - centre[j]).matrix().norm() / std::sqrt(kParts * (kParts - 1.0));
-        EXPECT_LT(error, 0.1);
+        EXPECT_LT(error, 0.2);
         EXPECT_NEAR(parameters(fit)[j], kTruth[j], 4 * error)
             << alpha << ' ' << static_cast<int>(link) << ' ' << j;
       }
@@ -99,7 +102,7 @@ TEST(Regression, RecoversWhatTheDataWereDrawnFrom) {
 
 TEST(Regression, StandardErrorsAreThoseOfRepeatedSamples) {
   constexpr int kSamples = 50;
-  for (const double alpha : {1.0, 1.5, 2.0}) {
+  for (const double alpha : {0.6, 1.0, 1.5, 2.0}) {
     for (const ScaleLink link : kLinks) {
       Eigen::ArrayXd square = Eigen::ArrayXd::Zero(kTruth.size());
       for (int k = 0; k < kSamples; ++k) {
@@ -115,12 +118,13 @@ TEST(Regression, StandardErrorsAreThoseOfRepeatedSamples) {
 }
 
 TEST(Regression, IsALocalMinimumOfTheLossThatItStates) {
-  for (const double alpha : {1.0, std::nextafter(1.0, 2.0), 1 + 1e-8, 4.0 / 3, 1.5, 2.0, 3.0}) {
+  for (const double alpha : {0.4, 0.6, 0.9, std::nextafter(1.0, 0.0), 1.0, std::nextafter(1.0, 2.0), 1 + 1e-8,
+                             4.0 / 3, 1.5, 2.0, 3.0}) {
     for (const ScaleLink link : kLinks) {
       const Table table = simulated(2, link, 300);
       const RegressionFit fit = fitted(table, {.alpha = alpha, .link = link, .penalty = 0, .starts = 2});
       ASSERT_EQ(fit.status, MinimizeStatus::converged) << alpha;
-      EXPECT_NEAR(fit.loss, mean_cross_omega(fit, table), 1e-13) << alpha;
+      EXPECT_NEAR(fit.loss, mean_of_losses(fit, table), 1e-13) << alpha;
       const RegressionStart& chosen = fit.starts[fit.chosen];
       EXPECT_EQ(fit.loss, chosen.objective);
       EXPECT_EQ(fit.residual, chosen.residual);
@@ -132,7 +136,7 @@ TEST(Regression, IsALocalMinimumOfTheLossThatItStates) {
                           &moved.scale_intercept}) {
           const double kept = *x;
           *x += step;
-          EXPECT_GT(mean_cross_omega(moved, table), fit.loss);
+          EXPECT_GT(mean_of_losses(moved, table), fit.loss);
           *x = kept;
         }
       }
@@ -141,7 +145,7 @@ TEST(Regression, IsALocalMinimumOfTheLossThatItStates) {
 }
 
 TEST(Regression, DoesNotDependOnUnits) {
-  for (const double alpha : {1.0, 1.5, 2.0, 3.0}) {
+  for (const double alpha : {0.5, 1.0, 1.5, 2.0, 3.0}) {
     for (const ScaleLink link : kLinks) {
       const Table table = simulated(2, link, 200);
       Table other = table;
@@ -163,7 +167,7 @@ TEST(Regression, DoesNotDependOnUnits) {
       const double shrunk = std::pow(kUnit, 1 - alpha);
       EXPECT_NEAR(
           b.loss,
-          alpha == 1 ? a.loss + std::log(kUnit) : shrunk * a.loss + (1 - shrunk) / (alpha * (alpha - 1)),
+          alpha <= 1 ? a.loss + std::log(kUnit) : shrunk * a.loss + (1 - shrunk) / (alpha * (alpha - 1)),
           1e-9);
     }
   }
@@ -195,7 +199,7 @@ TEST(Regression, APenaltyDrawsCoefficientsToZeroAndAllowsCollinearFeatures) {
     const double size = fit.mean_coefficients.norm() + fit.scale_coefficients.norm();
     EXPECT_LT(size, previous);
     EXPECT_GE(fit.starts[0].objective, fit.loss);
-    EXPECT_NEAR(fit.loss, mean_cross_omega(fit, table), 1e-13);
+    EXPECT_NEAR(fit.loss, mean_of_losses(fit, table), 1e-13);
     previous = size;
   }
   EXPECT_LT(previous, 1e-5);
@@ -207,14 +211,73 @@ TEST(Regression, APenaltyDrawsCoefficientsToZeroAndAllowsCollinearFeatures) {
 
 TEST(Regression, WithoutFeaturesItMatchesMoments) {
   const Table table{1, {1, 2, 4, 4.5, 7}};
-  for (const double alpha : {1.0, 1.5, 2.0, 5.0}) {
+  for (const double alpha : {0.5, 0.9, 1.0, 1.5, 2.0, 5.0}) {
     for (const ScaleLink link : kLinks) {
-      const RegressionFit fit = fitted(table, {.alpha = alpha, .link = link, .penalty = 0});
+      const RegressionFit fit =
+          fitted(table, {.alpha = alpha, .link = link, .penalty = 0, .noise_loss = NoiseLoss::cross_omega});
       const BetaGaussian p = predict(fit, {});
       EXPECT_NEAR(mean(p), 3.7, 1e-7);
       EXPECT_NEAR(variance(p), 4.36, 1e-6);
     }
   }
+}
+
+TEST(Regression, CrossOmegaWithOneSigmaIsLeastSquares) {
+  const Table table = simulated(0.5, ScaleLink::log, 300);
+  const RowsSource source = table.source();
+  const LeastSquares line = fit_least_squares({source});
+  for (const double alpha : {0.4, 0.7, 1.0, 2.0}) {
+    const RegressionFit fit = fitted(
+        table, {.alpha = alpha, .scale_penalty = 1e9, .noise_loss = NoiseLoss::cross_omega, .starts = 1});
+    EXPECT_NEAR((fit.mean_coefficients - line.coefficients).norm(), 0, 1e-7) << alpha;
+    const double x[] = {0.3, -0.5};
+    EXPECT_NEAR(variance(predict(fit, x)), line.variance, 1e-6 * line.variance) << alpha;
+  }
+}
+
+TEST(Regression, AlphaOneIsTheLimitFromBelow) {
+  const Table table = simulated(1, ScaleLink::log, 300);
+  const RegressionFit gaussian = fitted(table, {.alpha = 1, .starts = 1});
+  for (const double alpha : {std::nextafter(1.0, 0.0), 1 - 1e-8}) {
+    for (const NoiseLoss loss : {NoiseLoss::automatic, NoiseLoss::cross_omega}) {
+      const RegressionFit fit = fitted(table, {.alpha = alpha, .noise_loss = loss, .starts = 1});
+      EXPECT_NEAR((parameters(fit) - parameters(gaussian)).norm(), 0, 1e-6);
+      EXPECT_NEAR(fit.loss, gaussian.loss, 1e-7);
+    }
+  }
+}
+
+TEST(Regression, OutliersMoveStudentsLineByLessThanItsErrors) {
+  Table table = simulated(1, ScaleLink::log, 1000);
+  for (std::size_t i = 0; i < table.values.size(); i += 30)  // a row of ten, more of them where x1 is large
+    table.values[i] += 40 * (table.values[i + 1] + 1);
+  const auto distance = [&](double alpha) {  // of the line, in standard errors
+    const RegressionFit fit = fitted(table, {.alpha = alpha});
+    EXPECT_EQ(fit.status, MinimizeStatus::converged) << alpha;
+    return ((parameters(fit) - kTruth).array().head(3) / fit.mean_errors().array()).abs().maxCoeff();
+  };
+  for (const double alpha : {0.4, 0.5, 0.6}) EXPECT_LT(distance(alpha), 3.5) << alpha;
+  for (const double alpha : {1.0, 4.0 / 3}) EXPECT_GT(distance(alpha), 7) << alpha;
+}
+
+TEST(Regression, WhereNoStartConvergesAPathOfScalePenaltiesLeads) {
+  Table table = simulated(2, ScaleLink::linear, 30);
+  for (std::size_t i = 0; i < table.values.size(); i += 3) table.values[i] = std::round(table.values[i]);
+  RegressionOptions options{.alpha = 5, .link = ScaleLink::linear};
+  const RegressionFit fit = fitted(table, options);
+  for (const RegressionStart& start : fit.starts) EXPECT_NE(start.status, MinimizeStatus::converged);
+  EXPECT_NE(fit.status, MinimizeStatus::converged);
+  EXPECT_EQ(fit.chosen, fit.starts.size());
+  EXPECT_GT(fit.scale_penalty, 0);
+  EXPECT_LT(fit.residual, options.minimize.tolerance);
+  EXPECT_NEAR(fit.loss, mean_of_losses(fit, table), 1e-12);
+  // With this penalty the same fit converges.
+  options.scale_penalty = fit.scale_penalty;
+  options.starts = 1;
+  const RegressionFit again = fitted(table, options);
+  EXPECT_EQ(again.status, MinimizeStatus::converged);
+  EXPECT_EQ(again.scale_penalty, options.scale_penalty);
+  EXPECT_NEAR((parameters(again) - parameters(fit)).norm(), 0, 1e-5 * parameters(fit).norm());
 }
 
 TEST(Regression, LargeAlphaPredictsAlmostUniforms) {
@@ -300,7 +363,7 @@ TEST(Regression, CanBeCancelled) {
   EXPECT_EQ(fit.starts.size(), 1u);
   EXPECT_EQ(fit.status, MinimizeStatus::cancelled);
   EXPECT_EQ(fit.starts[0].iterations, 3);
-  EXPECT_NEAR(fit.loss, mean_cross_omega(fit, table), 1e-13);
+  EXPECT_NEAR(fit.loss, mean_of_losses(fit, table), 1e-13);
 
   const RowsSource source = table.source();
   int passes = 0;
@@ -315,9 +378,18 @@ TEST(Regression, WhatItCannotFitIsNamed) {
   const auto message = [](const Table& data, const RegressionOptions& options) {
     return message_of<std::domain_error>([&] { static_cast<void>(fitted(data, options)); });
   };
-  for (const auto& [alpha, text] : {std::pair{0.5, "0.5"}, std::pair{kInf, "inf"}, std::pair{kNaN, "nan"}})
-    EXPECT_EQ(message(table, {.alpha = alpha}),
-              "fenchel::fit_regression: alpha must be finite and at least 1, got " + std::string(text));
+  for (const auto& [alpha, text] : {std::pair{0.25, "0.25"}, std::pair{kInf, "inf"}, std::pair{kNaN, "nan"}})
+    EXPECT_EQ(
+        message(table, {.alpha = alpha}),
+        "fenchel::fit_regression: alpha must be finite and above 1/3, where the noise has a variance and "
+        "its loss exists, got " +
+            std::string(text));
+  EXPECT_EQ(message(table, {.alpha = 1.5, .noise_loss = NoiseLoss::likelihood}),
+            "fenchel::fit_regression: alpha must be at most 1 for the likelihood, which is 0 where a row is "
+            "outside "
+            "of the support, got 1.5");
+  EXPECT_EQ(message(table, {.scale_penalty = -1}),
+            "fenchel::fit_regression: scale_penalty must be finite and not negative, got -1");
   EXPECT_EQ(message(table, {.penalty = -1}),
             "fenchel::fit_regression: penalty must be finite and not negative, got -1");
   EXPECT_EQ(message(table, {.starts = 0}), "fenchel::fit_regression: starts must number at least 1, got 0");
@@ -329,6 +401,13 @@ TEST(Regression, WhatItCannotFitIsNamed) {
           .starts_with(
               "fenchel::fit_regression: the residual of least squares must be more than rounding, got "),
       true);
+  for (const double penalty : {1e-6, 1.0}) {
+    EXPECT_EQ(
+        message({3, {0, 1, 2, 1, 3, 6, 2, 5, 10, 3, 7, 14, 4, 9, 18, 5, 11, 22}}, {.penalty = penalty})
+            .starts_with(
+                "fenchel::fit_regression: the residual of least squares must be more than rounding, got "),
+        true);
+  }
   EXPECT_EQ(message({2, {3, 1, 3, 3, 3, 5, 3, 7, 3, 9}}, plain),
             "fenchel::fit_regression: the residual of least squares must be more than rounding, got 0");
   EXPECT_EQ(message({2, {0, 1, 1, 1, 2, 1, 5, 1, 4, 1}}, plain),

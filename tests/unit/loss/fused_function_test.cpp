@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
 #include "fenchel/distribution/line/dirac.hpp"
@@ -9,6 +10,7 @@
 #include "fenchel/loss/total_variation.hpp"
 #include "fenchel/loss/total_variation_function.hpp"
 #include "support/fused_scores.hpp"
+#include "support/golden.hpp"
 #include "support/grids.hpp"
 
 namespace fenchel {
@@ -113,7 +115,7 @@ TYPED_TEST(FusedFunctionLoss, IsThatOfTheClosedForms) {
     const auto expected = fenchel_young(omega, closed, q);
     for (const auto& loss : {fenchel_young(omega, even, q), fenchel_young(omega, any, q)}) {
       EXPECT_NEAR(loss.value, expected.value, 1e-9) << gamma;
-      EXPECT_NEAR(loss.gradient.gamma, expected.gradient.gamma, 1e-6) << gamma;
+      EXPECT_NEAR(loss.gradient.gamma, expected.gradient.gamma, 1e-9) << gamma;
     }
     EXPECT_EQ(fenchel_young(omega, any, Dirac(0.4)).value, kInf) << gamma;
   }
@@ -122,8 +124,36 @@ TYPED_TEST(FusedFunctionLoss, IsThatOfTheClosedForms) {
 TYPED_TEST(FusedFunctionLoss, FenchelYoungIsZeroAtThePrediction) {
   const TypeParam omega(0.2);
   const auto p = predict(omega, waves(), Line());
-  EXPECT_LT(fenchel_young(omega, waves(), p).value, 1e-6);
+  EXPECT_LT(fenchel_young(omega, waves(), p).value, 1e-9);
   EXPECT_GT(fenchel_young(omega, waves(), predict(TypeParam(0.3), waves(), Line())).value, 1e-4);
+}
+
+// Kinks and short layers: of the absolute score, and of several modes with a small gamma.
+TYPED_TEST(FusedFunctionLoss, FenchelYoungIsZeroAtThePredictionWithKinksAndLayers) {
+  const FunctionScore kink([](double t) { return -std::abs(t - 0.3) / 0.8; });
+  for (const double gamma : {0.0, 1e-3, 0.1, 2.0}) {
+    const TypeParam omega(gamma, 1.5);
+    for (const FunctionScore& f : {kink, waves()}) {
+      const auto loss = fenchel_young(omega, f, predict(omega, f, Line()));
+      EXPECT_LT(loss.value, 1e-9) << gamma;
+      EXPECT_NEAR(loss.gradient.gamma, 0, 1e-9) << gamma;
+    }
+  }
+}
+
+TYPED_TEST(FusedFunctionLoss, MatchesTheGoldenValues) {
+  for (auto& block : testing::golden_blocks("free_scores.txt")) {
+    if ((block["kind"][0] == 0) != std::is_same_v<TypeParam, TotalVariation>) continue;
+    const std::vector<double> c = block["score"];
+    const auto f = [&c](double t) { return (((c[0] * t + c[1]) * t + c[2]) * t + c[3]) * t + c[4]; };
+    for (const double temperature : {1.0, 1.7}) {  // Omega_T* (T f) = T Omega*(f)
+      const FunctionScore score([=](double t) { return temperature * f(t); });
+      const TypeParam omega(block["gamma"][0], temperature);
+      const auto loss = cross_omega(omega, score, Line(), Dirac{0.4});
+      EXPECT_NEAR(loss.value / temperature, block["conjugate"][0] - f(0.4), 1e-11) << omega.gamma();
+      EXPECT_NEAR(loss.gradient.gamma / temperature, block["conjugate"][1], 1e-10) << omega.gamma();
+    }
+  }
 }
 
 // At the ends of an interval a density may jump, as nothing is paid for it there.
@@ -132,8 +162,8 @@ TYPED_TEST(FusedFunctionLoss, FenchelYoungIsZeroAtThePredictionOnAnInterval) {
   for (const double gamma : {0.05, 1.0}) {
     const TypeParam omega(gamma, 1.5);
     const auto loss = fenchel_young(omega, waves(), domain, predict(omega, waves(), domain));
-    EXPECT_LT(loss.value, 1e-6) << gamma;
-    EXPECT_NEAR(loss.gradient.gamma, 0, 1e-6) << gamma;
+    EXPECT_LT(loss.value, 1e-9) << gamma;
+    EXPECT_NEAR(loss.gradient.gamma, 0, 1e-9) << gamma;
     EXPECT_GT(fenchel_young(omega, waves(), domain, predict(omega, waves(), within)).value, 1e-3) << gamma;
   }
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fenchel/distribution/beta_covariance.hpp"
+#include "fenchel/loss/integer_function.hpp"
 #include "support/golden.hpp"
 #include "support/grids.hpp"
 #include "support/integer_families.hpp"
@@ -292,6 +293,28 @@ TEST(LossIntegers, BadInputIsNamed) {
   EXPECT_EQ(message_of<std::domain_error>(
                 [] { static_cast<void>(fenchel_young_hessian(Tsallis(kInf), PoissonScore(3), Naturals())); }),
             "fenchel::fenchel_young_hessian: alpha must be finite, got inf");
+}
+
+/// A callable has the losses of its family.
+TEST(LossIntegers, OfCallables) {
+  const FunctionScore f([](double t) { return t * std::log(3.3) - std::lgamma(t + 1); });
+  for (const double alpha : {0.6, 0.9, 1.0, 1.5, 2.0, kInf}) {
+    const Tsallis omega(alpha, 1.5);
+    const SparsePoisson heavy(0.8, 5);
+    for (const IntegerTarget& q : {IntegerTarget(4), IntegerTarget(kSample), IntegerTarget(heavy)}) {
+      const auto expected = fenchel_young(omega, PoissonScore(3.3), Naturals(), q);
+      const auto found = fenchel_young(omega, f, Naturals(), q);
+      EXPECT_NEAR(found.value, expected.value, 1e-11 * (1 + expected.value)) << alpha;
+      EXPECT_NEAR(found.gradient.alpha, expected.gradient.alpha,
+                  1e-10 * (1 + std::abs(expected.gradient.alpha)))
+          << alpha;
+      EXPECT_NEAR(cross_omega(omega, f, Naturals(), q).value,
+                  cross_omega(omega, PoissonScore(3.3), Naturals(), q).value, 1e-11 * (1 + expected.value))
+          << alpha;
+    }
+    EXPECT_EQ(fenchel_young(omega, f, Naturals(), predict(omega, f, Naturals())).value, 0) << alpha;
+    EXPECT_EQ(fenchel_young(omega, f, Naturals(), -1).value, kInf) << alpha;
+  }
 }
 
 TEST(BetaCovariance, OnTheIntegersIsTheHessianOfTheLoss) {

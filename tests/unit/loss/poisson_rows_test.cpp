@@ -20,7 +20,7 @@ namespace {
 using S = PoissonStatistic;
 using testing::message_of;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr std::array kAlphas = {1.0, 1 + 0x1p-52, 1 + 1e-8, 4.0 / 3, 1.5, 2.0, 5.0};
+constexpr std::array kAlphas = {0.7, 0.9, 1 - 1e-8, 1.0, 1 + 0x1p-52, 1 + 1e-8, 4.0 / 3, 1.5, 2.0, 5.0};
 
 struct Result {
   double value, d_mu, d_alpha, d2_mu;
@@ -78,15 +78,38 @@ TEST(PoissonRows, DerivativesAreSlopes) {
       if (statistic == S::loss) {
         EXPECT_NEAR(r.d2_mu, (at_mu(3.3 + h).d_mu - at_mu(3.3 - h).d_mu) / (2 * h), 1e-8);
       }
-      const double below = std::max(1.0, alpha - h);
-      const double slope =
-          (one(statistic, 3.3, alpha + h, at, order).value - one(statistic, 3.3, below, at, order).value) /
-          (alpha + h - below);
-      const double accuracy = below > alpha - h ? 10 * h : 1e-7;  // one-sided at alpha = 1
-      EXPECT_NEAR(r.d_alpha, slope, accuracy * (1 + std::abs(slope)))
+      const auto at_alpha = [&](double a) { return one(statistic, 3.3, a, at, order).value; };
+      const double slope = (at_alpha(alpha + h) - at_alpha(alpha - h)) / (2 * h);
+      EXPECT_NEAR(r.d_alpha, slope, 1e-7 * (1 + std::abs(slope)))
           << alpha << " " << static_cast<int>(statistic);
     }
   }
+}
+
+/// Below alpha = 1 there is mass beyond every window: probabilities, cdf and entropies of small order there.
+TEST(PoissonRows, TailsHaveSlopes) {
+  const double h = 1e-6;
+  for (const double alpha : {0.55, 0.8}) {
+    for (const double mu : {3.3, 2e5}) {
+      for (const double t : {0.0, 700.0, 1e9}) {
+        for (const S statistic : {S::log_pmf, S::pmf, S::cdf, S::entropy, S::loss}) {
+          const Result r = one(statistic, mu, alpha, t, 0.6);
+          const auto at = [&](double m, double a) { return one(statistic, m, a, t, 0.6).value; };
+          const double up = at(mu * (1 + h), alpha), down = at(mu * (1 - h), alpha);
+          EXPECT_NEAR(r.d_mu * mu, (up - down) / (2 * h), 1e-6 * (std::abs(r.value) + std::abs(r.d_mu * mu)))
+              << alpha << " " << mu << " " << t << " " << static_cast<int>(statistic);
+          const double slope = (at(mu, alpha + h) - at(mu, alpha - h)) / (2 * h);
+          EXPECT_NEAR(r.d_alpha, slope, 1e-6 * (std::abs(r.value) + std::abs(slope)))
+              << alpha << " " << mu << " " << t << " " << static_cast<int>(statistic);
+        }
+      }
+    }
+  }
+  const Result mean = one(S::mean, 3.3, 0.45, 0);
+  EXPECT_EQ(mean.value, kInfinity);
+  EXPECT_TRUE(std::isnan(mean.d_mu));
+  EXPECT_EQ(message_of<std::domain_error>([] { return one(S::loss, 3, 0.5, 1).value; }),
+            "fenchel::sparse_poisson_rows: alpha must be above 1/2 for a loss, got 0.5");
 }
 
 TEST(PoissonRows, FarOutTheLogOfAProbabilityStillHasSlopes) {

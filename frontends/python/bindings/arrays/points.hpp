@@ -31,4 +31,19 @@ template <class Result = double, class F>
   return to_array(std::move(values), shape);
 }
 
+/// The same for an f that may call Python: with the GIL, on this thread.
+template <class F>
+[[nodiscard]] Output<double> map_points_here(const Input<>& points, const F& f) {
+  std::vector<std::size_t> shape = shape_of(points);
+  const auto size = static_cast<index_t>(shape.back());
+  shape.pop_back();
+  std::vector<double> values(points.size() / static_cast<std::size_t>(size));
+  const double* point = points.data();
+  for (double& value : values) {
+    value = f(Eigen::Map<const Eigen::VectorXd>(point, size));
+    point += size;
+  }
+  return to_array(std::move(values), shape);
+}
+
 }  // namespace fenchel::python

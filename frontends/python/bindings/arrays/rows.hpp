@@ -39,6 +39,12 @@ template <class Array>
   return x ? span_of(*x) : decltype(span_of(*x)){};
 }
 
+/// The numbers that are written, a null pointer for None.
+template <class T>
+[[nodiscard]] T* data_of(const std::optional<Numbers<T>>& numbers) {
+  return numbers ? numbers->data() : nullptr;
+}
+
 [[nodiscard]] inline PerRow per_row(const Parameter& parameter) {
   if (const double* value = std::get_if<double>(&parameter)) return *value;
   return span_of(std::get<Input<double>>(parameter));

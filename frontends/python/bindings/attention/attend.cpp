@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <tuple>
+#include <type_traits>
 
 #include "bindings/bindings.hpp"
 #include "bindings/distributions/families.hpp"
@@ -15,7 +16,10 @@
 #include "fenchel/attention/multivariate_attend.hpp"
 #include "fenchel/attention/multivariate_gaussian_basis.hpp"
 #include "fenchel/attention/polynomial_basis.hpp"
+#include "fenchel/distribution/line/location_scale.hpp"
 #include "fenchel/distribution/line/numeric_density.hpp"
+#include "fenchel/score/linear_score.hpp"
+#include "fenchel/score/parametric_score.hpp"
 
 namespace fenchel::python {
 namespace {
@@ -42,6 +46,19 @@ void bind_family(nb::module_& m) {
   bind_pair<P, PolynomialBasis>(m);
   bind_pair<P, FourierBasis>(m);
   bind_pair<P, FunctionBasis>(m);
+}
+
+/// The prediction of a score by its parameters.
+template <class Score>
+void bind_score(nb::module_& m) {
+  const auto bind = [&m]<class Psi>(std::type_identity<Psi>) {
+    m.def("attend_jacobian", [](const Tsallis& omega, const Score& f, const NumericDensity& p,
+                                const Psi& psi) { return attend_jacobian(omega, f, p, psi); });
+  };
+  bind(std::type_identity<GaussianBasis>());
+  bind(std::type_identity<PolynomialBasis>());
+  bind(std::type_identity<FourierBasis>());
+  bind(std::type_identity<FunctionBasis>());
 }
 
 /// On R^D there are Gaussian functions only, and derivatives by products.
@@ -73,7 +90,10 @@ void bind_attend(nb::module_& m) {
   FENCHEL_LINE_FAMILIES(FENCHEL_BIND)
   FENCHEL_INTEGER_FAMILIES(FENCHEL_BIND)
 #undef FENCHEL_BIND
+  bind_family<LocationScale>(m);
   bind_family<NumericDensity>(m);
+  bind_score<LinearScore>(m);
+  bind_score<ParametricScore>(m);
   bind_family<Mixture<BetaGaussian>>(m);
   bind_family<IntegerTable>(m);
   bind_space(m);

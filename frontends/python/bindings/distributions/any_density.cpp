@@ -1,13 +1,20 @@
 #include "bindings/distributions/any_density.hpp"
 
+#include <nanobind/eigen/dense.h>
 #include <nanobind/nanobind.h>
 
+#include <Eigen/Core>
+#include <iterator>
 #include <new>
 #include <type_traits>
 #include <variant>
 #include <vector>
 
 #include "bindings/bindings.hpp"
+#include "bindings/python_function.hpp"
+#include "fenchel/core/index.hpp"
+#include "fenchel/distribution/beta_covariance.hpp"
+#include "fenchel/distribution/integers/integer_table.hpp"
 #include "fenchel/distribution/line/roughness.hpp"
 #include "fenchel/distribution/line/total_variation.hpp"
 #include "fenchel/distribution/mixture.hpp"
@@ -28,6 +35,25 @@ void bind_implicit(nb::class_<OneOf<Families...>>& any) {
     nb::implicitly_convertible<P, AnyDensity>();
   };
   (from(std::type_identity<Families>()), ...);
+}
+
+Eigen::MatrixXd beta_covariance(const AnyDensity& any, double beta, Callables phi, Callables psi) {
+  return visit_family(any, [&](const auto& p) { return beta_covariance(p, beta, phi, psi); });
+}
+/// On the integers, pair by pair.
+Eigen::MatrixXd beta_covariance(const IntegerTable& p, double beta, Callables phi, Callables psi) {
+  Eigen::MatrixXd result(std::ssize(phi), std::ssize(psi));
+  for (index_t i = 0; i < result.rows(); ++i)
+    for (index_t j = 0; j < result.cols(); ++j)
+      result(i, j) =
+          beta_covariance(p, beta, phi[static_cast<std::size_t>(i)], psi[static_cast<std::size_t>(j)]);
+  return result;
+}
+template <class P>
+void bind_beta_covariance(nb::module_& m) {
+  m.def("beta_covariance", [](const P& p, double beta, const FunctionList& phi, const FunctionList& psi) {
+    return beta_covariance(p, beta, python_functions("phi", phi), python_functions("psi", psi));
+  });
 }
 
 }  // namespace
@@ -119,6 +145,8 @@ void bind_any_density(nb::module_& m) {
   any.def("__init__",
           [](AnyDensity* self, const Mixture<BetaGaussian>& p) { new (self) AnyDensity{escort(p, 1)}; });
   nb::implicitly_convertible<Mixture<BetaGaussian>, AnyDensity>();
+  bind_beta_covariance<AnyDensity>(m);
+  bind_beta_covariance<IntegerTable>(m);
   m.def("total_variation", [](const AnyDensity& p) { return total_variation(p); });
   m.def("roughness", [](const AnyDensity& p) { return roughness(p); });
 }

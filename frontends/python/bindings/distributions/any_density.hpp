@@ -11,6 +11,7 @@
 #include "fenchel/core/variates.hpp"
 #include "fenchel/distribution/concept.hpp"
 #include "fenchel/distribution/line/generic.hpp"
+#include "fenchel/distribution/line/location_scale.hpp"
 #include "fenchel/distribution/line/numeric_density.hpp"
 #include "fenchel/domain/interval.hpp"
 #include "fenchel/domain/line.hpp"
@@ -18,14 +19,15 @@
 namespace fenchel::python {
 
 /// One of several families on the line, itself a LineDistribution: as the target of a loss, which is then
-/// compiled once and not for each pair of families. Those of a NumericDensity call Python.
+/// compiled once and not for each pair of families. Those of a LocationScale and of a NumericDensity call
+/// Python.
 template <class... Families>
 struct OneOf {
   using value_type = double;
   std::variant<Families...> value;
 };
 #define FENCHEL_TYPE(P, name, omega) P,
-using AnyDensity = OneOf<FENCHEL_LINE_FAMILIES(FENCHEL_TYPE) NumericDensity>;
+using AnyDensity = OneOf<FENCHEL_LINE_FAMILIES(FENCHEL_TYPE) LocationScale, NumericDensity>;
 #undef FENCHEL_TYPE
 template <>
 inline constexpr bool kCallsPython<AnyDensity> = true;

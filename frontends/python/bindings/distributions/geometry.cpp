@@ -1,4 +1,5 @@
 #include <nanobind/eigen/dense.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/pair.h>
 
 #include <cmath>
@@ -35,6 +36,18 @@ void bind_geometry(nb::module_& m) {
         [](const Line& p, const Line& q, double s) { return wasserstein_geodesic(p, q, s); });
   m.def("wasserstein_geodesic",
         [](const Space& p, const Space& q, double s) { return wasserstein_geodesic(p, q, s); });
+  nb::class_<FenchelYoungMetric>(m, "FenchelYoungMetric")
+      .def(nb::init<double>())
+      .def_prop_ro("alpha", &FenchelYoungMetric::alpha)
+      .def_prop_ro("constant", &FenchelYoungMetric::constant)
+      .def("tensor", &FenchelYoungMetric::tensor)
+      .def("curvature", &FenchelYoungMetric::curvature)
+      .def("vertical_distance", [](const FenchelYoungMetric& metric, double a,
+                                   double b) { return vertical_distance(metric, a, b); })
+      .def("geodesic_of_diracs", [](const FenchelYoungMetric& metric, double a, double b, double s) {
+        const HalfPlanePoint at = geodesic_of_diracs(metric, a, b).at(s);
+        return Line(metric.alpha(), at.mu, at.sigma * at.sigma);
+      });
   m.def("geodesic", [](const Line& p, const Line& q, double s) {
     const HalfPlanePoint at = geodesic(FenchelYoungMetric(p.alpha()), to_point(p), to_point(q)).at(s);
     return Line(p.alpha(), at.mu, at.sigma * at.sigma);

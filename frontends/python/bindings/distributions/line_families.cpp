@@ -17,6 +17,7 @@ void bind_family(nb::module_& m, const char* name) {
   if constexpr (requires(const P& p) { p.gamma(); }) family.def_prop_ro("gamma", &P::gamma);
   if constexpr (requires(const P& p) { p.sigma2(); }) family.def_prop_ro("sigma2", &P::sigma2);
   if constexpr (requires(const P& p) { p.b(); }) family.def_prop_ro("b", &P::b);
+  if constexpr (requires(const P& p) { p.threshold(); }) family.def("threshold", &P::threshold);
   if constexpr (requires { &P::from_variance; }) family.def_static("from_variance", &P::from_variance);
   if constexpr (requires { &P::from_mean_deviation; })
     family.def_static("from_mean_deviation", &P::from_mean_deviation);

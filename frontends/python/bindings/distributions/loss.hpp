@@ -2,6 +2,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
 
 #include <utility>
 
@@ -11,12 +12,12 @@ namespace fenchel::python {
 
 namespace nb = nanobind;
 
-using Gradient = nb::typed<nb::dict, nb::str, double>;
+/// Numbers; that of theta, the parameters of a LinearScore, is a list.
+using Gradient = nb::typed<nb::dict, nb::str, nb::any>;
 
-/// Value and gradient of a loss, the derivatives by the names that C++ gives the parameters.
+/// Derivatives by the names that C++ gives the parameters.
 template <class G>
-[[nodiscard]] std::pair<double, Gradient> to_python(const Loss<G>& loss) {
-  const G& g = loss.gradient;
+[[nodiscard]] Gradient named_gradient(const G& g) {
   nb::dict named;
   if constexpr (requires { g.alpha; }) named["alpha"] = g.alpha;
   if constexpr (requires { g.kappa; }) named["kappa"] = g.kappa;
@@ -24,8 +25,16 @@ template <class G>
   if constexpr (requires { g.log_mu; }) named["log_mu"] = g.log_mu;
   if constexpr (requires { g.sigma2; }) named["sigma2"] = g.sigma2;
   if constexpr (requires { g.b; }) named["b"] = g.b;
+  if constexpr (requires { g.sigma; }) named["sigma"] = g.sigma;
   if constexpr (requires { g.gamma; }) named["gamma"] = g.gamma;
-  return {loss.value, Gradient(named)};
+  if constexpr (requires { g.theta; }) named["theta"] = g.theta;
+  return Gradient(named);
+}
+
+/// Value and gradient of a loss.
+template <class G>
+[[nodiscard]] std::pair<double, Gradient> to_python(const Loss<G>& loss) {
+  return {loss.value, named_gradient(loss.gradient)};
 }
 
 }  // namespace fenchel::python

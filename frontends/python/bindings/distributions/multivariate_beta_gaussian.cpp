@@ -19,6 +19,7 @@
 #include "bindings/arrays/eigen_arrays.hpp"
 #include "bindings/arrays/points.hpp"
 #include "bindings/bindings.hpp"
+#include "bindings/distributions/score_functions.hpp"
 #include "bindings/gil.hpp"
 #include "fenchel/backend/cpu/beta_gaussian.hpp"
 #include "fenchel/core/index.hpp"
@@ -26,6 +27,7 @@
 #include "fenchel/distribution/euclidean/multivariate_empirical.hpp"
 #include "fenchel/distribution/euclidean/multivariate_expectation.hpp"
 #include "fenchel/distribution/euclidean/multivariate_geometry.hpp"
+#include "fenchel/distribution/reparametrization.hpp"
 #include "fenchel/loss/multivariate_quadratic.hpp"
 #include "fenchel/regularizer/tsallis.hpp"
 #include "fenchel/score/multivariate_quadratic_score.hpp"
@@ -69,12 +71,18 @@ template <class Kernel>
 using Gradient = nb::typed<nb::dict, nb::str, nb::any>;
 using ValueAndGradient = std::pair<double, Gradient>;
 
-ValueAndGradient to_pair(const Loss<MultivariateQuadraticGradient>& loss) {
+/// By the names of the parameters.
+template <class G>
+Gradient to_gradient(const G& gradient) {
   Gradient named;
-  named["mu"] = loss.gradient.mu;
-  named["Sigma"] = loss.gradient.Sigma;
-  named["alpha"] = loss.gradient.alpha;
-  return {loss.value, std::move(named)};
+  named["mu"] = gradient.mu;
+  named["Sigma"] = gradient.Sigma;
+  named["alpha"] = gradient.alpha;
+  return named;
+}
+
+ValueAndGradient to_pair(const Loss<MultivariateQuadraticGradient>& loss) {
+  return {loss.value, to_gradient(loss.gradient)};
 }
 
 template <class Q>
@@ -161,6 +169,10 @@ void bind_multivariate_beta_gaussian(nb::module_& m) {
         return without_gil([&] { return sample(p, count, seed); });
       });
   bind_losses(family);
+  bind_score_functions(family, [](const P& p) { return Tsallis(p.alpha()); });
+  family.def("sample_gradient", [](const P& p, const Eigen::VectorXd& t, const Eigen::VectorXd& cotangent) {
+    return to_gradient(sample_gradient(p, t, cotangent));
+  });
 }
 
 }  // namespace fenchel::python

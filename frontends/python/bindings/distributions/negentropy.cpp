@@ -1,3 +1,6 @@
+#include <nanobind/eigen/dense.h>
+
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -21,11 +24,17 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-/// A row without prediction has no conjugate.
-double conjugate_of_row(const Tsallis& omega, std::vector<double> scores) {
+bool has_prediction(const std::vector<double>& scores) {
   const bool bad = std::ranges::any_of(scores, [](double z) { return !(z < kInfinity); });
-  if (bad || std::isinf(std::ranges::max(scores))) return kNan;
-  return conjugate(omega, VectorScore(std::move(scores)), Finite());
+  return !bad && !std::isinf(std::ranges::max(scores));
+}
+
+/// A row without prediction has no conjugate, and no normaliser.
+double conjugate_of_row(const Tsallis& omega, std::vector<double> scores) {
+  return has_prediction(scores) ? conjugate(omega, VectorScore(std::move(scores)), Finite()) : kNan;
+}
+double normalizer_of_row(const Tsallis& omega, std::vector<double> scores) {
+  return has_prediction(scores) ? normalizer(omega, VectorScore(std::move(scores)), Finite()) : kNan;
 }
 
 /// A NaN makes its row NaN.
@@ -59,6 +68,9 @@ void bind(nb::module_& m) {
   bind_row_function<Real>(m, "entmax_conjugate", [](double alpha, std::vector<double> scores) {
     return conjugate_of_row(Tsallis(alpha), std::move(scores));
   });
+  bind_row_function<Real>(m, "entmax_normalizer", [](double alpha, std::vector<double> scores) {
+    return normalizer_of_row(Tsallis(alpha), std::move(scores));
+  });
   bind_map<Real>(m, "escort", [](Rows<const Real> p, PerRow beta, Rows<Real> result) {
     for (index_t i = 0; i < p.rows; ++i) {
       std::ranges::copy(escort_of_row(std::vector<double>(p[i].begin(), p[i].end()), beta[i]), result.row(i));
@@ -69,6 +81,12 @@ void bind(nb::module_& m) {
 }  // namespace
 
 void bind_negentropy(nb::module_& m) {
+  m.def("beta_covariance", [](const Input<>& p, double beta, const InputRows& phi, const InputRows& psi) {
+    Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> result(phi.shape(1), psi.shape(1));
+    beta_covariance({p.data(), p.size()}, beta, rows_of(phi), rows_of(psi),
+                    Rows<double>(result.data(), result.rows(), result.cols()));
+    return result;
+  });
   bind<double>(m);
   bind<float>(m);
 }

@@ -16,9 +16,12 @@
 #include "bindings/bindings.hpp"
 #include "bindings/distributions/families.hpp"
 #include "bindings/gil.hpp"
+#include "bindings/python_function.hpp"
 #include "fenchel/estimate/fit/beta_gaussian.hpp"
 #include "fenchel/estimate/fit/beta_laplace.hpp"
 #include "fenchel/estimate/fit/capped.hpp"
+#include "fenchel/estimate/fit/linear_score.hpp"
+#include "fenchel/estimate/fit/location_scale.hpp"
 #include "fenchel/estimate/fit/multivariate_beta_gaussian.hpp"
 #include "fenchel/estimate/fit/smooth.hpp"
 #include "fenchel/estimate/fit/sparse_integer_gaussian.hpp"
@@ -91,6 +94,31 @@ void bind_fits(nb::module_& m, const char* name, const F& fit) {
   bind_from_data(m, name, fit);
 }
 
+/// Fits that call Python functions, which take the GIL for it. Who calls them keeps the functions alive.
+void bind_function_fits(nb::module_& m) {
+  m.def(
+      "fit_location_scale",
+      [](const InputRows& rows, const std::optional<Input<>>& weights, std::vector<std::string> names,
+         const Function& g, const Function& slope) {
+        return result(with_data(rows, weights, std::move(names), 0, [&](const Data& data) {
+          return fit_location_scale(PythonFunction("g", g), PythonFunction("slope", slope), data);
+        }));
+      },
+      nb::arg("rows"), nb::arg("weights").none(), nb::arg("names"), nb::arg("g"), nb::arg("slope"));
+  m.def(
+      "fit_linear_score",
+      [](double alpha, const FunctionList& phi, const Interval& domain, const InputRows& rows,
+         const std::optional<Input<>>& weights, std::vector<std::string> names,
+         const std::vector<double>& start) {
+        const auto functions = python_functions("phi", phi);
+        return result(with_data(rows, weights, std::move(names), 0, [&](const Data& data) {
+          return fit_linear_score(alpha, functions, domain, data, start);
+        }));
+      },
+      nb::arg("alpha"), nb::arg("phi"), nb::arg("domain"), nb::arg("rows"), nb::arg("weights").none(),
+      nb::arg("names"), nb::arg("start"));
+}
+
 }  // namespace
 
 void bind_fit(nb::module_& m) {
@@ -100,6 +128,7 @@ void bind_fit(nb::module_& m) {
   FENCHEL_INTEGER_FAMILIES(FENCHEL_BIND)
   FENCHEL_SPACE_FAMILIES(FENCHEL_BIND)
 #undef FENCHEL_BIND
+  bind_function_fits(m);
 }
 
 }  // namespace fenchel::python

@@ -28,6 +28,13 @@ namespace {
 
 ScaleLink link_of(bool logarithmic) { return logarithmic ? ScaleLink::log : ScaleLink::linear; }
 
+NoiseLoss noise_loss_of(const std::string& name) {
+  for (const NoiseLoss loss : {NoiseLoss::automatic, NoiseLoss::cross_omega}) {
+    if (name == to_string(loss)) return loss;
+  }
+  return NoiseLoss::likelihood;
+}
+
 void bind_regression_fit(nb::module_& m) {
   nb::class_<RegressionFit> fit(m, "RegressionFit");
   fit.def(
@@ -62,6 +69,8 @@ void bind_regression_fit(nb::module_& m) {
       .def_prop_ro(
           "scale_standard_errors", [](const RegressionFit& f) { return vector_to_array(f.scale_errors()); },
           nb::rv_policy::move)
+      .def_ro("scale_penalty", &RegressionFit::scale_penalty)
+      .def_prop_ro("noise_loss", [](const RegressionFit& f) { return std::string(to_string(f.noise_loss)); })
       .def_prop_ro("starts",
                    [](const RegressionFit& f) {
                      std::vector<std::tuple<double, int, std::string>> starts;
@@ -86,11 +95,13 @@ void bind_regression_fit(nb::module_& m) {
   m.def(
       "fit_regression",
       [](const InputRows& rows, const std::optional<Input<>>& weights, std::vector<std::string> names,
-         double alpha, bool logarithmic, double penalty, int starts, std::uint64_t seed, double tolerance,
-         int max_iterations) {
+         double alpha, bool logarithmic, double penalty, double scale_penalty, const std::string& noise_loss,
+         int starts, std::uint64_t seed, double tolerance, int max_iterations) {
         const RegressionOptions options{.alpha = alpha,
                                         .link = link_of(logarithmic),
                                         .penalty = penalty,
+                                        .scale_penalty = scale_penalty,
+                                        .noise_loss = noise_loss_of(noise_loss),
                                         .starts = starts,
                                         .seed = seed,
                                         .minimize = minimize_options(tolerance, max_iterations)};
@@ -98,8 +109,8 @@ void bind_regression_fit(nb::module_& m) {
                          [&](const Data& data) { return fit_regression(data, options); });
       },
       nb::arg("rows"), nb::arg("weights").none(), nb::arg("names"), nb::arg("alpha"), nb::arg("logarithmic"),
-      nb::arg("penalty"), nb::arg("starts"), nb::arg("seed"), nb::arg("tolerance"),
-      nb::arg("max_iterations"));
+      nb::arg("penalty"), nb::arg("scale_penalty"), nb::arg("noise_loss"), nb::arg("starts"), nb::arg("seed"),
+      nb::arg("tolerance"), nb::arg("max_iterations"));
 }
 
 void bind_count_regression_fit(nb::module_& m) {

@@ -11,12 +11,6 @@
 namespace fenchel::python {
 namespace {
 
-/// None is a null pointer.
-template <class T>
-T* data_of(const std::optional<Numbers<T>>& numbers) {
-  return numbers ? numbers->data() : nullptr;
-}
-
 template <class Real>
 void bind(nb::module_& m) {
   bind_map<Real, std::optional<Numbers<double>>, std::optional<Numbers<double>>,

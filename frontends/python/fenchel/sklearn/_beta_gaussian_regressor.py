@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
 
 from .. import _core
 from .._arrays import FloatArray, RandomState
@@ -15,31 +17,38 @@ from .._line import BetaGaussian
 from ._base import LinearEstimator, seed
 
 LINKS = ("log", "linear")
-LOST = 1e-3
-"""A search that stalls at a larger gradient went where the loss has no lower bound."""
+LOSSES = ("auto", "cross_omega", "likelihood")
 
 
 class BetaGaussianRegressor(RegressorMixin, LinearEstimator):  # type: ignore[misc]
     """Linear regression in which the width of the noise depends on the features too.
 
-    y has the distribution `BetaGaussian(alpha, mu(x), sigma(x)**2)`, bounded for alpha > 1. mu is linear in the
-    features, and so is sigma or its logarithm; the mean cross-Omega loss is minimised over both.
+    y has the distribution `BetaGaussian(alpha, mu(x), sigma(x)**2)`, bounded for alpha > 1, Student's t for alpha < 1.
+    mu is linear in the features, and so is sigma or its logarithm; a mean loss is minimised over both.
 
     The loss has no least value: it falls without bound where mu passes through a row and sigma vanishes there. So the
     search starts at least squares and, `starts` - 1 times, near it, and the best result that converged is kept. Where
-    none does, or rows weigh less than there are parameters, it is least squares with one sigma, and a
-    ConvergenceWarning.
+    none does, a path of scale penalties leads from a large one to `scale_penalty`. If it breaks off before, the fit is
+    that of the last penalty, `scale_penalty_`, and a ConvergenceWarning says so. Where rows weigh less than there are
+    parameters, the fit is least squares with one sigma, with a ConvergenceWarning too.
 
     Parameters
     ----------
     alpha : float, default=2.0
-        From 1, the Gaussian, on. Outliers count for less as it grows, and convergence is harder.
+        Above 1/3: below 1 Student's t with 2 / (1 - alpha) - 1 degrees of freedom, for data with outliers; 1 is the
+        Gaussian; above it the noise is bounded, and convergence is harder as alpha grows.
     link : {"log", "linear"}, default="log"
         Whether sigma is the exponential of ``scale_coef_ @ x + scale_intercept_``, or its absolute value as in the
         paper, which seldom converges for alpha > 1 where that is 0 among the rows.
     penalty : float, default=0
         Half of it times the sum of squares of all coefficients, of standardised features, is added to the loss. With
-        0 features that are constant or collinear, and data without noise, are refused.
+        0 features that are constant or collinear are refused.
+    scale_penalty : float, default=0
+        The same for the coefficients of the scale alone, besides. It keeps sigma from vanishing at a row: with several
+        features and alpha > 1 the linear link needs about 1.
+    noise_loss : {"auto", "cross_omega", "likelihood"}, default="auto"
+        What is minimised: the cross-Omega loss, or -log p(y), which is robust for alpha < 1 and refused for alpha > 1.
+        "auto" is the likelihood for alpha < 1, and cross-Omega otherwise; at alpha = 1 they agree.
     starts : int, default=4
         How many searches are made.
     tol : float, default=1e-9
@@ -57,8 +66,8 @@ class BetaGaussianRegressor(RegressorMixin, LinearEstimator):  # type: ignore[mi
         Of sigma or its logarithm.
     standard_errors_, scale_standard_errors_ : ndarray of shape (n_features + 1,)
         Of the coefficients and, last, the intercept, for large samples of the fitted model.
-    alpha_, link_ : float, str
-        Those of the fit.
+    alpha_, link_, noise_loss_, scale_penalty_ : float, str, str, float
+        Those of the fit; a `scale_penalty_` above `scale_penalty` is one to which the path came.
     loss_ : float
         The mean loss, without the penalty.
     n_iter_ : int
@@ -86,8 +95,8 @@ class BetaGaussianRegressor(RegressorMixin, LinearEstimator):  # type: ignore[mi
     1.4
     """
 
-    alphas: ClassVar[tuple[float, float]] = (1.0, math.inf)
-    """The least alpha, and the one that all are below: without it scikit-learn's checks set alpha to 0.01."""
+    alphas: ClassVar[tuple[float, float]] = (1 / 3, math.inf)
+    """What alpha is above, and the one that all are below: without it scikit-learn's checks set alpha to 0.01."""
 
     def __init__(
         self,
@@ -95,6 +104,8 @@ class BetaGaussianRegressor(RegressorMixin, LinearEstimator):  # type: ignore[mi
         *,
         link: str = "log",
         penalty: float = 0.0,
+        scale_penalty: float = 0.0,
+        noise_loss: str = "auto",
         starts: int = 4,
         tol: float = 1e-9,
         max_iter: int = 1000,
@@ -103,6 +114,8 @@ class BetaGaussianRegressor(RegressorMixin, LinearEstimator):  # type: ignore[mi
         self.alpha = alpha
         self.link = link
         self.penalty = penalty
+        self.scale_penalty = scale_penalty
+        self.noise_loss = noise_loss
         self.starts = starts
         self.tol = tol
         self.max_iter = max_iter
@@ -114,6 +127,8 @@ class BetaGaussianRegressor(RegressorMixin, LinearEstimator):  # type: ignore[mi
         """Fit the model to rows X, their targets y and weights: a weight of 2 is a row that is there twice."""
         if self.link not in LINKS:
             raise ValueError(f"BetaGaussianRegressor: link must be one of {LINKS}, got {self.link!r}")
+        if self.noise_loss not in LOSSES:
+            raise ValueError(f"BetaGaussianRegressor: noise_loss must be one of {LOSSES}, got {self.noise_loss!r}")
         rows, targets, weights = self._data(X, y, sample_weight, y_numeric=True, ensure_min_samples=2)
         weight, parameters = len(rows) if weights is None else weights.sum(), 2 * (rows.shape[1] + 1)
         penalty, max_iter = self._real("penalty"), self._count("max_iter")
@@ -122,32 +137,41 @@ class BetaGaussianRegressor(RegressorMixin, LinearEstimator):  # type: ignore[mi
             # The library asks for as much weight as there are parameters; the scale of weights changes no line.
             weights = (np.ones(len(rows)) if weights is None else weights) * (parameters * (1 + 1e-9) / weight)
             max_iter = 0
-        arguments = (
+        scale_penalty = self._real("scale_penalty")
+        fit = _core.fit_regression(
             np.column_stack([targets, rows]),
             weights,
             self._names("y"),
             self._real("alpha"),
             self.link == "log",
             penalty,
+            scale_penalty,
+            self.noise_loss,
             self._count("starts"),
             seed(self.random_state),
             self._real("tol"),
+            max_iter,
         )
-        fit = search = _core.fit_regression(*arguments, max_iter)
-        lost = too_few or (search.status == "stalled" and search.residual > LOST)
-        if lost and not too_few:
-            fit = _core.fit_regression(*arguments, 0)
-        self.alpha_, self.link_ = float(self.alpha), self.link
+        self.alpha_, self.link_, self.noise_loss_ = float(self.alpha), self.link, fit.noise_loss
+        self.scale_penalty_ = fit.scale_penalty
         self.coef_, self.intercept_ = fit.coefficients, fit.intercept
         self.scale_coef_, self.scale_intercept_ = fit.scale_coefficients, fit.scale_intercept
         self.standard_errors_, self.scale_standard_errors_ = fit.standard_errors, fit.scale_standard_errors
-        self.loss_, self.starts_ = fit.loss, search.starts
-        advice = "a smaller alpha, a larger penalty, more starts or the other link may help"
-        if lost:
+        self.loss_, self.starts_ = fit.loss, fit.starts
+        if fit.scale_penalty > scale_penalty:
+            self.n_iter_ = fit.iterations
+            warnings.warn(
+                f"BetaGaussianRegressor did not converge for scale_penalty={scale_penalty:g}: the fit is the minimum "
+                f"for scale_penalty={fit.scale_penalty:g}. Give this or more, a smaller alpha or the other link",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+            return self
+        advice = "a smaller alpha, a larger scale_penalty, more starts or the other link may help"
+        if too_few:
             self.standard_errors_[:], self.scale_standard_errors_[:] = np.nan, np.nan
-            reason = f"{parameters} parameters need as many rows" if too_few else advice
-            advice = f"least squares with one sigma is kept; {reason}"
-        self._keep_search(search, advice)
+            advice = f"least squares with one sigma is kept; {parameters} parameters need as many rows"
+        self._keep_search(fit, advice)
         return self
 
     def _fit(self) -> Any:

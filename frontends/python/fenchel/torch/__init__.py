@@ -8,6 +8,7 @@ from . import nn
 from ._attention import continuous_attention
 from ._basis import GaussianBasis, MultivariateGaussianBasis
 from ._beta_gaussian import BetaGaussian
+from ._domain import Box, Nodes
 from ._entmax import entmax, entmax15, entmax_bisect, sparsemax, sparsemax_bisect
 from ._entmax_loss import (
     cross_omega,
@@ -19,17 +20,46 @@ from ._entmax_loss import (
 )
 from ._fusedmax import fusedmax, fusedmax_grid, smooth_sparsemax
 from ._fusedmax_loss import fusedmax_grid_loss, fusedmax_loss, smooth_sparsemax_loss
+from ._line import (
+    BetaLaplace,
+    CappedParabola,
+    CappedTriangular,
+    SmoothParabola,
+    SmoothTriangular,
+    Triangular,
+    TruncatedGaussian,
+)
+from ._line_bases import ConcatenatedBasis, FourierBasis, FunctionBasis, PolynomialBasis
+from ._mixture import Mixture, fit_mixture
 from ._multivariate_beta_gaussian import MultivariateBetaGaussian
+from ._predict import NumericDensity, predict
+from ._sparse_integer_gaussian import SparseIntegerGaussian
 from ._sparse_poisson import SparsePoisson
 from ._values import RidgeValues, match_weights
 
 __all__ = [
     "BetaGaussian",
+    "BetaLaplace",
+    "Box",
+    "CappedParabola",
+    "CappedTriangular",
+    "ConcatenatedBasis",
+    "FourierBasis",
+    "FunctionBasis",
     "GaussianBasis",
+    "Mixture",
     "MultivariateBetaGaussian",
     "MultivariateGaussianBasis",
+    "Nodes",
+    "NumericDensity",
+    "PolynomialBasis",
     "RidgeValues",
+    "SmoothParabola",
+    "SmoothTriangular",
+    "SparseIntegerGaussian",
     "SparsePoisson",
+    "Triangular",
+    "TruncatedGaussian",
     "continuous_attention",
     "cross_omega",
     "entmax",
@@ -38,12 +68,14 @@ __all__ = [
     "entmax_bisect",
     "entmax_bisect_loss",
     "entmax_loss",
+    "fit_mixture",
     "fusedmax",
     "fusedmax_grid",
     "fusedmax_grid_loss",
     "fusedmax_loss",
     "match_weights",
     "nn",
+    "predict",
     "smooth_sparsemax",
     "smooth_sparsemax_loss",
     "sparsemax",

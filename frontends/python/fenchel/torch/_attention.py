@@ -1,4 +1,4 @@
-"""Continuous attention: r = E_p[psi] for beta-Gaussian densities p and the functions psi of a Gaussian basis."""
+"""Continuous attention: r = E_p[psi] for beta-Gaussian densities p and the functions psi of a basis."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import Any
 
 import torch
 
-from ._basis import Basis, GaussianBasis, MultivariateGaussianBasis
+from ._basis import Basis
 from ._differentiable import Places, Rule, Tensors, differentiable, or_zeros
 from ._library import ops, register_rows
+from ._line_bases import ConcatenatedBasis, LineBasis
 from ._rows import Parameter, computed_dtype, parameter
 
 
@@ -64,7 +65,10 @@ _attend = differentiable(_Attend)
 
 
 def continuous_attention(
-    alpha: Parameter, mu: torch.Tensor, Sigma: torch.Tensor, basis: GaussianBasis | MultivariateGaussianBasis
+    alpha: Parameter,
+    mu: torch.Tensor,
+    Sigma: torch.Tensor,
+    basis: Basis,
 ) -> torch.Tensor:
     """r = E_p[psi], for densities p of order alpha that attend to a place mu with a squared width Sigma.
 
@@ -81,8 +85,8 @@ def continuous_attention(
     Sigma : Tensor
         The scores' scales: on the line sigma2, (...), positive; on R^D matrices (..., D, D), of which the symmetric
         part counts and is positive definite.
-    basis : GaussianBasis or MultivariateGaussianBasis
-        psi, N functions.
+    basis : GaussianBasis, MultivariateGaussianBasis, PolynomialBasis, FourierBasis, FunctionBasis or ConcatenatedBasis
+        psi, N functions. With bases that are not Gaussian there are derivatives of first order.
 
     Returns
     -------
@@ -102,9 +106,11 @@ def continuous_attention(
     if not isinstance(basis, Basis):
         given = type(basis)
         raise TypeError(
-            "continuous_attention: basis must be a GaussianBasis or a MultivariateGaussianBasis of fenchel.torch, got "
-            f"{given.__module__}.{given.__name__}"
+            "continuous_attention: basis must be a GaussianBasis, a MultivariateGaussianBasis or another basis of "
+            f"fenchel.torch, got {given.__module__}.{given.__name__}"
         )
+    if isinstance(basis, LineBasis):
+        return _attend_on_the_line(alpha, mu, Sigma, basis)
     means, covariances = basis.functions()
     dtype = computed_dtype(torch.promote_types(mu.dtype, Sigma.dtype), mu.device)
     place, scale = mu.to(dtype), Sigma.to(dtype)
@@ -130,3 +136,16 @@ def continuous_attention(
         place, scale = place.expand(*batch, *means.shape[1:]), scale.expand(*batch, *covariances.shape[1:])
     alphas, number = parameter(alpha, batch, place.device)
     return _attend(place, scale, alphas, means, covariances, number)
+
+
+def _attend_on_the_line(alpha: Parameter, mu: torch.Tensor, sigma2: torch.Tensor, basis: LineBasis) -> torch.Tensor:
+    if isinstance(basis, ConcatenatedBasis):
+        return torch.cat([continuous_attention(alpha, mu, sigma2, part) for part in basis.parts()], -1)
+    dtype = computed_dtype(torch.promote_types(mu.dtype, sigma2.dtype), mu.device)
+    orders = alpha if isinstance(alpha, torch.Tensor) else torch.tensor(alpha, dtype=torch.float64)
+    try:
+        tensors = torch.broadcast_tensors(orders.to(mu.device).double(), mu.double(), sigma2.double())
+    except RuntimeError:
+        shapes = [tuple(x.shape) for x in (orders, mu, sigma2)]
+        raise ValueError(f"continuous_attention: alpha, mu and Sigma must be of one batch, got {shapes}") from None
+    return basis.attend(*tensors).to(dtype)

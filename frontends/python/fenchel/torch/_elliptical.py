@@ -48,9 +48,6 @@ class _BetaGaussian(Rule):
     def hessian(
         x: Tensors, outputs: Tensors, grad: torch.Tensor, dx: Tensors, wanted: Places, static: tuple[Any, ...]
     ) -> Tensors:
-        if static[0] in ("cdf", "quantile") and dx[2] is not None:
-            name = {"cdf": "cdf", "quantile": "icdf"}[static[0]]
-            raise NotImplementedError(f"fenchel.torch: {name} has no second derivative in alpha")
         second = ops.beta_gaussian_hessian(*x, *static, 2 in wanted or dx[2] is not None)
         moves = [(j, d) for j, d in enumerate(dx) if d is not None]
         return tuple(

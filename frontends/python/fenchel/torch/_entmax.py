@@ -10,6 +10,7 @@ from ._differentiable import Places, Tensors, differentiable, or_zeros
 from ._library import ops, per_row_like, register_rows, rows_like
 from ._row_map import RowMap, register_row_map
 from ._rows import Parameter, parameter_of_rows, scores_and_dim
+from ._weighted_entmax import weighted_entmax
 
 register_row_map("entmax")
 register_rows(
@@ -35,7 +36,9 @@ class _Entmax(RowMap):
 _entmax = differentiable(_Entmax)
 
 
-def entmax(scores: torch.Tensor, alpha: Parameter = 1.5, dim: int = -1) -> torch.Tensor:
+def entmax(
+    scores: torch.Tensor, alpha: Parameter = 1.5, dim: int = -1, *, weight: torch.Tensor | None = None
+) -> torch.Tensor:
     """The distribution p that maximises <p, scores> - Omega_alpha(p), along a dimension.
 
     It is softmax for alpha = 1 and sparsemax for alpha = 2. For alpha > 1 probabilities can be exactly 0.
@@ -49,6 +52,11 @@ def entmax(scores: torch.Tensor, alpha: Parameter = 1.5, dim: int = -1) -> torch
         and gets a gradient: alpha can be learned, one for all rows or one each.
     dim : int
         Along which probabilities add up to one.
+    weight : Tensor, optional
+        A base measure: a weight for each node, not negative, that broadcasts to the shape of the scores and gets a
+        gradient. p = weight * exp_{2 - alpha}(scores - A), so p / weight is a density. For alpha = 1 it is softmax with
+        a prior, weight * exp(scores) / sum; with the weights of a quadrature rule it is a density on a line or a
+        plane. A node of weight 0 is not there.
 
     Returns
     -------
@@ -62,15 +70,21 @@ def entmax(scores: torch.Tensor, alpha: Parameter = 1.5, dim: int = -1) -> torch
     >>> from fenchel.torch import entmax
     >>> entmax(torch.tensor([2.0, 1.0, 0.1, -2.0]))
     tensor([0.8307, 0.1693, 0.0000, 0.0000])
+    >>> entmax(torch.tensor([2.0, 1.0, 0.1, -2.0]), weight=torch.tensor([0.25, 1.0, 1.0, 1.0]))
+    tensor([0.3807, 0.5387, 0.0806, 0.0000])
     """
     scores, dim = scores_and_dim(scores, dim)
+    if weight is not None:
+        return weighted_entmax(scores, weight, *parameter_of_rows(alpha, scores, dim), dim)
     return _entmax(scores, *parameter_of_rows(alpha, scores, dim), dim)
 
 
-def sparsemax(scores: torch.Tensor, dim: int = -1, k: int | None = None) -> torch.Tensor:
+def sparsemax(
+    scores: torch.Tensor, dim: int = -1, k: int | None = None, *, weight: torch.Tensor | None = None
+) -> torch.Tensor:
     """entmax at alpha = 2: the distribution nearest to the scores.
 
-    scores, dim and the result are those of `entmax`. k, an argument of the entmax package, changes nothing.
+    scores, dim, weight and the result are those of `entmax`. k, an argument of the entmax package, changes nothing.
 
     Examples
     --------
@@ -79,13 +93,15 @@ def sparsemax(scores: torch.Tensor, dim: int = -1, k: int | None = None) -> torc
     >>> sparsemax(torch.tensor([2.0, 1.5, 0.1, -2.0]))
     tensor([0.7500, 0.2500, 0.0000, 0.0000])
     """
-    return entmax(scores, 2.0, dim)
+    return entmax(scores, 2.0, dim, weight=weight)
 
 
-def entmax15(scores: torch.Tensor, dim: int = -1, k: int | None = None) -> torch.Tensor:
+def entmax15(
+    scores: torch.Tensor, dim: int = -1, k: int | None = None, *, weight: torch.Tensor | None = None
+) -> torch.Tensor:
     """entmax at alpha = 3/2, between softmax and sparsemax.
 
-    scores, dim and the result are those of `entmax`. k, an argument of the entmax package, changes nothing.
+    scores, dim, weight and the result are those of `entmax`. k, an argument of the entmax package, changes nothing.
 
     Examples
     --------
@@ -94,7 +110,7 @@ def entmax15(scores: torch.Tensor, dim: int = -1, k: int | None = None) -> torch
     >>> entmax15(torch.tensor([2.0, 1.5, 0.1, -2.0]))
     tensor([0.6740, 0.3260, 0.0000, 0.0000])
     """
-    return entmax(scores, 1.5, dim)
+    return entmax(scores, 1.5, dim, weight=weight)
 
 
 def entmax_bisect(

@@ -9,6 +9,7 @@ import torch
 from ._differentiable import Places, Rule, Tensors, differentiable, is_differentiated, or_zeros
 from ._library import ops, per_row_like, register_rows, rows_like
 from ._rows import HALF, Parameter, computed_dtype, dim_from_end, parameter_of_rows
+from ._weighted_entmax import weighted_entmax_loss
 
 
 def _fake_loss(
@@ -145,14 +146,18 @@ def _loss(
     ignore_index: int,
     reduction: str,
     dim: int,
+    measure: torch.Tensor | None,
     cross: bool,
 ) -> torch.Tensor:
     dim = dim_from_end(scores, dim)
     classes, soft = targets_of(scores, target, dim)
     alphas, number = parameter_of_rows(alpha, scores, dim)
-    gradient = _keeps_gradient(scores, alphas)
-    loss = _entmax_loss(scores, alphas, classes, soft, number, dim, ignore_index, cross, gradient).squeeze(dim)
-    return reduced(loss, scores, target, ignore_index, reduction)
+    if measure is not None:
+        loss = weighted_entmax_loss(scores, measure, alphas, (classes, soft), number, dim, ignore_index, cross)
+    else:
+        gradient = _keeps_gradient(scores, alphas)
+        loss = _entmax_loss(scores, alphas, classes, soft, number, dim, ignore_index, cross, gradient)
+    return reduced(loss.squeeze(dim), scores, target, ignore_index, reduction)
 
 
 def entmax_loss(
@@ -162,6 +167,8 @@ def entmax_loss(
     ignore_index: int = -100,
     reduction: str = "mean",
     dim: int = -1,
+    *,
+    measure: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """The Fenchel-Young loss Omega*(scores) + Omega(q) - <scores, q> of entmax: cross-entropy for alpha = 1.
 
@@ -183,6 +190,10 @@ def entmax_loss(
         "none" for one loss a row, "mean" over the rows that are not ignored (0 if all are), or "sum".
     dim : int
         Where the classes are. For images, (N, C, H, W), dim = 1.
+    measure : Tensor, optional
+        The base measure, `weight` of `entmax`: a weight for each class or node, that gets a gradient. It is not a weight
+        of the loss. Omega(q) is then that of the density q / measure, and inf where q charges a weight of 0; with the
+        class frequencies and alpha = 1 the loss is the cross-entropy with adjusted logits.
 
     Returns
     -------
@@ -198,7 +209,7 @@ def entmax_loss(
     >>> entmax_loss(scores, torch.tensor([0, 2]), reduction="none")
     tensor([0.0000, 0.3959])
     """
-    return _loss(scores, target, alpha, ignore_index, reduction, dim, cross=False)
+    return _loss(scores, target, alpha, ignore_index, reduction, dim, measure, cross=False)
 
 
 def cross_omega(
@@ -208,11 +219,14 @@ def cross_omega(
     ignore_index: int = -100,
     reduction: str = "mean",
     dim: int = -1,
+    *,
+    measure: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Omega*(scores) - <scores, q>: `entmax_loss` without Omega(q), which does not depend on the scores.
 
-    For alpha = 1 it is the cross-entropy of distributions q. For classes it is `entmax_loss`. The gradient is the same,
-    and so are the arguments: scores, target, alpha, ignore_index, reduction and dim.
+    For alpha = 1 it is the cross-entropy of distributions q. For classes it is `entmax_loss`, but with a measure: over
+    nodes of a quadrature rule this loss has a limit as they are refined, and `entmax_loss` has none. The gradient in the
+    scores is the same, and so are the arguments: scores, target, alpha, ignore_index, reduction, dim and measure.
 
     Examples
     --------
@@ -222,7 +236,7 @@ def cross_omega(
     >>> torch.allclose(cross_omega(scores, q, alpha=1.0), torch.nn.functional.cross_entropy(scores, q))
     True
     """
-    return _loss(scores, target, alpha, ignore_index, reduction, dim, cross=True)
+    return _loss(scores, target, alpha, ignore_index, reduction, dim, measure, cross=True)
 
 
 def sparsemax_loss(

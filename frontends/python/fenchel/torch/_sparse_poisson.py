@@ -67,14 +67,15 @@ _sparse_poisson = differentiable(_SparsePoisson)
 
 
 class SparsePoisson(Distribution):
-    """Counts that have a largest one: the Poisson distribution for alpha = 1, else one on finitely many integers.
+    """Counts: Poisson for alpha = 1, on finitely many integers above it, over-dispersed below it.
 
     It is the prediction of the Tsallis regularizer for the score k log(mu) - log(k!) on 0, 1, 2, ...
 
     Parameters
     ----------
     alpha : float or Tensor
-        At least 1; inf is allowed. A tensor gets a gradient.
+        Positive; inf is allowed. A tensor gets a gradient. The mean is finite from 1/2 on, the variance from 2/3 on, and
+        `cross_omega` exists above 1/2.
     mu : float or Tensor
         Positive, 1 unless said; the mean for alpha = 1 only. Either this or `log_mu`.
     log_mu : float or Tensor
@@ -101,7 +102,7 @@ class SparsePoisson(Distribution):
     """
 
     arg_constraints = {  # noqa: RUF012
-        "alpha": constraints.greater_than_eq(1.0),
+        "alpha": constraints.positive,
         "mu": constraints.positive,
         "log_mu": constraints.real,
     }

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from ._basis import GaussianBasis, MultivariateGaussianBasis
+from ._basis import Basis
 from ._differentiable import Places, Rule, Tensors, differentiable, or_zeros
 from ._library import ops, register_rows
 from ._rows import HALF, Parameter, computed_dtype, parameter
@@ -146,10 +146,15 @@ class RidgeValues(torch.nn.Module):
 
     Parameters
     ----------
-    basis : GaussianBasis or MultivariateGaussianBasis
-        psi, N functions: on the line for sequences, on R^2 for grids.
-    ridge : float
-        Positive. The paper has 0.1.
+    basis : GaussianBasis, MultivariateGaussianBasis or another basis of fenchel.torch
+        psi, N functions: on the line for sequences, on R^2 for grids, on R^3 for volumes.
+    ridge : float or Tensor
+        Positive. The paper has 0.1. A tensor without dimensions gets a gradient, and a Parameter is learned.
+    positions : {"centres", "ends"} or Tensor
+        Where values lie: at the centres (l - 1/2) / L of equal cells of [0, 1], of the unit square or of the unit cube;
+        at the ends l / L of these cells, as in the paper; or at given places, (L,) or (L, D). A place is (x, y) or
+        (x, y, z): x grows with the last dimension of a grid, along a row of an image, y with the one before, downwards,
+        and z with the first.
 
     Examples
     --------
@@ -167,15 +172,23 @@ class RidgeValues(torch.nn.Module):
     kept = 256
     """How many lengths are kept."""
 
-    def __init__(self, basis: GaussianBasis | MultivariateGaussianBasis, ridge: float = 0.1) -> None:
+    def __init__(
+        self,
+        basis: Basis,
+        ridge: Parameter = 0.1,
+        positions: str | torch.Tensor = "centres",
+    ) -> None:
         super().__init__()
-        if not 0 < ridge < math.inf:
-            raise ValueError(f"RidgeValues: ridge must be positive and finite, got {ridge}")
+        if isinstance(ridge, torch.Tensor) and ridge.dim() > 0:
+            raise ValueError(f"RidgeValues: ridge must be a number, got a tensor of shape {tuple(ridge.shape)}")
+        if not 0 < float(ridge) < math.inf:
+            raise ValueError(f"RidgeValues: ridge must be positive and finite, got {float(ridge)}")
         check_sequence_or_grid("RidgeValues", basis)
         self.basis = basis
-        self.ridge = float(ridge)
+        self.ridge: Parameter = ridge if isinstance(ridge, torch.Tensor) else float(ridge)
+        self.places = Positions(basis.event_shape, positions)
         self._source: tuple[Any, ...] = ()
-        self._matrices: dict[tuple[int, ...], torch.Tensor] = {}
+        self._matrices: dict[Any, torch.Tensor] = {}
 
     def forward(self, values: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
         """`fit`."""
@@ -187,8 +200,8 @@ class RidgeValues(torch.nn.Module):
         Parameters
         ----------
         values : Tensor
-            (..., L, M), at the centres of L equal cells of [0, 1]; for a basis on R^2 (..., height, width, M), at those
-            of the unit square, row by row.
+            (..., L, M); for a basis on R^2 (..., height, width, M), row by row, and on R^3 (..., depth, height, width,
+            M).
         lengths : Tensor of int, optional
             (...), of padded sequences: each lies on as many cells as it is long, and its padding is not read.
 
@@ -199,7 +212,7 @@ class RidgeValues(torch.nn.Module):
         """
         d = self.basis.dimension
         if values.dim() < d + 1 or 0 in values.shape[-d - 1 : -1]:
-            wanted = "(..., L, M)" if d == 1 else "(..., height, width, M)"
+            wanted = ("(..., L, M)", "(..., height, width, M)", "(..., depth, height, width, M)")[d - 1]
             raise ValueError(f"RidgeValues: values must have shape {wanted}, got {tuple(values.shape)}")
         if not values.is_floating_point():
             raise TypeError(f"RidgeValues: values must be of a floating point type, got {values.dtype}")
@@ -207,12 +220,13 @@ class RidgeValues(torch.nn.Module):
         grid = tuple(values.shape[-d - 1 : -1])
         observed = values.flatten(-d - 1, -2).to(torch.float64)
         transformed = torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
-        keeps = not transformed and not self.basis.learned
+        keeps = not (transformed or self.basis.learned or isinstance(self.ridge, torch.Tensor))
         if lengths is None:
-            matrix = self._kept(grid) if keeps else self._matrix(centres(grid, values.device))
+            matrix = self._kept(grid, values.device) if keeps else self._matrix(self.places(grid, values.device))
             return (matrix.mT @ observed).to(dtype)
-        if d != 1:
-            raise ValueError(f"RidgeValues: lengths must be None for a basis on R^2, got shape {tuple(lengths.shape)}")
+        if d != 1 or self.places.given is not None:
+            what = f"a basis on R^{d}" if d != 1 else "positions that are given"
+            raise ValueError(f"RidgeValues: lengths must be None for {what}, got shape {tuple(lengths.shape)}")
         _check_lengths("RidgeValues", lengths, values.shape[:-2])
         # Those on a GPU are not: that would mean to wait for it.
         looked_at = not transformed and not lengths.is_cuda
@@ -222,7 +236,8 @@ class RidgeValues(torch.nn.Module):
         if keeps and looked_at:
             return self._fit_each(observed, lengths).to(dtype)
         here = mask(lengths, grid[0])
-        t = (torch.arange(grid[0], device=values.device, dtype=torch.float64) + 0.5) / lengths[..., None]
+        cells = torch.arange(grid[0], device=values.device, dtype=torch.float64)
+        t = (cells + self.places.in_cell) / lengths[..., None]
         matrix = self._matrix(t, here)
         return (matrix.mT @ torch.where(here[..., None], observed, 0.0)).to(dtype)
 
@@ -233,7 +248,7 @@ class RidgeValues(torch.nn.Module):
         fitted, places = [], []
         for count in counts.unique().tolist():
             rows = (counts == count).nonzero()[:, 0]
-            fitted.append(self._kept((count,)).mT @ flat[rows, :count])
+            fitted.append(self._kept((count,), observed.device).mT @ flat[rows, :count])
             places.append(rows)
         if not fitted:
             return observed.new_empty((*batch, self.basis.count, size))
@@ -250,32 +265,34 @@ class RidgeValues(torch.nn.Module):
         return torch.linalg.solve_ex(self._regularised(design.mT @ design), design, left=False)[0]
 
     def _regularised(self, system: torch.Tensor) -> torch.Tensor:
-        return system + self.ridge * torch.eye(system.shape[-1], dtype=system.dtype, device=system.device)
+        ridge = self.ridge.to(system) if isinstance(self.ridge, torch.Tensor) else self.ridge
+        return system + ridge * torch.eye(system.shape[-1], dtype=system.dtype, device=system.device)
 
-    def _kept(self, grid: tuple[int, ...]) -> torch.Tensor:
+    def _kept(self, grid: tuple[int, ...], device: torch.device) -> torch.Tensor:
         """G of a fixed basis for a length or a grid, as long as the basis stays what it is."""
-        now = tuple(self.basis.buffers())
+        now = (*self.basis.buffers(), *self.places.buffers())
         # What is kept in inference mode serves training too.
         with torch.inference_mode(False), torch.no_grad():
-            if not self._source or not all(map(_is_still, self._source, now)):
+            if len(self._source) != len(now) or not all(map(_is_still, self._source, now)):
                 self._source, self._matrices = tuple(map(_remembered, now)), {}
-            if grid not in self._matrices:
+            key = (grid, device)
+            if key not in self._matrices:
                 if len(self._matrices) >= self.kept:
                     del self._matrices[next(iter(self._matrices))]
-                self._matrices[grid] = self._matrix(centres(grid, now[0].device))
-        return self._matrices[grid]
+                self._matrices[key] = self._matrix(self.places(grid, now[0].device if now else device))
+        return self._matrices[key]
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is kept, which is made again when it is asked for."""
         return self.__dict__ | {"_source": (), "_matrices": {}}
 
     def extra_repr(self) -> str:
-        return f"ridge={self.ridge}"
+        return f"ridge={float(self.ridge)}"
 
 
-def check_sequence_or_grid(where: str, basis: GaussianBasis | MultivariateGaussianBasis) -> None:
-    if basis.event_shape not in ((), (2,)):
-        raise ValueError(f"{where}: basis must be on the line or on R^2, got R^{basis.dimension}")
+def check_sequence_or_grid(where: str, basis: Basis) -> None:
+    if basis.event_shape not in ((), (2,), (3,)):
+        raise ValueError(f"{where}: basis must be on the line, on R^2 or on R^3, got R^{basis.dimension}")
 
 
 def _version(x: torch.Tensor) -> int:
@@ -294,10 +311,42 @@ def _is_still(remembered: Any, x: torch.Tensor) -> bool:
     return not x.is_cuda and remembered.device == x.device and bool(remembered.equal(x))
 
 
-def centres(grid: tuple[int, ...], device: torch.device) -> torch.Tensor:
-    """The centres of the cells of [0, 1], (L,), or of the unit square, (x, y) each, row by row, (height * width, 2)."""
-    sides = [(torch.arange(n, device=device, dtype=torch.float64) + 0.5) / n for n in grid]
-    if len(sides) == 1:
-        return sides[0]
-    y, x = torch.meshgrid(*sides, indexing="ij")
-    return torch.stack([x, y], -1).flatten(0, 1)
+class Positions(torch.nn.Module):
+    """Where the cells of a sequence, an image or a volume lie: as words say, or as given."""
+
+    given: torch.Tensor | None
+
+    def __init__(self, event_shape: torch.Size, positions: str | torch.Tensor) -> None:
+        super().__init__()
+        self.in_cell = 0.5
+        """Where in its cell a position lies, from 0 to 1."""
+        if isinstance(positions, torch.Tensor):
+            if positions.dim() == 0 or positions.shape[1:] != event_shape or positions.shape[0] == 0:
+                wanted = "(L,)" if not event_shape else f"(L, {event_shape[0]})"
+                raise ValueError(f"positions must have shape {wanted}, as the basis has, got {tuple(positions.shape)}")
+            self.register_buffer("given", positions.detach().double(), persistent=False)
+            return
+        self.given = None
+        if positions not in ("centres", "ends"):
+            raise ValueError(f"positions must be 'centres', 'ends' or a tensor, got {positions!r}")
+        self.in_cell = 0.5 if positions == "centres" else 1.0
+
+    def _apply(self, fn: Any, recurse: bool = True) -> Any:
+        """A cast leaves them in float64, and a move moves them."""
+        kept = self.given
+        super()._apply(fn, recurse)
+        if kept is not None and self.given is not None and self.given.dtype != kept.dtype:
+            self.given = kept.to(self.given.device)
+        return self
+
+    def forward(self, grid: tuple[int, ...], device: torch.device) -> torch.Tensor:
+        """(L,) for a sequence; (height * width, 2) or (depth * height * width, 3), row by row, for grids."""
+        if self.given is not None:
+            if self.given.shape[0] != math.prod(grid):
+                count = math.prod(grid)
+                raise ValueError(f"positions must be as many as values, {count}, got {self.given.shape[0]}")
+            return self.given.to(device)
+        sides = [(torch.arange(n, device=device, dtype=torch.float64) + self.in_cell) / n for n in grid]
+        if len(sides) == 1:
+            return sides[0]
+        return torch.stack(torch.meshgrid(*sides, indexing="ij")[::-1], -1).flatten(0, -2)

@@ -50,6 +50,32 @@ struct Entmax : RowMap<Entmax> {
   }
 };
 
+/// entmax over nodes with weights: x is (scores, weight, alphas).
+struct WeightedEntmax {
+  static constexpr std::size_t kCount = 3, kResults = 1;
+  static constexpr const char* kName = "weighted_entmax";
+
+  [[nodiscard]] static Places unread(const Numbers&) { return 1; }
+  [[nodiscard]] static Tensors derivative(const char* of, const State& s, const Tensors& others,
+                                          Numbers numbers) {
+    return run(std::string(kName) + of, joined({s.outputs[0], s.x[1], s.x[2]}, others), numbers);
+  }
+  /// The last number asks for the gradient in the weight.
+  [[nodiscard]] static Numbers with_weight(Numbers numbers) {
+    numbers.emplace_back(true);
+    return numbers;
+  }
+  [[nodiscard]] static Tensors vjp(const State& s, const Tensor& grad, Places) {
+    return derivative("_vjp", s, {grad}, with_weight(s.numbers));
+  }
+  [[nodiscard]] static Tensor jvp(const State& s, const Tensors& dx) {
+    return derivative("_jvp", s, dx, s.numbers)[0];
+  }
+  [[nodiscard]] static Tensors hessian(const State& s, const Tensor& grad, const Tensors& dx, Places) {
+    return derivative("_vjp_vjp", s, joined({grad}, dx), with_weight(s.numbers));
+  }
+};
+
 /// Rows are full, and edges weigh 1: x has neither lengths nor weights.
 struct Fusedmax : RowMap<Fusedmax, 4> {
   static constexpr const char* kName = "fusedmax";
@@ -204,10 +230,16 @@ template <class Map>
 }  // namespace detail
 
 /// The distribution p that maximises <p, scores> - Omega_alpha(p), along a dimension: softmax for alpha = 1,
-/// sparsemax for alpha = 2. A score of -inf is a mask.
-[[nodiscard]] inline Tensor entmax(const Tensor& scores, const Parameter& alpha = 1.5,
-                                   std::int64_t dim = -1) {
-  return detail::row_map<detail::Entmax>(scores, alpha, dim);
+/// sparsemax for alpha = 2. A score of -inf is a mask. A weight is a base measure, which broadcasts to the
+/// shape of the scores and gets a gradient: p / weight is a density.
+[[nodiscard]] inline Tensor entmax(const Tensor& scores, const Parameter& alpha = 1.5, std::int64_t dim = -1,
+                                   const Tensor& weight = {}) {
+  if (!weight.defined()) return detail::row_map<detail::Entmax>(scores, alpha, dim);
+  const Tensor z = detail::widened(scores);
+  dim = detail::from_end(dim, z);
+  return detail::Differentiable<detail::WeightedEntmax>::value(
+      {z, weight.to(z.scalar_type()).expand(z.sizes()), alpha.expanded(detail::per_row(z, dim), z.device())},
+      {alpha.number(), dim});
 }
 
 /// entmax at alpha = 2: the distribution nearest to the scores.

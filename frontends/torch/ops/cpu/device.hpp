@@ -7,6 +7,7 @@
 #include "fenchel/backend/cpu/entmax_loss.hpp"
 #include "fenchel/backend/cpu/fusedmax.hpp"
 #include "fenchel/backend/cpu/match_weights.hpp"
+#include "fenchel/backend/cpu/weighted_entmax.hpp"
 #include "fenchel/core/rows.hpp"
 #include "ops/cpu/torch_pool.hpp"
 #include "ops/tensors.hpp"

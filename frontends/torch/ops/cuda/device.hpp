@@ -12,6 +12,7 @@
 #include "fenchel/backend/cuda/fusedmax.hpp"
 #include "fenchel/backend/cuda/match_weights.hpp"
 #include "fenchel/backend/cuda/views.hpp"
+#include "fenchel/backend/cuda/weighted_entmax.hpp"
 #include "ops/tensors.hpp"
 
 namespace fenchel::ops {

@@ -39,11 +39,17 @@ class FENCHEL_EXPORT NumericDensity {
   /// The logarithm of the integral of exp(log_density).
   [[nodiscard]] double log_mass() const noexcept;
 
+  /// The same with its derivative dp/dt on the support, which pdf_derivative then takes.
+  [[nodiscard]] NumericDensity with_derivative(std::function<double(double)> derivative) const;
+  /// Empty where nobody gave it.
+  [[nodiscard]] const std::function<double(double)>& derivative() const noexcept { return derivative_; }
+
   struct Table;
   [[nodiscard]] const Table& table() const noexcept { return *table_; }
 
  private:
   std::shared_ptr<const Table> table_;
+  std::function<double(double)> derivative_;
 };
 
 [[nodiscard]] inline Line domain(const NumericDensity&) noexcept { return {}; }

@@ -25,8 +25,8 @@ namespace fenchel {
 [[nodiscard]] FENCHEL_EXPORT double pdf_derivative(const BetaGaussian& p, double t) noexcept;
 [[nodiscard]] FENCHEL_EXPORT double pdf_derivative(const BetaLaplace& p, double t) noexcept;
 [[nodiscard]] FENCHEL_EXPORT double pdf_derivative(const TruncatedGaussian& p, double t) noexcept;
-/// By differences of order 6 with a step of 1e-3 interquartile ranges, less next to modes and ends: relative
-/// error about 1e-8 where the density is smooth on that scale.
+/// A derivative that the density has; else by differences of order 6 with a step of 1e-3 interquartile
+/// ranges, less next to modes and ends: relative error about 1e-8 where the density is smooth on that scale.
 [[nodiscard]] FENCHEL_EXPORT double pdf_derivative(const LocationScale& p, double t);
 [[nodiscard]] FENCHEL_EXPORT double pdf_derivative(const NumericDensity& p, double t);
 
@@ -34,7 +34,8 @@ namespace fenchel {
 [[nodiscard]] FENCHEL_EXPORT double roughness(const BetaGaussian& p);
 /// 2 p(mu)^2 / ((3 - alpha) spread), infinite for alpha >= 3.
 [[nodiscard]] FENCHEL_EXPORT double roughness(const BetaLaplace& p) noexcept;
-/// To about 1e-7 where the density has no kinks but at its modes. Infinite where the density at an end of the
+/// To 1e-10 where the density has its derivative, as predictions of Sobolev do, else to about 1e-7 where it
+/// has no kinks but at its modes. Infinite where the density at an end of the
 /// support exceeds 1e-6 of that at the mode; throws ConvergenceError where the integral does not converge.
 [[nodiscard]] FENCHEL_EXPORT double roughness(const NumericDensity& p);
 /// Within a domain, at whose ends the density may jump.

@@ -69,6 +69,13 @@ class FENCHEL_EXPORT SmoothShape {
   [[nodiscard]] double roughness() const noexcept;
   [[nodiscard]] double tsallis_entropy(double order) const;
 
+  /// d / dgamma of density and beyond, off the edges and, at gamma = 0, off the centre; 0 off the support.
+  [[nodiscard]] double gamma_derivative(double y) const noexcept;
+  [[nodiscard]] double beyond_gamma_derivative(double y) const noexcept;
+  /// d half_width / d log scale, and in gamma, which is infinite at gamma = 0.
+  [[nodiscard]] double half_width_scale_derivative() const noexcept;
+  [[nodiscard]] double half_width_gamma_derivative() const noexcept;
+
   struct Gradient {
     double mu, scale, gamma;
   };

@@ -2,6 +2,7 @@
 
 /// `total_variation` of a density on the line.
 
+#include <cmath>
 #include <concepts>
 
 #include "fenchel/core/config.hpp"
@@ -17,6 +18,7 @@
 #include "fenchel/distribution/line/smooth_parabola.hpp"
 #include "fenchel/distribution/line/smooth_triangular.hpp"
 #include "fenchel/distribution/line/truncated_gaussian.hpp"
+#include "fenchel/domain/interval.hpp"
 
 /// total_variation(q) = int |q'| of a density on the line, jumps included [SCD22, Section 7]: what it climbs
 /// and falls from 0 to 0.
@@ -37,6 +39,20 @@ template <UnimodalDensity Q>
 /// From its values at the modes, at the minima between them and at the ends of its support, as if it had no
 /// other turning points; the minima are exact to rounding, the modes as exact as they were given.
 [[nodiscard]] FENCHEL_EXPORT double total_variation(const NumericDensity& q);
+
+namespace detail {
+/// Without the jumps at the ends of the domain, of which nobody pays.
+template <class Q>
+[[nodiscard]] double total_variation_within(const Interval& domain, const Q& q) {
+  double sum = total_variation(q);
+  if constexpr (requires { pdf(q, 0.0); }) {
+    for (const double end : {domain.lower(), domain.upper()}) {
+      if (!std::isinf(end)) sum -= pdf(q, end);
+    }
+  }
+  return sum;
+}
+}  // namespace detail
 
 /// Infinite: the limit of narrow densities.
 [[nodiscard]] inline double total_variation(const Dirac&) noexcept { return kInfinity; }

@@ -16,7 +16,7 @@ using Function = BetaGaussianFunction;
 
 bool has_argument(Function f) {
   return f == Function::log_density || f == Function::cross_omega || f == Function::log_draw ||
-         f == Function::cdf || f == Function::quantile;
+         f == Function::cdf || f == Function::quantile || f == Function::below_peak;
 }
 
 /// Calls body(row, argument, log_det, alpha) for each element.

@@ -58,7 +58,8 @@ void for_each_element(std::string_view where, Function function, const BetaGauss
   const bool on_line = function == Function::cdf || function == Function::quantile;
   if (on_line && n != 1) throw_invalid_argument(where, "dimension", "must be 1 for cdf and quantile", n);
   const bool has_argument = on_line || function == Function::log_density ||
-                            function == Function::cross_omega || function == Function::log_draw;
+                            function == Function::cross_omega || function == Function::log_draw ||
+                            function == Function::below_peak;
   check_count(where, "argument", batch.argument.size(), has_argument ? count : 0);
   check_count(where, "alpha", batch.alpha.size(), count);
   if (count == 0) return;

@@ -9,11 +9,12 @@ import torch
 from torch import nn
 
 from .._attention import continuous_attention
-from .._basis import GaussianBasis, MultivariateGaussianBasis
+from .._basis import Basis
 from .._beta_gaussian import BetaGaussian
+from .._mixture import Mixture, fit_mixture
 from .._multivariate_beta_gaussian import MultivariateBetaGaussian
 from .._rows import Parameter
-from .._values import RidgeValues, centres, check_sequence_or_grid, mask, match_weights
+from .._values import RidgeValues, check_sequence_or_grid, mask, match_weights
 from ._entmax import keep_parameter, show_parameter
 
 KINDS = ("both", "continuous", "discrete")
@@ -21,6 +22,8 @@ KINDS = ("both", "continuous", "discrete")
 
 class Attended(NamedTuple):
     """What attention looked at: the densities of alpha, mu and Sigma, or weights, or both, one for each context.
+
+    Of mixtures these are the components, along a last dimension, and modes are their weights.
 
     Examples
     --------
@@ -33,14 +36,17 @@ class Attended(NamedTuple):
     alpha: Parameter
     """The order of the densities."""
     mu: torch.Tensor | None = None
-    """Where they lie."""
+    """Where they lie: (x, y) in images, with y downwards, (x, y, z) in volumes."""
     Sigma: torch.Tensor | None = None
-    """How wide their scores are: sigma2 for sequences, matrices for grids."""
+    """How wide their scores are: sigma2 for sequences, matrices for images and volumes."""
     weights: torch.Tensor | None = None
     """Over positions, of the shape of the scores."""
+    modes: torch.Tensor | None = None
+    """Of the components of mixtures, along a last dimension that mu and Sigma have too: their weights."""
 
     def density(self) -> BetaGaussian | MultivariateBetaGaussian:
-        """The densities: `active_support()` says from where to where they look, `log_prob` is -inf elsewhere."""
+        """The densities, or the components of mixtures: `active_support()` says from where to where they look, `log_prob`
+        is -inf elsewhere."""
         if self.mu is None or self.Sigma is None:
             raise ValueError("Attended: discrete attention has weights and no density")
         if self.Sigma.dim() == self.mu.dim():
@@ -49,16 +55,18 @@ class Attended(NamedTuple):
 
 
 class ContinuousAttention(nn.Module):
-    """The context of values at the positions of a sequence or of a grid, under attention [SCD22, Section 9.1].
+    """The context of values of a sequence, an image or a volume, under attention [SCD22, Section 9.1].
 
     Discrete attention is the sum of the values under weights, softmax(scores) or another. Continuous attention makes of
     the weights a density p with their mean and variance, and of the values a function V by ridge regression on a
-    basis; the context is E_p[V]. Positions are the centres of equal cells of [0, 1], or of the unit square.
+    basis; the context is E_p[V]. Places are in [0, 1], in the unit square or in the unit cube. A place in an image is
+    (x, y): x grows with W, to the right, and y with H, downwards from the first row. One in a volume, or in a video, is
+    (x, y, z): z grows with D, its first dimension.
 
     Parameters
     ----------
-    basis : GaussianBasis or MultivariateGaussianBasis
-        Of V: on the line for sequences, on R^2 for grids; fixed or learned.
+    basis : GaussianBasis, MultivariateGaussianBasis or another basis of fenchel.torch
+        Of V: on the line for sequences, on R^2 for images, on R^3 for volumes; fixed or learned.
     kind : {"both", "continuous", "discrete"}
         Which context; "both" is the sum.
     alpha : float or Tensor
@@ -70,6 +78,17 @@ class ContinuousAttention(nn.Module):
         From scores to weights along the last dimension: softmax unless said, or such as `Entmax`.
     ridge : float
         The strength of the ridge regression.
+    positions : {"centres", "ends"} or Tensor
+        Where values lie: at the centres of equal cells; at their ends l / L, as in the paper; or at given places, (L,)
+        or (L, D).
+    floor : float, optional
+        Added to the variances of weights, so that no density collapses to a point: that of one cell unless said. The
+        paper has none, which is 0; weights that are all at one place then are an error.
+    components : int
+        How many modes a density has: above 1 it is a mixture, from the weights by EM (see `fit_mixture`), and the context
+        is the sum of those of its components.
+    channels_first : bool
+        Whether values are (*batch, M, L), (*batch, M, H, W) or (*batch, M, D, H, W), as convolutions have them.
 
     Examples
     --------
@@ -85,12 +104,16 @@ class ContinuousAttention(nn.Module):
 
     def __init__(
         self,
-        basis: GaussianBasis | MultivariateGaussianBasis,
+        basis: Basis,
         kind: str = "both",
         alpha: Parameter = 2.0,
         learned_alpha: bool = False,
         weights: nn.Module | None = None,
         ridge: float = 0.1,
+        positions: str | torch.Tensor = "centres",
+        floor: float | None = None,
+        components: int = 1,
+        channels_first: bool = False,
     ) -> None:
         super().__init__()
         if kind not in KINDS:
@@ -99,7 +122,14 @@ class ContinuousAttention(nn.Module):
         self.kind = kind
         self.learned_alpha = learned_alpha
         self.weights = nn.Softmax(-1) if weights is None else weights
-        self.value_function = RidgeValues(basis, ridge)
+        self.value_function = RidgeValues(basis, ridge, positions)
+        if floor is not None and not 0 <= floor < math.inf:
+            raise ValueError(f"ContinuousAttention: floor must be finite and not negative, got {floor}")
+        if components < 1:
+            raise ValueError(f"ContinuousAttention: components must be at least 1, got {components}")
+        self.floor = floor
+        self.components = components
+        self.channels_first = channels_first
         if not learned_alpha:
             keep_parameter(self, "fixed_alpha", alpha)
             return
@@ -110,7 +140,7 @@ class ContinuousAttention(nn.Module):
         self.raw_alpha = nn.Parameter((excess + (-torch.expm1(-excess)).log()).to(torch.get_default_dtype()))
 
     @property
-    def basis(self) -> GaussianBasis | MultivariateGaussianBasis:
+    def basis(self) -> Basis:
         """The functions that V is made of."""
         return self.value_function.basis
 
@@ -136,12 +166,13 @@ class ContinuousAttention(nn.Module):
 
         Parameters
         ----------
-        values : Tensor, shape (*batch, L, M), for grids (*batch, H, W, M)
-        scores : Tensor, shape (*batch, *queries, L), for grids (*batch, *queries, H, W)
+        values : Tensor, shape (*batch, L, M), for grids (*batch, H, W, M) or (*batch, D, H, W, M)
+            With `channels_first` M is before L, H or D.
+        scores : Tensor, shape (*batch, *queries, L), for grids (*batch, *queries, H, W) or (*batch, *queries, D, H, W)
             One context for each query. -inf is a mask.
         density : (mu, Sigma), optional
-            Instead of scores, for the kind "continuous": mu and sigma2 of shape (*batch, *queries); for grids points
-            (*batch, *queries, 2) and matrices (*batch, *queries, 2, 2).
+            Instead of scores, for the kind "continuous": mu and sigma2 of shape (*batch, *queries); for images points
+            (x, y), (*batch, *queries, 2), and matrices (*batch, *queries, 2, 2); for volumes 3 in place of 2.
         lengths : Tensor of int, shape (*batch), optional
             Of sequences that are padded at their end. Padding is not read.
         key_padding_mask : Tensor of bool, shape (*batch, L), optional
@@ -156,6 +187,8 @@ class ContinuousAttention(nn.Module):
         attended : Attended
         """
         size = self.basis.dimension
+        if self.channels_first and values.dim() > size:
+            values = values.movedim(-size - 1, -1)
         batch, grid = values.shape[: -size - 1], values.shape[-size - 1 : -1]
         _check(self.kind, size, values, scores, density, lengths, key_padding_mask)
         order, padding = None, None
@@ -168,7 +201,7 @@ class ContinuousAttention(nn.Module):
             values = values.masked_fill(padding.unsqueeze(-1), 0)
 
         contexts, alpha, mu, Sigma = [], self.alpha, None, None
-        weights = None
+        weights, modes = None, None
         if scores is not None:
             scores = scores.flatten(-size)
             if order is not None:
@@ -178,7 +211,12 @@ class ContinuousAttention(nn.Module):
             weights = self.weights(scores)
             if self.kind != "continuous":
                 contexts.append(_contexts(weights, values.flatten(-size - 1, -2)))
-            if self.kind != "discrete":
+            if self.kind != "discrete" and self.components > 1:
+                if isinstance(alpha, torch.Tensor) and alpha.dim() > 0:
+                    alpha = alpha.unsqueeze(-1)
+                p = self._mixture(alpha, weights, grid, lengths)
+                modes, density = p.weights, (p.components.mu, _scale(p.components))
+            elif self.kind != "discrete":
                 density = self._density(alpha, weights, grid, lengths)
             if order is not None:
                 weights = weights.take_along_dim(_for_queries(order.argsort(-1), weights), -1)
@@ -186,11 +224,21 @@ class ContinuousAttention(nn.Module):
         if density is not None:
             mu, Sigma = density
             seen = continuous_attention(alpha, mu, Sigma, self.basis)
+            if modes is not None:
+                seen = (modes.unsqueeze(-1) * seen).sum(-2)
             contexts.append(_contexts(seen, self.value_function(values, lengths)))
         context = contexts[0] if len(contexts) == 1 else contexts[0] + contexts[1]
         if mixing is not None:
             context = (mixing.unsqueeze(-1) * context).sum(-2)
-        return context, Attended(alpha, mu, Sigma, weights)
+        return context, Attended(alpha, mu, Sigma, weights, modes)
+
+    def _mixture(
+        self, alpha: Parameter, weights: torch.Tensor, grid: torch.Size, lengths: torch.Tensor | None
+    ) -> Mixture:
+        if lengths is not None:
+            raise ValueError("ContinuousAttention: lengths and key_padding_mask are for densities of one component")
+        places = self.value_function.places(grid, weights.device)
+        return fit_mixture(alpha, weights, places, self.components, floor=self.floor)
 
     def _density(
         self, alpha: Parameter, weights: torch.Tensor, grid: torch.Size, lengths: torch.Tensor | None
@@ -198,12 +246,23 @@ class ContinuousAttention(nn.Module):
         """mu and Sigma of the densities that the weights become."""
         if lengths is not None:
             lengths = _for_queries(lengths.unsqueeze(-1), weights).squeeze(-1).expand(weights.shape[:-1])
-        positions = None if len(grid) == 1 else centres(grid, weights.device)
-        return match_weights(alpha, weights, positions, lengths=lengths)
+        places = self.value_function.places
+        if len(grid) > 1 or places.given is not None:
+            return match_weights(alpha, weights, places(grid, weights.device), self.floor)
+        mu, Sigma = match_weights(alpha, weights, floor=self.floor, lengths=lengths)
+        if places.in_cell == 0.5:
+            return mu, Sigma
+        return mu + (places.in_cell - 0.5) / (grid[0] if lengths is None else lengths.to(mu.dtype)), Sigma
 
     def extra_repr(self) -> str:
         learned = ", learned_alpha=True" if self.learned_alpha else ""
-        return f"kind={self.kind}, alpha={show_parameter(self.alpha)}{learned}"
+        floor = "" if self.floor is None else f", floor={self.floor}"
+        first = ", channels_first=True" if self.channels_first else ""
+        return f"kind={self.kind}, alpha={show_parameter(self.alpha)}{learned}{floor}{first}"
+
+
+def _scale(p: BetaGaussian | MultivariateBetaGaussian) -> torch.Tensor:
+    return p.sigma2 if isinstance(p, BetaGaussian) else p.Sigma
 
 
 def _contexts(rows: torch.Tensor, matrices: torch.Tensor) -> torch.Tensor:
@@ -230,7 +289,7 @@ def _check(
 ) -> None:
     """Shapes that fit, and neither too few arguments nor too many."""
     if values.dim() <= size:
-        wanted = "(*batch, L, M)" if size == 1 else "(*batch, H, W, M)"
+        wanted = ("(*batch, L, M)", "(*batch, H, W, M)", "(*batch, D, H, W, M)")[size - 1]
         raise ValueError(f"ContinuousAttention: values must have shape {wanted}, got {tuple(values.shape)}")
     if (scores is None) == (density is None) or (density is not None and kind != "continuous"):
         raise ValueError(
