@@ -149,7 +149,8 @@ def predict(regularizer: Any, f: Callable[..., Any], domain: Domain | Euclidean 
     ----------
     regularizer : Tsallis, TotalVariation or Sobolev
         Omega. ``Tsallis(1)`` gives exp(f) / Z, a larger alpha a density that is 0 where f is low, to a relative 1e-10,
-        alpha = inf one that is 1 where f is highest; ``TotalVariation(gamma)`` one with plateaus, and ``Sobolev(gamma)`` one without corners, to 1e-8 of the peak.
+        alpha = inf one that is 1 where f is highest; ``TotalVariation(gamma)`` one with plateaus, and ``Sobolev(gamma)``
+        one without corners, to 1e-8 of the peak.
     f : callable, LinearScore or ParametricScore
         The score, float -> float; -inf where the density must be 0. It is looked at on a grid that grows from 0 on the
         line and is even on an interval: a bump that is narrower may be missed. In the plane and in space it takes

@@ -52,7 +52,7 @@ class LevelSupport:
         return np.asarray(self._density.logpdf(x)) > -math.inf
 
     def contours(self) -> list[FloatArray]:
-        """Its edge in the plane: lines of shape (k, 2), closed unless they end at the domain's edge; none for alpha <= 1."""
+        """Its edge in the plane, lines of shape (k, 2), open where they meet that of the domain; none for alpha <= 1."""
         return self._density.contour(1)
 
 
@@ -127,7 +127,7 @@ class MultivariateNumericDensity(Distribution):
 
     def mode(self) -> FloatArray:
         """Where the density is largest."""
-        return self.modes()[0]
+        return np.array(self._core.modes()[0])
 
     def modes(self) -> FloatArray:
         """The local maxima that were found in the support, the highest first: an array of shape (k, N)."""
@@ -154,7 +154,7 @@ class MultivariateNumericDensity(Distribution):
         return LevelSupport(self)
 
     def contour(self, mass: float) -> list[FloatArray]:
-        """The edge, in the plane, of the smallest set of this mass: lines of shape (k, 2), with the set on their left."""
+        """The edge, in the plane, of the smallest set of this mass: lines of shape (k, 2), the set on their left."""
         return [np.array(line.T) for line in self._core.contours(*reals(mass=mass))]
 
     def expect(self, func: PointsFunction) -> float:
