@@ -299,7 +299,7 @@ class Fit(CommandLine):
             (["--alpha", "2", "--family", "uniform"], "--alpha: the family uniform takes none"),
             (["--alpha", "two"], "--alpha: expected a number such as 1.5, 4/3 or inf, got 'two'"),
             (["--family", "beta-laplace", "--alpha", "1/2"], "--alpha must be finite and above 1/2, got 0.5"),
-            (["--family", "sparse-poisson", "--alpha", "0.9"], "--alpha must be finite and at least 1, got 0.9"),
+            (["--family", "sparse-poisson", "--alpha", "0.5"], "--alpha must be finite and above 1/2, got 0.5"),
             (["--family", "sparse-poisson", "--alpha", "auto"],
              "--alpha: the family sparse-poisson needs a number, it cannot be estimated"),
             (["--family", "gaussian", "--alpha", "2"], "--alpha: the family gaussian takes none"),

@@ -145,8 +145,8 @@ Command add_fit(CLI::App& program, Session& session) {
       ->option_text("COL");
   app->add_option(
          "--alpha", options->alpha,
-         "Such as 4/3; auto estimates it, from the kurtosis, for beta-Gaussians (2 unless given); inf "
-         "is --family uniform")
+         "Such as 4/3; auto estimates it, by the kurtosis for beta-Gaussians, by likelihood for counts (2 "
+         "unless given); inf is --family uniform")
       ->option_text("X|auto");
   app->add_option("--gamma", options->gamma, "Of capped and smooth densities (1 unless given)")
       ->option_text("X");

@@ -73,7 +73,6 @@ AnyDistribution make_multivariate(Parameters o) {
 Bound above_third(index_t) { return {1.0 / 3, false, "above 1/3"}; }
 Bound above_half(index_t) { return {0.5, false, "above 1/2"}; }
 Bound above_one(index_t) { return {1, false, "above 1"}; }
-Bound from_one(index_t) { return {1, true, "at least 1"}; }
 Bound not_negative(index_t) { return {0, true, "not negative"}; }
 /// docs/math.md 5.6: below there is no covariance.
 Bound above_dimension(index_t columns) {
@@ -164,15 +163,18 @@ std::span<const Family> families() {
       {{.family = "sparse-poisson", .alpha = 2, .mu = {1}},
        [](Parameters o) -> AnyDistribution { return SparsePoisson(*o.alpha, o.mu[0]); },
        {[](Parameters o, const Data& data) {
-          return fitted(o, fit_sparse_poisson(*o.alpha, collect(data, CountHistogram())));
+          const CountHistogram counts = collect(data, CountHistogram());
+          return fitted(o, o.alpha ? fit_sparse_poisson(*o.alpha, counts) : fit_sparse_poisson(counts));
         },
-        from_one}},
+        above_half, kEstimates}},
       {{.family = "sparse-integer-gaussian", .alpha = 2, .mu = {0}, .sigma2 = 1},
        [](Parameters o) -> AnyDistribution { return SparseIntegerGaussian(*o.alpha, o.mu[0], *o.sigma2); },
        {[](Parameters o, const Data& data) {
-          return fitted(o, fit_sparse_integer_gaussian(*o.alpha, collect(data, CountHistogram())));
+          const CountHistogram counts = collect(data, CountHistogram());
+          return fitted(o, o.alpha ? fit_sparse_integer_gaussian(*o.alpha, counts)
+                                   : fit_sparse_integer_gaussian(counts));
         },
-        from_one}},
+        above_third, kEstimates}},
       {{.family = "score",
         .regularizer = "tsallis",
         .alpha = 2,

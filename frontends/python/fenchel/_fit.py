@@ -100,8 +100,8 @@ _FAMILIES: dict[type[Distribution], _Family] = {
     MultivariateBetaGaussian: _Family(_core.fit_multivariate_beta_gaussian, Moments, True, "alpha", 2.0, True),
     SmoothParabola: _Family(_core.fit_smooth_parabola, LineMoments, True, "gamma", 1.0),
     SmoothTriangular: _Family(_core.fit_smooth_triangular, AbsoluteMoments, False, "gamma", 1.0),
-    SparseIntegerGaussian: _Family(_core.fit_sparse_integer_gaussian, CountHistogram, True, "alpha", 2.0),
-    SparsePoisson: _Family(_core.fit_sparse_poisson, CountHistogram, True, "alpha", 2.0),
+    SparseIntegerGaussian: _Family(_core.fit_sparse_integer_gaussian, CountHistogram, True, "alpha", 2.0, True),
+    SparsePoisson: _Family(_core.fit_sparse_poisson, CountHistogram, True, "alpha", 2.0, True),
     Uniform: _Family(_core.fit_beta_gaussian, LineMoments, True, None, math.inf),
     Triangular: _Family(_core.fit_beta_laplace, AbsoluteMoments, False, None, 2.0),
     TruncatedGaussian: _Family(_core.fit_truncated_gaussian, None, False, "kappa", None, True),
@@ -164,7 +164,8 @@ def fit(
     **fixed : float, or None or "auto"
         The parameter that says which members are fitted: ``alpha`` (2 unless given; inf of `BetaGaussian` is
         `Uniform`), ``gamma`` (1 unless given) or ``kappa`` (estimated unless given). None and "auto" estimate it: the
-        alpha of `BetaGaussian` and of `MultivariateBetaGaussian` by the kurtosis, and kappa. `LocationScale` needs its functions ``g`` and ``slope``.
+        alpha of `BetaGaussian` and of `MultivariateBetaGaussian` by the kurtosis, that of counts by likelihood among
+        the members with the moments of the data, and kappa. `LocationScale` needs its functions ``g`` and ``slope``.
 
     Returns
     -------

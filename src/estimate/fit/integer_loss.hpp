@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
+#include <string>
 #include <string_view>
 
 #include "core/compensated_sum.hpp"
@@ -22,8 +24,12 @@ double mean_cross_omega(const P& p, const CountHistogram& counts) {
          below_mode.total() / counts.weight();
 }
 
-inline void check_integer_fit(std::string_view where, double alpha, const CountHistogram& counts) {
-  check_alpha_from_one(where, alpha);
+/// Throws std::domain_error unless alpha is finite and above `least`, which is called `name`, and there is
+/// data.
+inline void check_integer_fit(std::string_view where, double alpha, double least, std::string_view name,
+                              const CountHistogram& counts) {
+  if (!(alpha > least && alpha <= std::numeric_limits<double>::max()))
+    throw_domain_error(where, "alpha", "must be finite and greater than " + std::string(name), alpha);
   check_total_weight(where, counts.weight());
 }
 

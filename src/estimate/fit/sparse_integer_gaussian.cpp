@@ -6,6 +6,7 @@
 
 #include <Eigen/LU>
 
+#include "estimate/fit/count_alpha.hpp"
 #include "estimate/fit/integer_loss.hpp"
 #include "estimate/regression/converged.hpp"
 #include "fenchel/core/check.hpp"
@@ -17,6 +18,7 @@ namespace fenchel {
 namespace {
 
 constexpr auto kWhere = "fit_sparse_integer_gaussian";
+constexpr double kLeastAlpha = 1.0 / 3;  // for a variance
 
 /// The problem seen from the integer next to the mean in units of the standard deviation: u = (t - centre) /
 /// unit, f = b_1 u + b_2 u^2.
@@ -63,7 +65,7 @@ Eigen::Matrix2d covariance(const SparseIntegerGaussian& p, double unit) {
 }  // namespace
 
 Fit<SparseIntegerGaussian> fit_sparse_integer_gaussian(double alpha, const CountHistogram& counts) {
-  detail::check_integer_fit(kWhere, alpha, counts);
+  detail::check_integer_fit(kWhere, alpha, kLeastAlpha, "1/3", counts);
   const auto range = static_cast<double>(counts.values().back() - counts.values().front());
   if (range < 2)
     throw_domain_error(kWhere, "the largest less the least value",
@@ -98,6 +100,30 @@ Fit<SparseIntegerGaussian> fit_sparse_integer_gaussian(double alpha, const Count
           spread * covariance(centred, unit) * spread.transpose() / counts.weight(),
           detail::mean_cross_omega(p, counts),
           counts.weight()};
+}
+
+Fit<SparseIntegerGaussian> fit_sparse_integer_gaussian(const CountHistogram& counts) {
+  detail::check_integer_fit(kWhere, 1, kLeastAlpha, "1/3", counts);
+  const double alpha = detail::most_likely_alpha(kWhere, kLeastAlpha, counts, [&](double order) {
+    return detail::log_likelihood(fit_sparse_integer_gaussian(order, counts).distribution, counts);
+  });
+  Fit<SparseIntegerGaussian> fit = fit_sparse_integer_gaussian(alpha, counts);
+  const SparseIntegerGaussian& p = fit.distribution;
+  // In u = (t - mode) / unit, of which mu and sigma2 are functions as above.
+  const double centre = static_cast<double>(mode(p)), unit = std::sqrt(variance(p));
+  const auto phi = [centre, unit](double t) -> Eigen::VectorXd {
+    const double u = (t - centre) / unit;
+    return Eigen::Vector2d(u, u * u);
+  };
+  const double offset = p.mu() - centre, scale = p.sigma2();
+  Eigen::Matrix3d jacobian = Eigen::Matrix3d::Identity();
+  jacobian.bottomRightCorner<2, 2>() << scale / unit, 2 * offset * scale / (unit * unit), 0,
+      2 * scale * scale / (unit * unit);
+  fit.names = {"alpha", "mu", "sigma2"};
+  fit.parameters = Eigen::Vector3d(alpha, p.mu(), scale);
+  fit.covariance = jacobian * detail::alpha_covariance(p.table(), alpha - 1, phi) * jacobian.transpose();
+  fit.covariance /= counts.weight();
+  return fit;
 }
 
 }  // namespace fenchel

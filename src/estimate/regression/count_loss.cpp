@@ -4,12 +4,14 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <stdexcept>
 
 #include "core/compensated_sum.hpp"
 #include "core/fenchel_young_term.hpp"
 #include "fenchel/core/deformed.hpp"
 #include "fenchel/core/infinity.hpp"
 #include "fenchel/core/normalizer.hpp"
+#include "fenchel/loss/integers.hpp"
 
 namespace fenchel::detail {
 namespace {
@@ -100,6 +102,22 @@ double sparsemax_threshold(Window& window) {
   return tau();
 }
 
+/// Below alpha = 1 the sums have tails: those of loss/integers.hpp. +infinity where mu is out of range.
+CountLoss::Value heavy_loss(double alpha, double theta, double count) try {
+  const auto loss =
+      cross_omega(Tsallis(alpha), PoissonScore(std::exp(theta)), Naturals(), static_cast<index_t>(count));
+  return {loss.value, loss.gradient.log_mu};
+} catch (const std::domain_error&) {
+  return {kInfinity, kInfinity};
+}
+
+Spread heavy_spread(double alpha, double theta) try {
+  const PoissonScore f(std::exp(theta));
+  return {fenchel_young_hessian(Tsallis(alpha), f, Naturals()), variance(SparsePoisson(alpha, f.mu()))};
+} catch (const std::domain_error&) {
+  return {kInfinity, kInfinity};
+}
+
 }  // namespace
 
 bool CountLoss::predict(double theta) {
@@ -138,6 +156,7 @@ bool CountLoss::predict(double theta) {
 
 CountLoss::Value CountLoss::operator()(double theta, double count) {
   if (am1_ == 0) return {poisson_loss(theta, count), std::exp(theta) - count};
+  if (am1_ < 0) return heavy_loss(1 + am1_, theta, count);
   if (!predict(theta)) return {kInfinity, kInfinity};
   const double distance = count - mode_;
   const auto score_of_count = [&] {
@@ -164,6 +183,7 @@ CountLoss::Value CountLoss::operator()(double theta, double count) {
 
 Spread CountLoss::spread(double theta) {
   if (am1_ == 0) return {std::exp(theta), std::exp(theta)};
+  if (am1_ < 0) return heavy_spread(1 + am1_, theta);
   if (!predict(theta)) return {kInfinity, kInfinity};
   const auto variance_of_order = [this](double order) {
     CompensatedSum mass, first, second;

@@ -6,7 +6,7 @@
 
 namespace fenchel::detail {
 
-/// The Fenchel-Young losses of Omega_alpha, alpha in [1, infinity), for the scores t theta - log t! and one
+/// The Fenchel-Young losses of Omega_alpha, alpha in (1/2, infinity), for the scores t theta - log t! and one
 /// count each [SCD22, Section 5; docs/math.md 2, 3]: what loss/integers.hpp computes, without a table that
 /// outlives it. Accurate to kCountLossError, relative to the larger of one and the value.
 class CountLoss {

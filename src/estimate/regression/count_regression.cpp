@@ -9,6 +9,7 @@
 #include "estimate/regression/count_loss.hpp"
 #include "estimate/regression/standardization.hpp"
 #include "estimate/statistics/collective.hpp"
+#include "fenchel/core/infinity.hpp"
 #include "fenchel/data/data_error.hpp"
 #include "fenchel/estimate/regression/objective.hpp"
 
@@ -98,7 +99,8 @@ class StandardProblem {
 };
 
 void check(const CountRegressionOptions& options) {
-  detail::check_alpha_from_one(kWhere, options.alpha);
+  if (!(options.alpha > 0.5 && options.alpha < kInfinity))
+    throw_domain_error(kWhere, "alpha", "must be finite and greater than 1/2", options.alpha);
   detail::checked_nonnegative(kWhere, "penalty", options.penalty);
 }
 

@@ -286,6 +286,23 @@ TEST(CountRegression, CollinearFeaturesShareTheirEffect) {
   EXPECT_FALSE(fit(table, {.penalty = 1e-3}).covariance.array().isNaN().any());
 }
 
+/// At the minimum predicted means add up to the counts, also times a feature, as for every alpha.
+TEST(CountRegression, BelowAlphaOneMeansAreThoseOfTheData) {
+  const Table table = drawn(2, kWeights, kIntercept, 150, 21);
+  for (const double alpha : {0.6, 0.8, std::nextafter(1.0, 0.0)}) {
+    const CountRegressionFit result = fit(table, {.alpha = alpha, .penalty = 0});
+    EXPECT_EQ(result.status, MinimizeStatus::converged) << alpha;
+    double excess = 0, first = 0;
+    for (std::size_t i = 0; i < table.values.size(); i += 3) {
+      const std::array features{table.values[i + 1], table.values[i + 2]};
+      const double off = mean(predict(result, features)) - table.values[i];
+      excess += off, first += off * features[0];
+    }
+    EXPECT_NEAR(excess, 0, 1e-5) << alpha;
+    EXPECT_NEAR(first, 0, 1e-5) << alpha;
+  }
+}
+
 TEST(CountRegression, ExtremeRowsDoNotStopTheSearch) {
   Table table = drawn(2, kWeights, kIntercept, 200, 8);
   table.add({0, 1e4, 10});
@@ -340,10 +357,10 @@ TEST(CountRegression, BadInputIsNamed) {
     return message_of<std::exception>([&] { static_cast<void>(fit(table, options)); });
   };
   const Table good{2, {1, 1, 2, 2, 0, 3}};
-  EXPECT_EQ(message(good, {.alpha = 0.9}),
-            "fenchel::fit_count_regression: alpha must be finite and at least 1, got 0.9");
+  EXPECT_EQ(message(good, {.alpha = 0.4}),
+            "fenchel::fit_count_regression: alpha must be finite and greater than 1/2, got 0.4");
   EXPECT_EQ(message(good, {.alpha = kInf}),
-            "fenchel::fit_count_regression: alpha must be finite and at least 1, got inf");
+            "fenchel::fit_count_regression: alpha must be finite and greater than 1/2, got inf");
   EXPECT_EQ(message(good, {.penalty = -1}),
             "fenchel::fit_count_regression: penalty must be finite and not negative, got -1");
   EXPECT_EQ(message({2, {1, 1, -2, 2}}),

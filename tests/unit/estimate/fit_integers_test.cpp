@@ -132,9 +132,12 @@ TEST(FitSparsePoisson, NamesWhatItCannotFit) {
   const auto message = [](double alpha, const CountHistogram& counts) {
     return message_of<std::domain_error>([&] { (void)fit_sparse_poisson(alpha, counts); });
   };
-  EXPECT_EQ(message(0.9, some), "fenchel::fit_sparse_poisson: alpha must be finite and at least 1, got 0.9");
-  EXPECT_EQ(message(kNaN, some), "fenchel::fit_sparse_poisson: alpha must be finite and at least 1, got nan");
-  EXPECT_EQ(message(kInf, some), "fenchel::fit_sparse_poisson: alpha must be finite and at least 1, got inf");
+  EXPECT_EQ(message(0.5, some),
+            "fenchel::fit_sparse_poisson: alpha must be finite and greater than 1/2, got 0.5");
+  EXPECT_EQ(message(kNaN, some),
+            "fenchel::fit_sparse_poisson: alpha must be finite and greater than 1/2, got nan");
+  EXPECT_EQ(message(kInf, some),
+            "fenchel::fit_sparse_poisson: alpha must be finite and greater than 1/2, got inf");
   EXPECT_EQ(message(2, CountHistogram()),
             "fenchel::fit_sparse_poisson: the weight of all rows must be positive and finite, got 0");
   EXPECT_EQ(message(2, CountHistogram::of(std::vector{0., 0.})),
@@ -234,7 +237,7 @@ TEST(FitSparseIntegerGaussian, NamesWhatItCannotFit) {
     return message_of<std::domain_error>([&] { (void)fit_sparse_integer_gaussian(alpha, counts); });
   };
   EXPECT_EQ(message(kInf, counts_with_mean(1.5)),
-            "fenchel::fit_sparse_integer_gaussian: alpha must be finite and at least 1, got inf");
+            "fenchel::fit_sparse_integer_gaussian: alpha must be finite and greater than 1/3, got inf");
   EXPECT_EQ(
       message(2, CountHistogram()),
       "fenchel::fit_sparse_integer_gaussian: the weight of all rows must be positive and finite, got 0");
@@ -249,6 +252,76 @@ TEST(FitSparseIntegerGaussian, NamesWhatItCannotFit) {
       wide.substr(0, wide.find(", got")),
       "fenchel::sparse_integer_gaussian: sigma2 must leave at most 33554432 integers with a probability "
       "above 1e-304");
+}
+
+TEST(FitSparsePoisson, MatchesTheMeanBelowAlphaOne) {
+  for (const double alpha : {0.55, 0.7, 0.9, 1 - 1e-8, std::nextafter(1.0, 0.0)}) {
+    for (const double wanted : {0.3, 3.5, 40.0}) {
+      const auto fit = fit_sparse_poisson(alpha, counts_with_mean(wanted));
+      EXPECT_NEAR(mean(fit.distribution), wanted, 1e-11 * wanted) << alpha << ' ' << wanted;
+      EXPECT_LT(fit.parameters[0], wanted * (1 + 1e-12));
+      EXPECT_EQ(std::isinf(fit.covariance(0, 0)), alpha < 0.6) << alpha;
+    }
+  }
+  EXPECT_NEAR(fit_sparse_poisson(std::nextafter(1.0, 0.0), counts_with_mean(3.5)).parameters[0], 3.5, 1e-12);
+}
+
+TEST(FitSparsePoisson, FindsTheAlphaOfDraws) {
+  for (const double alpha : {0.8, 1.0, 1.2, 1.6}) {
+    SCOPED_TRACE(alpha);
+    const auto fit = fit_sparse_poisson(drawn_counts(SparsePoisson(alpha, 4.3), 20000, 5));
+    EXPECT_EQ(fit.names, (std::vector<std::string>{"alpha", "mu"}));
+    EXPECT_EQ(fit.distribution, SparsePoisson(fit.parameters[0], fit.parameters[1]));
+    EXPECT_NEAR(fit.parameters[0], alpha, 4 * fit.standard_errors()[0]);
+    EXPECT_NEAR(fit.parameters[1], 4.3, 4 * fit.standard_errors()[1]);
+    EXPECT_LT(fit.standard_errors().maxCoeff(), 0.1);
+  }
+}
+
+/// Standard errors are those of repeated draws.
+TEST(FitSparsePoisson, TheErrorOfAlphaIsThatOfRepeatedDraws) {
+  constexpr int kTrials = 24;
+  for (const double alpha : {0.85, 1.2}) {
+    SCOPED_TRACE(alpha);
+    const SparsePoisson p(alpha, 5);
+    double squares = 0, error = 0;
+    for (int k = 0; k < kTrials; ++k) {
+      const auto fit = fit_sparse_poisson(drawn_counts(p, 500, static_cast<std::uint64_t>(k)));
+      squares += std::pow(fit.parameters[0] - alpha, 2), error += fit.standard_errors()[0];
+    }
+    EXPECT_NEAR(std::sqrt(squares / kTrials) / (error / kTrials), 1, 0.45);
+  }
+}
+
+TEST(FitSparsePoisson, WithoutAnAlphaThatCanBeEstimatedItSaysSo) {
+  const auto message = [](const CountHistogram& counts) {
+    return message_of<std::domain_error>([&] { (void)fit_sparse_poisson(counts); });
+  };
+  EXPECT_NE(message(CountHistogram::of(std::vector<double>{3, 3, 3})).find("the counts vary too little"),
+            std::string::npos);
+  EXPECT_NE(message(CountHistogram::of(std::vector<double>{0, 0, 0, 0, 0, 0, 0, 1e4})).find("vary too much"),
+            std::string::npos);
+}
+
+TEST(FitSparseIntegerGaussian, FindsTheAlphaOfDraws) {
+  for (const double alpha : {0.8, 1.0, 1.4}) {
+    SCOPED_TRACE(alpha);
+    const auto fit = fit_sparse_integer_gaussian(drawn_counts(SparseIntegerGaussian(alpha, 2.3, 9), 5000, 5));
+    const Eigen::VectorXd errors = fit.standard_errors();
+    EXPECT_NEAR(fit.parameters[0], alpha, 4 * errors[0]);
+    EXPECT_NEAR(fit.parameters[1], 2.3, 4 * errors[1]);
+    EXPECT_NEAR(fit.parameters[2], 9, 4 * errors[2]);
+    EXPECT_LT(errors[0], 0.1);
+  }
+}
+
+TEST(FitSparseIntegerGaussian, MatchesMomentsBelowAlphaOne) {
+  const CountHistogram counts = drawn_counts(SparseIntegerGaussian(0.8, -1.2, 6), 500, 3);
+  for (const double alpha : {0.5, 0.7, 0.9, std::nextafter(1.0, 0.0)}) {
+    const auto fit = fit_sparse_integer_gaussian(alpha, counts);
+    EXPECT_NEAR(mean(fit.distribution), counts.mean(), 1e-8) << alpha;
+    EXPECT_NEAR(variance(fit.distribution), counts.variance(), 1e-7 * counts.variance()) << alpha;
+  }
 }
 
 }  // namespace

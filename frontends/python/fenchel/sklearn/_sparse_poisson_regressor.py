@@ -16,7 +16,7 @@ from ._base import LinearEstimator
 
 
 class SparsePoissonRegressor(RegressorMixin, LinearEstimator):  # type: ignore[misc]
-    """Regression of counts whose distribution has bounded support; Poisson regression for alpha = 1.
+    """Regression of counts that vary less or more than Poisson's; Poisson regression for alpha = 1.
 
     y has the distribution `SparsePoisson(alpha, exp(coef_ @ x + intercept_))`, and the mean Fenchel-Young loss, which
     is convex, is minimised. So the mean prediction over the rows is the mean of y.
@@ -24,7 +24,7 @@ class SparsePoissonRegressor(RegressorMixin, LinearEstimator):  # type: ignore[m
     Parameters
     ----------
     alpha : float, default=2.0
-        From 1, the Poisson distribution, on.
+        Above 1/2. From 1, the Poisson distribution, on the support is bounded; below it counts vary more than Poisson's.
     penalty : float, default=1e-6
         Half of it times the sum of squares of the coefficients, of standardised features, is added to the loss. With
         0 constant features are refused.

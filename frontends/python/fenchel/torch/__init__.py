@@ -30,6 +30,7 @@ from ._line import (
     TruncatedGaussian,
 )
 from ._line_bases import ConcatenatedBasis, FourierBasis, FunctionBasis, PolynomialBasis
+from ._location_scale import LocationScale
 from ._mixture import Mixture, fit_mixture
 from ._multivariate_beta_gaussian import MultivariateBetaGaussian
 from ._predict import NumericDensity, predict
@@ -47,6 +48,7 @@ __all__ = [
     "FourierBasis",
     "FunctionBasis",
     "GaussianBasis",
+    "LocationScale",
     "Mixture",
     "MultivariateBetaGaussian",
     "MultivariateGaussianBasis",

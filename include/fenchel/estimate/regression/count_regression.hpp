@@ -20,7 +20,7 @@
 namespace fenchel {
 
 struct CountRegressionOptions {
-  double alpha = 2;  ///< at least 1, finite
+  double alpha = 2;  ///< above 1/2, finite; below 1 counts vary more than Poisson's
   /// Half of it times the sum of squares of the coefficients, of standardised features, is added to the loss.
   double penalty = 1e-6;
   MinimizeOptions minimize = {};
