@@ -82,6 +82,10 @@ class Plot(CommandLine):
         self.assertNotIn("draws", self.texts(ring))
         filled = [path.get("d") for path in ring.iter(SVG + "path") if path.get("fill-rule") == "evenodd"]
         self.assertEqual([path.count("M") for path in filled], [2])  # the support has a hole
+        # The ends of the domain cut this one, and the way between the ends of its edge is none.
+        corner = self.draw("density", "score", "--score=-3*x-2*y", "--interval=0,4,0,4", "--samples", "0")
+        self.assertIn("support", self.texts(corner))
+        self.assertEqual([path for path in corner.iter(SVG + "path") if path.get("fill-rule") == "evenodd"], [])
         texts = self.texts(self.draw("density", "score", "--score=-x^2-y^2", "--alpha", "1", "--samples", "5"))
         self.assertIn("draws", texts)
         self.assertNotIn("support", texts)
