@@ -61,6 +61,20 @@ def any_score():
     return ax
 
 
+def any_score_plane():
+    """A score of your own in the plane.
+
+    There the function takes points, an array of shape (n, 2). Three hills, two of which share a piece of the support.
+    """
+    def hills(x):
+        centres = np.array([[0, 0], [1.3, 0.4], [0.2, 2.2]])
+        return 2 * np.logaddexp.reduce([-2 * ((x - c) ** 2).sum(-1) for c in centres])
+
+    p = fenchel.predict(fenchel.Tsallis(2), hills, fenchel.Euclidean(2))
+    ax = plot.density2d(p, samples=p.rvs(300, random_state=0))
+    return ax
+
+
 def fitted():
     """Data and a fit.
 
@@ -123,7 +137,8 @@ def regression():
     return ax
 
 
-EXAMPLES = [one_score_many_alphas, families_on_the_line, any_score, fitted, counts, attention, plane, regression]
+EXAMPLES = [one_score_many_alphas, families_on_the_line, any_score, any_score_plane, fitted, counts,
+            attention, plane, regression]
 
 HEADER = """# Gallery
 

@@ -68,6 +68,9 @@ struct DeviceNodes {
   }
 };
 
+/// What a difference of numbers of size one may leave, where it should be 0.
+constexpr double kCancelled = 1e-14;
+
 /// Close to a bound relative to the largest number of its row, or both beyond what can be told.
 void expect_close(const std::vector<double>& got, const std::vector<double>& expected, index_t cols,
                   double bound, const std::string& what) {
@@ -79,7 +82,7 @@ void expect_close(const std::vector<double>& got, const std::vector<double>& exp
       scale = std::max(scale, std::isfinite(expected[j]) ? std::abs(expected[j]) : 0.0);
     for (std::size_t j = first; j < first + width; ++j) {
       if (std::isnan(expected[j]) || std::abs(expected[j]) > 1e30) continue;
-      ASSERT_NEAR(got[j], expected[j], bound * (scale + 1e-30)) << what << ", column " << j - first;
+      ASSERT_NEAR(got[j], expected[j], bound * scale + kCancelled) << what << ", column " << j - first;
     }
   }
 }

@@ -221,7 +221,7 @@ PLANE = fenchel.MultivariateBetaGaussian(2, [0, 0], [[1, 0], [0, 1]])
     (lambda: plot.density(PLANE),
      "density: p must be a distribution on the line, got MultivariateBetaGaussian: use density2d"),
     (lambda: plot.density2d(fenchel.BetaGaussian(2)),
-     "density2d: p must be a MultivariateBetaGaussian, got BetaGaussian"),
+     "density2d: p must be a MultivariateBetaGaussian or a MultivariateNumericDensity, got BetaGaussian"),
     (lambda: plot.density2d(PLANE.marginal([0])), "density2d: p must have dimension and rank 2, got 1 and 1"),
     (lambda: plot.density2d(fenchel.MultivariateBetaGaussian(2, [0, 0], [[1, 1], [1, 1]])),
      "density2d: p must have dimension and rank 2, got 2 and 1"),

@@ -258,3 +258,61 @@ def test_threads_at_once():
     for density, distribution in at_once(4, lambda: (fenchel.predict(Tsallis(2), parabola).pdf(t), p.cdf(t))):
         np.testing.assert_array_equal(density, p.pdf(t))
         np.testing.assert_array_equal(distribution, p.cdf(t))
+
+
+def three_hills(x):
+    centres = np.array([[0, 0], [2.2, 0.5], [0.6, 2]])
+    return np.logaddexp.reduce([-2 * ((x - c) ** 2).sum(-1) for c in centres]) * 1.5
+
+
+@pytest.mark.parametrize("alpha", [1, 1.5, 2, math.inf])
+def test_a_quadratic_score_in_the_plane_gives_the_beta_gaussian(alpha):
+    mu, Sigma = np.array([0.3, -1]), np.array([[1, 0.4], [0.4, 0.7]])
+    p = fenchel.predict(
+        Tsallis(alpha),
+        lambda x: -np.einsum("ni,ij,nj->n", x - mu, np.linalg.inv(Sigma), x - mu) / 2,
+        fenchel.Euclidean(2),
+    )
+    exact = fenchel.MultivariateBetaGaussian(alpha, mu, Sigma)
+    x = exact.rvs(20, random_state=1)
+    np.testing.assert_allclose(p.pdf(x), exact.pdf(x), rtol=0, atol=1e-7)
+    np.testing.assert_allclose(p.mean(), mu, atol=1e-7)
+    np.testing.assert_allclose(p.cov(), exact.cov(), rtol=1e-6)
+    np.testing.assert_allclose(p.tsallis_entropy(2), exact.tsallis_entropy(2), rtol=0, atol=1e-7)
+    assert p.fenchel_young(p) == pytest.approx(0, abs=1e-7)
+    assert p.cross_omega([0, 0]) == pytest.approx(exact.cross_omega([0, 0]), abs=1e-7)
+
+
+def test_three_hills_in_the_plane():
+    p = fenchel.predict(Tsallis(2), three_hills, fenchel.Euclidean(2))
+    assert p.modes().shape == (3, 2)
+    edges = p.support().contours()
+    grid = np.stack(np.meshgrid(np.linspace(-2, 4, 601), np.linspace(-2, 4, 601)), -1)
+    assert p.pdf(grid).sum() * 1e-4 == pytest.approx(1, abs=1e-4)
+    assert p.expect(lambda x: x[:, 0]) == pytest.approx(p.mean()[0], abs=1e-7)
+    assert all(line.shape[1] == 2 for line in edges)
+    draws = p.rvs(500, random_state=3)
+    assert p.support().contains(draws).all()
+    np.testing.assert_array_equal(draws[:5], p.rvs(5, random_state=3))
+    np.testing.assert_allclose(draws.mean(0), p.mean(), atol=0.2)
+
+
+def test_infinite_alpha_on_the_line():
+    p = fenchel.predict(Tsallis(math.inf), two_hills)
+    assert len(p.pieces()) == 2
+    assert sum(b - a for a, b in p.pieces()) == pytest.approx(1)
+    np.testing.assert_allclose(p.pdf([0, 1.2]), [0, 1])
+
+
+def test_scores_of_points_are_checked():
+    plane = fenchel.Euclidean(2)
+    with pytest.raises(ValueError, match="must be 2 or 3"):
+        fenchel.predict(Tsallis(2), three_hills, fenchel.Euclidean(4))
+    with pytest.raises(TypeError, match="must be Tsallis"):
+        fenchel.predict(Sobolev(1), three_hills, plane)
+    with pytest.raises(ValueError, match="one number for each point"):
+        fenchel.predict(Tsallis(2), lambda x: x, plane)
+    with pytest.raises(ZeroDivisionError):
+        fenchel.predict(Tsallis(2), lambda x: 1 / 0, plane)
+    with pytest.raises(ValueError, match="must be above lower"):
+        fenchel.Box([0, 1], [1, 0])

@@ -33,6 +33,7 @@ void bind_location_scale(nb::module_& m);
 void bind_mixture(nb::module_& m);
 void bind_mixture_em(nb::module_& m);
 void bind_multivariate_beta_gaussian(nb::module_& m);
+void bind_multivariate_numeric_density(nb::module_& m);
 void bind_negentropy(nb::module_& m);
 void bind_numeric_density(nb::module_& m);
 void bind_regression(nb::module_& m);

@@ -31,6 +31,7 @@ NB_MODULE(_core, m) {
   bind_beta_gaussian();
   bind_integers(m);
   bind_multivariate_beta_gaussian(m);
+  bind_multivariate_numeric_density(m);
   bind_elliptical(m);
   bind_mixture(m);
   bind_any_density(m);

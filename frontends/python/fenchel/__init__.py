@@ -24,7 +24,7 @@ from ._covariance import beta_covariance
 from ._data import batches
 from ._densities import Densities
 from ._distribution import Distribution, EscortDensity, LineDistribution, NumericDistribution
-from ._domain import Domain, IntegerDomain, IntegerRange, Integers, Interval, Line, Naturals
+from ._domain import Box, Domain, Euclidean, IntegerDomain, IntegerRange, Integers, Interval, Line, Naturals
 from ._elliptical import Elliptical
 from ._finite_attention import key_value_attention, key_value_attention_vjp
 from ._fit import Fit, fit, fit_linear_score
@@ -77,6 +77,7 @@ from ._maps import (
 )
 from ._mixture import Mixture, MixtureFit, MultivariateMixture, fit_mixture
 from ._predict import NumericDensity, NumericIntegers, predict
+from ._predict_space import LevelSupport, MultivariateNumericDensity
 from ._regularizer import Regularizer, Sobolev, TotalVariation, Tsallis
 from ._ridge import RidgeRegression, ValueFunction, ridge_values
 from ._score import LinearScore, ParametricScore
@@ -91,6 +92,7 @@ __all__ = [
     "Basis",
     "BetaGaussian",
     "BetaLaplace",
+    "Box",
     "CappedParabola",
     "CappedTriangular",
     "ConcatenatedBasis",
@@ -102,6 +104,7 @@ __all__ = [
     "Ellipsoid",
     "Elliptical",
     "EscortDensity",
+    "Euclidean",
     "FenchelYoungMetric",
     "Fit",
     "FourierBasis",
@@ -114,6 +117,7 @@ __all__ = [
     "IntegerTable",
     "Integers",
     "Interval",
+    "LevelSupport",
     "Line",
     "LineDistribution",
     "LineMoments",
@@ -126,6 +130,7 @@ __all__ = [
     "MultivariateBetaGaussian",
     "MultivariateGaussianBasis",
     "MultivariateMixture",
+    "MultivariateNumericDensity",
     "Naturals",
     "NumericDensity",
     "NumericDistribution",

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from . import _core
-from ._arrays import integer, reals
+from ._arrays import FloatArray, integer, reals, vector
 from ._value import Parameter, Value
 
 
@@ -120,3 +124,63 @@ class IntegerRange(IntegerDomain):
     def last(self) -> int:
         """The largest one."""
         return int(self._core.last)
+
+
+class Euclidean(Value):
+    """All points of R^N.
+
+    Examples
+    --------
+    >>> from fenchel import Euclidean
+    >>> Euclidean(2)
+    Euclidean(dimension=2)
+    """
+
+    __slots__ = ()
+    _parameters = ("dimension",)
+
+    def __init__(self, dimension: int) -> None:
+        size = integer("dimension", dimension)
+        if size < 1:
+            raise ValueError(f"Euclidean: dimension must be positive, got {size}")
+        self._core = _core.Box(np.full(size, -math.inf), np.full(size, math.inf))
+
+    @property
+    def dimension(self) -> int:
+        """N."""
+        return len(self._core.lower)
+
+
+class Box(Value):
+    """The points of R^N between two corners, any coordinate of which may be infinite.
+
+    Examples
+    --------
+    >>> from fenchel import Box
+    >>> Box([0, 0], [1, 2])
+    Box(lower=(0.0, 0.0), upper=(1.0, 2.0))
+    """
+
+    __slots__ = ()
+    _parameters = ("lower", "upper")
+
+    def __init__(self, lower: npt.ArrayLike, upper: npt.ArrayLike) -> None:
+        self._core = _core.Box(vector("lower", lower), vector("upper", upper))
+
+    @property
+    def lower(self) -> FloatArray:
+        """The corner with the least coordinates."""
+        return np.array(self._core.lower)
+
+    @property
+    def upper(self) -> FloatArray:
+        """The corner with the largest coordinates."""
+        return np.array(self._core.upper)
+
+    @property
+    def dimension(self) -> int:
+        """N."""
+        return len(self._core.lower)
+
+    def _values(self) -> tuple[Any, ...]:
+        return tuple(self.lower.tolist()), tuple(self.upper.tolist())

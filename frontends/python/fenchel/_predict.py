@@ -1,4 +1,4 @@
-"""Predictions for any score on the line and on integers."""
+"""Predictions for any score."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy as np
 from . import _core
 from ._arrays import shown
 from ._distribution import LineDistribution
-from ._domain import Domain, IntegerDomain, Interval, Line
+from ._domain import Box, Domain, Euclidean, IntegerDomain, Interval, Line
 from ._integers import IntegerPrediction
+from ._predict_space import MultivariateNumericDensity, PointsFunction
 from ._regularizer import Regularizer, Tsallis
 from ._score import DifferentiableScore, LinearScore
 
@@ -139,27 +140,30 @@ def predict(regularizer: Regularizer, f: Callable[[float], float], domain: Integ
 def predict(
     regularizer: Regularizer, f: Callable[[float], float], domain: Line | Interval = _LINE
 ) -> NumericDensity: ...
-def predict(
-    regularizer: Regularizer, f: Callable[[float], float], domain: Domain = _LINE
-) -> NumericDensity | NumericIntegers:
+@overload
+def predict(regularizer: Tsallis, f: PointsFunction, domain: Euclidean | Box) -> MultivariateNumericDensity: ...
+def predict(regularizer: Any, f: Callable[..., Any], domain: Domain | Euclidean | Box = _LINE) -> Any:
     """The density for a score that is a Python function: the one of largest E_p[f] - Omega(p) on the domain.
 
     Parameters
     ----------
     regularizer : Tsallis, TotalVariation or Sobolev
-        Omega. ``Tsallis(1)`` gives exp(f) / Z, a larger alpha a density that is 0 where f is low, to a relative 1e-10;
-        ``TotalVariation(gamma)`` one with plateaus, and ``Sobolev(gamma)`` one without corners, to 1e-8 of the peak.
+        Omega. ``Tsallis(1)`` gives exp(f) / Z, a larger alpha a density that is 0 where f is low, to a relative 1e-10,
+        alpha = inf one that is 1 where f is highest; ``TotalVariation(gamma)`` one with plateaus, and ``Sobolev(gamma)``
+        one without corners, to 1e-8 of the peak.
     f : callable, LinearScore or ParametricScore
         The score, float -> float; -inf where the density must be 0. It is looked at on a grid that grows from 0 on the
-        line and is even on an interval: a bump that is narrower may be missed.
-    domain : Line, Interval, Integers, Naturals or IntegerRange
+        line and is even on an interval: a bump that is narrower may be missed. In the plane and in space it takes
+        points, an array of shape (n, N), and returns n numbers.
+    domain : Line, Interval, Integers, Naturals, IntegerRange, Euclidean or Box
         Where the distribution lives, the line by default. On integers the regularizer is Tsallis. For alpha > 1 f must
         fall below its threshold within 2**22 integers of its maximum; for alpha <= 1 it must from some distance on fall
-        ever further, and smoothly.
+        ever further, and smoothly. ``Euclidean(N)`` and ``Box`` are for N = 2, to a relative 1e-8, and 3, to 1e-6; the
+        regularizer is Tsallis there, too.
 
     Returns
     -------
-    NumericDensity or, on integers, NumericIntegers
+    NumericDensity; on integers NumericIntegers, in the plane and in space MultivariateNumericDensity
 
     Raises
     ------
@@ -184,6 +188,8 @@ def predict(
     >>> predict(TotalVariation(0.3), lambda t: -abs(t), Interval(-4, 4)).pdf([0, 0.5, 1]).round(4)
     array([0.4903, 0.4903, 0.2649])
     """
+    if isinstance(domain, (Euclidean, Box)):
+        return MultivariateNumericDensity(regularizer, f, domain)
     if isinstance(domain, IntegerDomain):
         return NumericIntegers(regularizer, f, domain)
     return NumericDensity(regularizer, f, domain)

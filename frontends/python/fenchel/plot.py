@@ -14,6 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
+from matplotlib.path import Path
 from matplotlib.ticker import MaxNLocator
 
 import fenchel
@@ -21,6 +22,7 @@ import fenchel
 from ._arrays import FloatArray, doubles
 from ._distribution import Distribution, LineDistribution
 from ._integers import IntegerDistribution
+from ._predict_space import MultivariateNumericDensity
 from ._space import MultivariateBetaGaussian
 
 __all__ = ["attention", "density", "density2d", "pmf", "regression"]
@@ -287,14 +289,14 @@ def attention(p: Any, times: npt.ArrayLike, signal: npt.ArrayLike, *, ax: Axes |
 
 def density2d(p: Any, *, samples: npt.ArrayLike | None = None, image: npt.ArrayLike | None = None,
               ax: Axes | None = None) -> Axes:
-    """Draw a density in the plane as filled contours, and the ellipse that is its support.
+    """Draw a density in the plane as filled contours, and the edge of its support.
 
-    Where the support is the whole plane, the ellipse of 99.8% of the probability is drawn, dashed. Over an image, and
+    Where the support is the whole plane, the edge of 99.8% of the probability is drawn, dashed. Over an image, and
     where there are several densities, contours are lines.
 
     Parameters
     ----------
-    p : MultivariateBetaGaussian or sequence of them
+    p : MultivariateBetaGaussian, MultivariateNumericDensity or sequence of them
         In two dimensions, of rank 2. A density of torch may be a batch, and an `Attended` of fenchel.torch.nn is the
         densities that it has.
     samples : array_like of shape (n, 2), optional
@@ -320,10 +322,12 @@ def density2d(p: Any, *, samples: npt.ArrayLike | None = None, image: npt.ArrayL
     if not heads:
         raise ValueError("density2d: there must be a density")
     for q in heads:
-        if not isinstance(q, MultivariateBetaGaussian):
-            raise TypeError(f"density2d: p must be a MultivariateBetaGaussian, got {type(q).__name__}")
-        if (q.dimension, q.rank) != (2, 2):
-            raise ValueError(f"density2d: p must have dimension and rank 2, got {q.dimension} and {q.rank}")
+        if not isinstance(q, (MultivariateBetaGaussian, MultivariateNumericDensity)):
+            raise TypeError("density2d: p must be a MultivariateBetaGaussian or a MultivariateNumericDensity, "
+                            f"got {type(q).__name__}")
+        rank = getattr(q, "rank", q.dimension)
+        if (q.dimension, rank) != (2, 2):
+            raise ValueError(f"density2d: p must have dimension and rank 2, got {q.dimension} and {rank}")
     points = None if samples is None else doubles("samples", _array(samples))
     if points is not None and (points.ndim != 2 or points.shape[1] != 2):
         raise ValueError(f"density2d: samples must have shape (n, 2), got {points.shape}")
@@ -334,7 +338,7 @@ def density2d(p: Any, *, samples: npt.ArrayLike | None = None, image: npt.ArrayL
     if pixels is not None:
         ax.imshow(pixels, extent=(0, 1, 1, 0), cmap="gray", aspect="auto", zorder=0)
     for i, q in enumerate(heads):
-        _draw_ellipse(ax, q, _COLORS[(i + 1) % len(_COLORS)], filled=pixels is None and len(heads) == 1, named=i == 0)
+        _draw_outlines(ax, q, _COLORS[(i + 1) % len(_COLORS)], filled=pixels is None and len(heads) == 1, named=i == 0)
     if points is not None:
         ax.plot(*points.T, ".", color="black" if pixels is None else "white", markersize=3, label="samples")
     if pixels is not None:
@@ -350,14 +354,24 @@ def density2d(p: Any, *, samples: npt.ArrayLike | None = None, image: npt.ArrayL
     return ax
 
 
-def _draw_ellipse(ax: Axes, p: MultivariateBetaGaussian, color: Any, filled: bool, named: bool) -> None:
-    """The contours of a density, and the outline of its support."""
+def _outlines(p: MultivariateBetaGaussian | MultivariateNumericDensity) -> tuple[bool, list[FloatArray]]:
+    """Whether the support ends, and the lines of its edge, or of that of nearly all of the probability."""
+    if isinstance(p, MultivariateNumericDensity):
+        lines = p.support().contours()
+        return (True, lines) if lines else (False, p.contour(_SHOWN))
     bounded = math.isfinite(p.support().radius2)
     ellipse = p.support() if bounded else p.contour(_SHOWN)
     turn = np.linspace(0, 2 * np.pi, 361)
-    outline = np.stack([np.cos(turn), np.sin(turn)], -1) @ np.linalg.cholesky(ellipse.radius2 * ellipse.shape).T
-    outline += ellipse.centre
-    x, y = np.linspace(outline.min(0), outline.max(0), 201).T
+    circle = np.stack([np.cos(turn), np.sin(turn)], -1)
+    return bounded, [circle @ np.linalg.cholesky(ellipse.radius2 * ellipse.shape).T + ellipse.centre]
+
+
+def _draw_outlines(ax: Axes, p: MultivariateBetaGaussian | MultivariateNumericDensity, color: Any, filled: bool,
+                   named: bool) -> None:
+    """The contours of a density, and the edge of its support."""
+    bounded, outlines = _outlines(p)
+    corners = np.concatenate(outlines)
+    x, y = np.linspace(corners.min(0), corners.max(0), 201).T
     values = p.pdf(np.stack(np.meshgrid(x, y), -1))
     levels = MaxNLocator(10 if filled else 4).tick_values(0, values.max())
     if filled:
@@ -365,10 +379,11 @@ def _draw_ellipse(ax: Axes, p: MultivariateBetaGaussian, color: Any, filled: boo
     else:
         ax.contour(x, y, values, levels=levels[1:-1], colors=[color], linewidths=0.8)
     name = "support" if bounded else f"{_SHOWN:.1%} of the probability"
-    (line,) = ax.plot(*outline.T, color=color, linewidth=1.8, linestyle="-" if bounded else "--", gid=_SERIES,
+    broken = np.insert(corners, np.cumsum([len(line) for line in outlines])[:-1], np.nan, axis=0)
+    (line,) = ax.plot(*broken.T, color=color, linewidth=1.8, linestyle="-" if bounded else "--", gid=_SERIES,
                       label=name if named else None)
     if filled:
-        fill.set_clip_path(line.get_path(), line.get_transform())
+        fill.set_clip_path(Path.make_compound_path(*map(Path, outlines)), line.get_transform())
         ax.figure.colorbar(fill, cax=ax.inset_axes((1.03, 0, 0.04, 1)), label="density")
 
 

@@ -5,10 +5,11 @@ and arguments of the entmax package are kept. The guide is docs/torch.md in the 
 """
 
 from . import nn
+from .. import Box
 from ._attention import continuous_attention
 from ._basis import GaussianBasis, MultivariateGaussianBasis
 from ._beta_gaussian import BetaGaussian
-from ._domain import Box, Nodes
+from ._domain import Nodes
 from ._entmax import entmax, entmax15, entmax_bisect, sparsemax, sparsemax_bisect
 from ._entmax_loss import (
     cross_omega,

@@ -3,45 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
-from .. import Interval
+from .. import Box, Interval
 
 _PER_PANEL = 4
 """The nodes of a panel: the rule of Gauss and Legendre, exact for polynomials of degree 7."""
-
-
-class Box:
-    """The points between two corners: a rectangle in the plane.
-
-    Parameters
-    ----------
-    lower, upper : sequence of float
-        The corners, a number for each coordinate.
-
-    Examples
-    --------
-    >>> from fenchel.torch import Box
-    >>> Box([0, 0], [1, 2])
-    Box(lower=(0.0, 0.0), upper=(1.0, 2.0))
-    """
-
-    def __init__(self, lower: Sequence[float], upper: Sequence[float]) -> None:
-        self.lower, self.upper = tuple(map(float, lower)), tuple(map(float, upper))
-        if len(self.lower) != len(self.upper) or not self.lower:
-            raise ValueError(
-                f"fenchel.torch: Box: upper must have as many coordinates as lower, at least one, got {self.upper}"
-            )
-        for i, (a, b) in enumerate(zip(self.lower, self.upper)):
-            if not a < b:
-                raise ValueError(f"fenchel.torch: Box: upper[{i}] must be above lower[{i}] = {a}, got {b}")
-
-    def __repr__(self) -> str:
-        return f"Box(lower={self.lower}, upper={self.upper})"
 
 
 class Nodes:
@@ -88,12 +58,17 @@ class Rule(NamedTuple):
     the node's weight, and contains the node (theorem of Chebyshev, Markov and Stieltjes). None for Nodes."""
 
 
-def _side(lower: float, upper: float, nodes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights of panels of equal length."""
+def _side(
+    lower: float, upper: float, nodes: int, device: torch.device
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Nodes, weights and edges of panels of equal length, made on the device: a copy would have to be waited for."""
     x, w = np.polynomial.legendre.leggauss(_PER_PANEL)
     length = (upper - lower) / (nodes // _PER_PANEL)
-    starts = lower + length * np.arange(nodes // _PER_PANEL)
-    return (starts[:, np.newaxis] + length * (x + 1) / 2).ravel(), np.tile(length * w / 2, nodes // _PER_PANEL)
+    starts = lower + length * torch.arange(nodes // _PER_PANEL, dtype=torch.float64, device=device)
+    points = torch.stack([starts + length * (float(at) + 1) / 2 for at in x], -1).flatten()
+    weights = torch.stack([torch.full_like(starts, length * float(weight) / 2) for weight in w], -1).flatten()
+    ends = [torch.full_like(starts[:1], end) for end in (lower, upper)]
+    return points, weights, torch.cat([ends[0], lower + weights.cumsum(0)[:-1], ends[1]])
 
 
 def quadrature(domain: Domain, nodes: int | None, dtype: torch.dtype, device: torch.device) -> Rule:
@@ -107,7 +82,7 @@ def quadrature(domain: Domain, nodes: int | None, dtype: torch.dtype, device: to
     if isinstance(domain, Interval):
         lower, upper = (domain.lower,), (domain.upper,)
     elif isinstance(domain, Box):
-        lower, upper = domain.lower, domain.upper
+        lower, upper = tuple(map(float, domain.lower)), tuple(map(float, domain.upper))
     else:
         raise TypeError(f"fenchel.torch: predict: domain must be an Interval, a Box or Nodes, got {domain!r}")
     if not all(map(math.isfinite, (*lower, *upper))):
@@ -116,15 +91,10 @@ def quadrature(domain: Domain, nodes: int | None, dtype: torch.dtype, device: to
     count = nodes if nodes is not None else 512 if line else 64
     if count < _PER_PANEL or count % _PER_PANEL:
         raise ValueError(f"fenchel.torch: predict: nodes must be a positive multiple of {_PER_PANEL}, got {count}")
-    sides = [_side(a, b, count) for a, b in zip(lower, upper)]
-    points = [torch.as_tensor(x) for x, _ in sides]
-    weights = [torch.as_tensor(w) for _, w in sides]
-    ends = torch.tensor([lower, upper], dtype=torch.float64)
-    edges = tuple(
-        torch.cat([ends[:1, i], ends[0, i] + w.cumsum(0)[:-1], ends[1:, i]]).to(device) for i, w in enumerate(weights)
-    )
+    sides = [_side(a, b, count, device) for a, b in zip(lower, upper)]
+    points, weights, edges = zip(*sides)
     if line:
-        return Rule(points[0].to(device, dtype), weights[0].to(device), edges)
+        return Rule(points[0].to(dtype), weights[0], edges)
     at = torch.stack(torch.meshgrid(*points, indexing="ij"), -1).flatten(0, -2)
     product = torch.stack(torch.meshgrid(*weights, indexing="ij"), -1).prod(-1).flatten()
-    return Rule(at.to(device, dtype), product.to(device), edges)
+    return Rule(at.to(dtype), product, edges)
