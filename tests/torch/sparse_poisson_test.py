@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from torch.autograd import gradcheck
+from torch.autograd import gradcheck, gradgradcheck
 from torch.distributions import Independent, Poisson
 
 import fenchel
@@ -76,10 +76,24 @@ def test_second_derivative_of_the_loss():
 
     torch.testing.assert_close(torch.func.hessian(loss)(log_mu), torch.func.jacrev(mean)(log_mu))
     torch.testing.assert_close(torch.func.jacrev(torch.func.grad(loss))(log_mu), torch.func.jacfwd(mean)(log_mu))
-    with pytest.raises(NotImplementedError, match="second derivatives of cross_omega alone"):
-        torch.func.hessian(lambda x: mean(x).sum())(log_mu)
-    with pytest.raises(NotImplementedError, match="an alpha that is a number"):
-        torch.func.hessian(lambda a: loss(log_mu, a))(torch.tensor(1.5, dtype=F64))
+    hessian = torch.func.hessian(lambda a: loss(log_mu, a))(torch.tensor(1.5, dtype=F64))
+    step = torch.tensor(1e-5, dtype=F64)
+    slopes = [torch.func.grad(lambda a: loss(log_mu, a))(1.5 + sign * step) for sign in (1, -1)]
+    torch.testing.assert_close(hessian, (slopes[0] - slopes[1]) / (2 * step), rtol=1e-7, atol=1e-8)
+
+
+@pytest.mark.parametrize("alpha", [0.7, 0.9, 1.0, 1 + 1e-8, 4 / 3, 1.5, 2.0])
+def test_second_derivatives(alpha):
+    log_mu = torch.tensor([0.4, 1.3], dtype=F64, requires_grad=True)
+    alphas = torch.tensor(alpha, dtype=F64, requires_grad=True)
+    counts = torch.tensor([[1.0, 3.0], [40.0, 0.0]], dtype=F64)
+
+    def f(log_mu, alphas):
+        p = SparsePoisson(log_mu=log_mu, alpha=alphas, validate_args=False)
+        at_counts = [p.prob(counts), p.cdf(counts), p.cross_omega(counts), p.log_prob(counts[:1])]
+        return (*at_counts, p.mean, p.variance, p.entropy(), p.tsallis_entropy(1.7))
+
+    assert gradgradcheck(f, (log_mu, alphas), check_fwd_over_rev=alpha == 1.5)
 
 
 def test_shapes_are_those_of_torch():
@@ -200,3 +214,4 @@ def test_opcheck():
         mu = torch.tensor([[1.5], [3.0]], dtype=F64, requires_grad=True)
         args = (mu, alphas, torch.ones(2, 3, dtype=F64), 2.0, 4, 1.0)
         torch.library.opcheck(torch.ops.fenchel.sparse_poisson.default, args)
+        torch.library.opcheck(torch.ops.fenchel.sparse_poisson_curvature.default, (mu.detach(), *args[1:]))

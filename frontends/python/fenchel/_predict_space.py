@@ -38,6 +38,13 @@ class LevelSupport:
     ----------
     bounds : Box
         All of it is inside.
+
+    Examples
+    --------
+    >>> from fenchel import Euclidean, Tsallis, predict
+    >>> p = predict(Tsallis(2), lambda x: -(x**2).sum(-1) / 2, Euclidean(2))
+    >>> p.support().contains([[0, 0], [2, 2]])
+    array([ True, False])
     """
 
     __slots__ = ("_density", "bounds")

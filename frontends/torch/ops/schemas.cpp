@@ -165,9 +165,12 @@ STABLE_TORCH_LIBRARY(fenchel, m) {
       "Tensor target_scale, str family) -> (Tensor, Tensor)");
 
   // A statistic (by its place in fenchel::PoissonStatistic) of the distribution of each row at each number of
-  // the row, with its derivatives in mu and alpha and the second one in mu. All are float64; mu and alphas
-  // are (..., 1), the others (..., L).
+  // the row, with its derivatives in mu and alpha. All are float64; mu and alphas are (..., 1), the others
+  // (..., L). The curvature is the second derivatives: in mu, in mu and alpha, and in alpha.
   m.def(
       "sparse_poisson(Tensor mu, Tensor? alphas, Tensor at, float alpha, int statistic, float order) -> "
-      "(Tensor, Tensor, Tensor, Tensor)");
+      "(Tensor, Tensor, Tensor)");
+  m.def(
+      "sparse_poisson_curvature(Tensor mu, Tensor? alphas, Tensor at, float alpha, int statistic, "
+      "float order) -> (Tensor, Tensor, Tensor)");
 }

@@ -26,7 +26,7 @@ enum class PoissonStatistic {
 struct PoissonRows {
   Rows<double> value;
   Rows<double> d_mu, d_alpha;
-  Rows<double> d2_mu;  ///< of the loss, convex in log mu; NaN for everything else
+  Rows<double> d2_mu{}, d_mu_alpha{}, d2_alpha{};  ///< second ones: all three, or none if d2_mu has no data
 };
 
 /// The statistic of SparsePoisson(alpha[i], mu[i]) at each number of row i of `at`, which is not read for the

@@ -7,6 +7,7 @@
 #include <limits>
 #include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "fenchel/core/infinity.hpp"
@@ -23,20 +24,20 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::array kAlphas = {0.7, 0.9, 1 - 1e-8, 1.0, 1 + 0x1p-52, 1 + 1e-8, 4.0 / 3, 1.5, 2.0, 5.0};
 
 struct Result {
-  double value, d_mu, d_alpha, d2_mu;
+  double value, d_mu, d_alpha, d2_mu, d_mu_alpha, d2_alpha;
 };
 
 std::vector<Result> rows_of(S statistic, PerRow mu, PerRow alpha, std::vector<double> at, index_t rows,
                             double order = 1) {
   const auto cols = std::ssize(at) / rows;
-  std::vector<double> memory(4 * at.size());
+  std::vector<double> memory(6 * at.size());
   const auto part = [&](index_t k) { return Rows<double>(memory.data() + k * std::ssize(at), rows, cols); };
-  sparse_poisson_rows(statistic, alpha, mu, {at.data(), rows, cols}, {part(0), part(1), part(2), part(3)},
-                      order);
+  sparse_poisson_rows(statistic, alpha, mu, {at.data(), rows, cols},
+                      {part(0), part(1), part(2), part(3), part(4), part(5)}, order);
   std::vector<Result> results;
   for (std::size_t i = 0; i < at.size(); ++i) {
-    results.push_back(
-        {memory[i], memory[at.size() + i], memory[2 * at.size() + i], memory[3 * at.size() + i]});
+    const auto of = [&](std::size_t k) { return memory[k * at.size() + i]; };
+    results.push_back({of(0), of(1), of(2), of(3), of(4), of(5)});
   }
   return results;
 }
@@ -75,11 +76,15 @@ TEST(PoissonRows, DerivativesAreSlopes) {
       const Result r = one(statistic, 3.3, alpha, at, order);
       const auto at_mu = [&](double mu) { return one(statistic, mu, alpha, at, order); };
       EXPECT_NEAR(r.d_mu, (at_mu(3.3 + h).value - at_mu(3.3 - h).value) / (2 * h), 1e-8);
-      if (statistic == S::loss) {
-        EXPECT_NEAR(r.d2_mu, (at_mu(3.3 + h).d_mu - at_mu(3.3 - h).d_mu) / (2 * h), 1e-8);
+      EXPECT_NEAR(r.d2_mu, (at_mu(3.3 + h).d_mu - at_mu(3.3 - h).d_mu) / (2 * h), 1e-8);
+      const Result up = one(statistic, 3.3, alpha + h, at, order),
+                   down = one(statistic, 3.3, alpha - h, at, order);
+      const double slope = (up.value - down.value) / (2 * h);
+      for (const auto& [got, expected] : {std::pair{r.d_mu_alpha, (up.d_mu - down.d_mu) / (2 * h)},
+                                          std::pair{r.d2_alpha, (up.d_alpha - down.d_alpha) / (2 * h)}}) {
+        EXPECT_NEAR(got, expected, 1e-6 * (1 + std::abs(expected)))
+            << alpha << " " << static_cast<int>(statistic);
       }
-      const auto at_alpha = [&](double a) { return one(statistic, 3.3, a, at, order).value; };
-      const double slope = (at_alpha(alpha + h) - at_alpha(alpha - h)) / (2 * h);
       EXPECT_NEAR(r.d_alpha, slope, 1e-7 * (1 + std::abs(slope)))
           << alpha << " " << static_cast<int>(statistic);
     }
@@ -94,20 +99,26 @@ TEST(PoissonRows, TailsHaveSlopes) {
       for (const double t : {0.0, 700.0, 1e9}) {
         for (const S statistic : {S::log_pmf, S::pmf, S::cdf, S::entropy, S::loss}) {
           const Result r = one(statistic, mu, alpha, t, 0.6);
-          const auto at = [&](double m, double a) { return one(statistic, m, a, t, 0.6).value; };
-          const double up = at(mu * (1 + h), alpha), down = at(mu * (1 - h), alpha);
-          EXPECT_NEAR(r.d_mu * mu, (up - down) / (2 * h), 1e-6 * (std::abs(r.value) + std::abs(r.d_mu * mu)))
-              << alpha << " " << mu << " " << t << " " << static_cast<int>(statistic);
-          const double slope = (at(mu, alpha + h) - at(mu, alpha - h)) / (2 * h);
-          EXPECT_NEAR(r.d_alpha, slope, 1e-6 * (std::abs(r.value) + std::abs(slope)))
-              << alpha << " " << mu << " " << t << " " << static_cast<int>(statistic);
+          const auto at = [&](double m, double a) { return one(statistic, m, a, t, 0.6); };
+          const auto agrees = [&](double got, double up, double down, double level) {
+            const double slope = (up - down) / (2 * h);
+            EXPECT_NEAR(got, slope, 1e-6 * (std::abs(level) + std::abs(slope)))
+                << alpha << " " << mu << " " << t << " " << static_cast<int>(statistic);
+          };
+          const Result up = at(mu * (1 + h), alpha), down = at(mu * (1 - h), alpha);
+          agrees(r.d_mu * mu, up.value, down.value, r.value);
+          agrees(r.d2_mu * mu, up.d_mu, down.d_mu, r.d_mu);
+          const Result above = at(mu, alpha + h), below = at(mu, alpha - h);
+          agrees(r.d_alpha, above.value, below.value, r.value);
+          agrees(r.d_mu_alpha, above.d_mu, below.d_mu, r.d_mu);
+          agrees(r.d2_alpha, above.d_alpha, below.d_alpha, r.d_alpha);
         }
       }
     }
   }
   const Result mean = one(S::mean, 3.3, 0.45, 0);
   EXPECT_EQ(mean.value, kInfinity);
-  EXPECT_TRUE(std::isnan(mean.d_mu));
+  EXPECT_TRUE(std::isnan(mean.d_mu) && std::isnan(mean.d2_alpha));
   EXPECT_EQ(message_of<std::domain_error>([] { return one(S::loss, 3, 0.5, 1).value; }),
             "fenchel::sparse_poisson_rows: alpha must be above 1/2 for a loss, got 0.5");
 }
@@ -134,6 +145,7 @@ TEST(PoissonRows, RowsStandAlone) {
   EXPECT_EQ(results[2].value, 0);
   EXPECT_EQ(results[6].value, 0.5);  // 4 and 5 are both modes
   EXPECT_EQ(results[6].d_mu, 0);
+  EXPECT_EQ(results[6].d2_alpha, 0);
   EXPECT_EQ(one(S::log_pmf, 3, 2, 7).value, -kInfinity);
   EXPECT_EQ(one(S::log_pmf, 3, 2, 7).d_mu, 0);
   EXPECT_EQ(one(S::quantile, 3, 1, 1).value, kInfinity);

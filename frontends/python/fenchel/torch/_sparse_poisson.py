@@ -10,13 +10,11 @@ from torch.distributions import Distribution, constraints
 from torch.distributions.utils import broadcast_all, lazy_property
 
 from ._differentiable import Places, Rule, Tensors, differentiable
-from ._library import register_rows, rows_like
+from ._library import ops, register_rows, rows_like
 from ._rows import Parameter, parameter
 
-register_rows(
-    "sparse_poisson",
-    lambda mu, alphas, at, alpha, statistic, order: tuple(rows_like(at, -1) for _ in range(4)),
-)
+for _name in ("sparse_poisson", "sparse_poisson_curvature"):
+    register_rows(_name, lambda mu, alphas, at, alpha, statistic, order: tuple(rows_like(at, -1) for _ in range(3)))
 
 
 class _Statistic(enum.IntEnum):
@@ -38,17 +36,17 @@ class _SparsePoisson(Rule):
 
     name = "sparse_poisson"
     count = 3
-    results = 4
+    results = 3
 
     @staticmethod
     def vjp(x: Tensors, outputs: Tensors, grad: torch.Tensor, wanted: Places, static: tuple[Any, ...]) -> Tensors:
-        _, d_mu, d_alpha, _ = outputs
+        _, d_mu, d_alpha = outputs
         by_alpha = (grad * d_alpha).sum(-1, keepdim=True) if 1 in wanted else None
         return (grad * d_mu).sum(-1, keepdim=True), by_alpha
 
     @staticmethod
     def jvp(x: Tensors, outputs: Tensors, dx: Tensors, static: tuple[Any, ...]) -> torch.Tensor:
-        (value, d_mu, d_alpha, _), (mu_moves, alpha_moves, _) = outputs, dx
+        (value, d_mu, d_alpha), (mu_moves, alpha_moves, _) = outputs, dx
         by_mu = torch.zeros_like(value) if mu_moves is None else d_mu * mu_moves
         return by_mu if alpha_moves is None else by_mu + d_alpha * alpha_moves
 
@@ -56,11 +54,15 @@ class _SparsePoisson(Rule):
     def hessian(
         x: Tensors, outputs: Tensors, grad: torch.Tensor, dx: Tensors, wanted: Places, static: tuple[Any, ...]
     ) -> Tensors:
-        if static[1] != _Statistic.LOSS or x[1] is not None:
-            raise NotImplementedError(
-                "fenchel.torch.SparsePoisson has second derivatives of cross_omega alone, for an alpha that is a number"
-            )
-        return ((grad * outputs[3]).sum(-1, keepdim=True) * dx[0],)
+        d2_mu, d_mu_alpha, d2_alpha = ops.sparse_poisson_curvature(*x, *static)
+        mu_moves, alpha_moves, _ = dx
+
+        def along(by_mu: torch.Tensor, by_alpha: torch.Tensor) -> torch.Tensor:
+            moved = 0.0 if mu_moves is None else by_mu * mu_moves
+            moved = moved if alpha_moves is None else moved + by_alpha * alpha_moves
+            return (grad * moved).sum(-1, keepdim=True)
+
+        return along(d2_mu, d_mu_alpha), along(d_mu_alpha, d2_alpha) if 1 in wanted else None
 
 
 _sparse_poisson = differentiable(_SparsePoisson)
@@ -85,7 +87,7 @@ class SparsePoisson(Distribution):
 
     Notes
     -----
-    Everything but `sample`, `icdf` and `mode` has derivatives in mu and alpha; `cross_omega` has a second one in mu.
+    Everything but `sample`, `icdf` and `mode` has first and second derivatives in mu and alpha.
     Numbers are computed in float64 and rounded to the dtype of mu.
 
     Examples
