@@ -53,7 +53,11 @@ Range Chart::given(const Axis& axis, const char* call) {
 }
 
 void Chart::line(const std::string& name, std::vector<Point> points, const Style& style) {
-  add(Mark::Kind::line, name, style, {std::move(points)});
+  lines(name, {std::move(points)}, style);
+}
+
+void Chart::lines(const std::string& name, std::vector<Path> paths, const Style& style) {
+  add(Mark::Kind::line, name, style, std::move(paths));
 }
 
 void Chart::curve(const std::string& name, const std::function<double(double)>& f, const Style& style) {
@@ -74,11 +78,17 @@ void Chart::area(const std::string& name, const std::function<double(double)>& f
 }
 
 void Chart::polygon(const std::string& name, std::vector<Point> points, const Style& style) {
-  const Style drawn = add(Mark::Kind::fill, name, style, {points}).style;
-  if (!points.empty()) {
-    points.push_back(points.front());
+  polygons(name, {std::move(points)}, style);
+}
+
+void Chart::polygons(const std::string& name, std::vector<Path> outlines, const Style& style) {
+  const Style drawn = add(Mark::Kind::fill, name, style, outlines).style;
+  for (Path& outline : outlines) {
+    if (!outline.empty()) {
+      outline.push_back(outline.front());
+    }
   }
-  add(Mark::Kind::line, "", drawn, {std::move(points)});
+  add(Mark::Kind::line, "", drawn, std::move(outlines));
 }
 
 void Chart::band(const std::string& name, const std::vector<double>& x, const std::vector<double>& low,

@@ -19,12 +19,16 @@ class Chart {
 
   /// Points joined by straight lines.
   void line(const std::string& name, std::vector<Point> points, const Style& style = {});
+  /// Several under one name.
+  void lines(const std::string& name, std::vector<Path> paths, const Style& style = {});
   /// y = f(x) over the whole range of x, which must be given.
   void curve(const std::string& name, const std::function<double(double)>& f, const Style& style = {});
   /// The area between y = f(x) and zero, filled lightly, with the curve. The range of x must be given.
   void area(const std::string& name, const std::function<double(double)>& f, const Style& style = {});
   /// A closed polygon, filled lightly, with its outline.
   void polygon(const std::string& name, std::vector<Point> points, const Style& style = {});
+  /// Several under one name; one within another is a hole.
+  void polygons(const std::string& name, std::vector<Path> outlines, const Style& style = {});
   /// The area between two curves over the same x, filled lightly, without an outline.
   void band(const std::string& name, const std::vector<double>& x, const std::vector<double>& low,
             const std::vector<double>& high, const Style& style = {});

@@ -300,6 +300,37 @@ class Density(CommandLine):
                          {"alpha": 2, "mu": [0, 0, 0], "Sigma": [[1, 0, 0], [0, 2, 0], [0, 0, 3]]})
         self.assertEqual(self.json("density", "multivariate-beta-gaussian", "--mu", "5")["dimension"], 1)
 
+    def test_scores_in_the_plane(self):
+        for alpha in ("1", "4/3", "2", "inf"):
+            with self.subTest(alpha=alpha):
+                closed = ["multivariate-beta-gaussian", "--alpha", alpha, "--mu", "1,-1", "--Sigma", "1,0.5,0.5,2"]
+                any_score = ["score", "--alpha", alpha, "--score", "-(4*(x-1)^2-2*(x-1)*(y+1)+2*(y+1)^2)/7"]
+                points = ["--at=1,-1", "--at=1.25,-0.5", "--at=0.5,-1.25", "--at=9,9"]
+                a, b = self.table("density", *closed, *points), self.table("density", *any_score, *points)
+                self.assertEqual(list(a), list(b))
+                for column in a:
+                    for x, y in zip(a[column], b[column]):
+                        if x != y:
+                            self.near(y, x, 1e-7)
+        record = self.json("density", "score", "--score", "-(x^2+y^2)/2+cos(3*x)")
+        self.assertEqual(list(record), ["family", "parameters", "dimension", "support", "mean", "covariance", "mode",
+                                        "entropy", "tsallis_entropy"])
+        self.assertEqual(record["parameters"]["interval"], ["-inf", "inf", "-inf", "inf"])
+        self.assertEqual(record["dimension"], 2)
+        # On a box a product of lines at alpha = 1: y is uniform on [0, 2], x has the density exp(x) / (e - 1) on [0, 1].
+        box = self.json("density", "score", "--alpha", "1", "--score", "x", "--interval", "0,1,0,2")
+        self.near(box["mean"][0], 1 / (math.e - 1), 1e-7)
+        self.near(box["mean"][1], 1, 1e-7)
+        self.near(box["covariance"][1][1], 1 / 3, 1e-7)
+        self.assertEqual(box["support"], {"lower": [0, 0], "upper": [1, 2]})
+
+    def test_a_score_in_space(self):
+        ball = self.table("density", "score", "--score=-(x^2+y^2+z^2)/2", "--at=0,0,0", "--at=0.5,0,1")
+        self.assertEqual(list(ball), ["t1", "t2", "t3", "pdf", "log_pdf"])
+        closed = self.table("density", "multivariate-beta-gaussian", "--mu", "0,0,0", "--at=0,0,0", "--at=0.5,0,1")
+        for x, y in zip(ball["pdf"], closed["pdf"]):
+            self.near(x, y, 1e-5)
+
     def test_formulas(self):
         values = {
             "2*t^2-1": lambda t: 2 * t ** 2 - 1, "-t^2": lambda t: -t ** 2, "2^3^t/8": lambda t: 2 ** 3 ** t / 8,
@@ -386,7 +417,7 @@ class DensityErrors(CommandLine):
                        "density", "score", "--score", "t", "--interval", "1,2,3")
         self.complains("sigma2 must be positive and finite, got -1", "density", "capped-parabola", "--sigma2", "-1")
         self.complains("--quantiles must be in [0, 1], got 1.5", "density", "parabola", "--quantiles", "0.5,1.5")
-        self.complains("multivariate-beta-gaussian has no quantiles; leave --quantiles out",
+        self.complains("multivariate-beta-gaussian in R^2 has no quantiles; leave --quantiles out",
                        "density", "multivariate-beta-gaussian", "--quantiles", "0.5")
         self.complains("--at: sparse-poisson is on the integers, got 0.5", "density", "sparse-poisson", "--at", "0,0.5")
         self.complains("beta-gaussian does not take --domain; it takes --alpha, --mu, --sigma2", "density", "beta-gaussian",
@@ -397,6 +428,26 @@ class DensityErrors(CommandLine):
                        "density", "parabola", "--quantiles", "0.5", "--at", "0")
         self.complains("--at: expected a number such as 1.5, 4/3 or inf, got 'x'", "density", "parabola", "--at", "1,x")
 
+    def test_scores_in_the_plane(self):
+        def score(formula, *more):
+            return ["density", "score", f"--score={formula}", *more]
+
+        self.complains("--score: 't' in a formula in x, y or z at position 3 of 'y+t'; t is on the line, x and y are in the "
+                       "plane, x, y and z in space", *score("y+t"))
+        self.complains("--score: 'z' in a formula in t at position 3 of 't*z'; t is on the line, x and y are in the plane, "
+                       "x, y and z in space", *score("t*z"))
+        for regularizer in ("total-variation", "sobolev"):
+            self.complains(f"--score: with --regularizer {regularizer} a formula is in t, got one in x and y",
+                           *score("-x^2-y^2", "--regularizer", regularizer))
+        self.complains("--interval: expected two ends for each of x and y such as -1,1,0,2, got 2 numbers",
+                       *score("-x^2-y^2", "--interval", "0,1"))
+        self.complains("score in R^2 has no quantiles; leave --quantiles out", *score("-x^2-y^2", "--quantiles", "0.5"))
+        self.complains("--at: expected a point with 2 coordinates, got '1'; repeat --at for more",
+                       *score("-x^2-y^2", "--at", "1"))
+        self.complains("upper[1] must be above lower, got 0", *score("-x^2-y^2", "--interval", "0,1,0,0"))
+        self.complains("--score: unknown name 'x' at position 1 of 'x'; known are t, pi, e, abs, exp, log, sqrt, sin, cos, "
+                       "tan, sinh, cosh, tanh, erf, min and max", "density", "location-scale", "--score", "x")
+
     def test_what_the_library_says(self):
         self.complains("sigma2 must be positive and finite, got -1", "density", "parabola", "--sigma2", "-1")
         self.complains("kappa must be > 1 and finite, got 1", "density", "truncated-gaussian", "--kappa", "1")
@@ -406,17 +457,17 @@ class DensityErrors(CommandLine):
         def score(formula):
             return ["density", "score", f"--score={formula}"]
 
-        self.complains("--score: expected a number, t or '(' at position 5 of 'cos(*t)'", *score("cos(*t)"))
-        self.complains("--score: expected a number, t or '(' at position 3 of 't+'", *score("t+"))
+        self.complains("--score: expected a number, t, x, y, z or '(' at position 5 of 'cos(*t)'", *score("cos(*t)"))
+        self.complains("--score: expected a number, t, x, y, z or '(' at position 3 of 't+'", *score("t+"))
         self.complains("--score: expected an operator or the end at position 2 of '2t'", *score("2t"))
         self.complains("--score: expected an operator or the end at position 2 of 't)'", *score("t)"))
         self.complains("--score: expected ')' at position 6 of 'sin(t'", *score("sin(t"))
         self.complains("--score: expected '(' at position 5 of 'sin t'", *score("sin t"))
         self.complains("--score: expected ',' at position 6 of 'min(t)'", *score("min(t)"))
-        self.complains("--score: unknown name 'x' at position 3 of '2*x'; known are t, pi, e, abs, exp, log, sqrt, sin, "
-                       "cos, tan, sinh, cosh, tanh, erf, min and max", *score("2*x"))
+        self.complains("--score: unknown name 'u' at position 3 of '2*u'; known are t, x, y, z, pi, e, abs, exp, log, sqrt, sin, "
+                       "cos, tan, sinh, cosh, tanh, erf, min and max", *score("2*u"))
         self.complains("--score: a number out of range at position 1 of '1e999'", *score("1e999"))
-        self.complains("--score: expected a number, t or '(' at position 1 of '.'", *score("."))
+        self.complains("--score: expected a number, t, x, y, z or '(' at position 1 of '.'", *score("."))
         deep = "nested deeper than 100 levels at position"
         for formula in ("(" * 120000, "-" * 120000 + "t", "2^" * 60000 + "t", "t+(" * 40000):
             done = self.run_fenchel(*score(formula))

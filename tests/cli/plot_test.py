@@ -46,7 +46,7 @@ class Plot(CommandLine):
             with self.subTest(family=family):
                 self.assertGreater(len(self.marks(self.draw("density", family, *more))), 5)
                 if family == "multivariate-beta-gaussian":
-                    self.fail_with(2, "fenchel plot cdf: multivariate-beta-gaussian has no distribution function to plot; "
+                    self.fail_with(2, "fenchel plot cdf: multivariate-beta-gaussian in R^2 has no distribution function to plot; "
                                    "see fenchel plot density", "plot", "cdf", family)
                 else:
                     self.assertGreater(len(self.marks(self.draw("cdf", family, *more))), 5)
@@ -73,8 +73,22 @@ class Plot(CommandLine):
         self.assertIn("support", self.texts(self.draw(*plane)))
         bare, full = self.draw(*plane, "--samples", "0"), self.draw(*plane, "--samples", "100")
         self.assertGreater(len(ElementTree.tostring(full)), len(ElementTree.tostring(bare)) + 1000)
-        self.fail_with(2, "fenchel plot density: a plot shows two dimensions, --mu has 3", "plot", "density",
+        self.fail_with(2, "fenchel plot density: a plot shows two dimensions, multivariate-beta-gaussian has 3", "plot", "density",
                        "multivariate-beta-gaussian", "--mu", "0,0,0", "--Sigma", "1,1,1")
+
+    def test_scores_in_the_plane_have_contours(self):
+        ring = self.draw("density", "score", "--score=-(x^2+y^2-4)^2", "--samples", "0")
+        self.assertTrue({"half of the mass", "90%", "support"} <= set(self.texts(ring)), self.texts(ring))
+        self.assertNotIn("draws", self.texts(ring))
+        filled = [path.get("d") for path in ring.iter(SVG + "path") if path.get("fill-rule") == "evenodd"]
+        self.assertEqual([path.count("M") for path in filled], [2])  # the support has a hole
+        # The ends of the domain cut this one, and the way between the ends of its edge is none.
+        corner = self.draw("density", "score", "--score=-3*x-2*y", "--interval=0,4,0,4", "--samples", "0")
+        self.assertIn("support", self.texts(corner))
+        self.assertEqual([path for path in corner.iter(SVG + "path") if path.get("fill-rule") == "evenodd"], [])
+        texts = self.texts(self.draw("density", "score", "--score=-x^2-y^2", "--alpha", "1", "--samples", "5"))
+        self.assertIn("draws", texts)
+        self.assertNotIn("support", texts)
 
     def test_attention_over_a_signal(self):
         self.file("signal.csv", SIGNAL)

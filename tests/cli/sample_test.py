@@ -17,6 +17,7 @@ FAMILIES = [
     ["location-scale", "--score", "cosh(t)"], ["score", "--score", "3*cos(3*t)", "--interval", "-3,3"],
 ]
 NORMAL = ["multivariate-beta-gaussian", "--alpha", "2", "--mu", "1,-1", "--Sigma", "1,0.5,0.5,2"]
+PLANE = ["score", "--score", "2*cos(2*x)*cos(2*y)-(x^2+y^2-x*y)/4"]
 
 
 def uniform(seed, stream):
@@ -56,9 +57,14 @@ class Sample(CommandLine):
                         self.assertGreater(below - float(level), -5 * math.sqrt(0.25 / count))
 
     def test_several_dimensions(self):
+        for family in (NORMAL, PLANE):
+            with self.subTest(family):
+                self.check_moments(family)
+
+    def check_moments(self, family):
         count = 20000
-        about = self.json("density", *NORMAL)
-        table = self.table("sample", *NORMAL, "-n", count, "--seed", 3)
+        about = self.json("density", *family)
+        table = self.table("sample", *family, "-n", count, "--seed", 3)
         self.assertEqual(list(table), ["t1", "t2"])
         columns = [table["t1"], table["t2"]]
         means = [sum(column) / count for column in columns]
@@ -68,11 +74,11 @@ class Sample(CommandLine):
                 covariance = sum((x - means[i]) * (y - means[j]) for x, y in zip(columns[i], columns[j])) / count
                 spread = math.sqrt(2 * about["covariance"][i][i] * about["covariance"][j][j] / count)
                 self.assertLess(abs(covariance - about["covariance"][i][j]), 5 * spread)
-        inside = self.table("density", *NORMAL, *[f"--at={x},{y}" for x, y in zip(columns[0][:500], columns[1])])
+        inside = self.table("density", *family, *[f"--at={x},{y}" for x, y in zip(columns[0][:500], columns[1])])
         self.assertGreater(min(inside["pdf"]), 0)
 
     def test_a_seed_decides(self):
-        for family in (["biweight"], ["sparse-poisson"], NORMAL, ["score", "--score=-t^4"]):
+        for family in (["biweight"], ["sparse-poisson"], NORMAL, PLANE, ["score", "--score=-t^4"]):
             with self.subTest(family):
                 draws = self.succeed("sample", *family, "-n", 50000 if family == ["biweight"] else 500, "--seed", 7)
                 count = draws.count("\n") - 1

@@ -87,6 +87,17 @@ Record describe(const MultivariateBetaGaussian& p, const Options& options) {
   return record;
 }
 
+Record describe(const MultivariateNumericDensity& p, const Options& options) {
+  Record record{{"family", options.family.family}, {"parameters", parameters_record(options.family)}};
+  record["dimension"] = p.dimension();
+  record["support"] = to_record(support(p));
+  record["mean"] = to_record(mean(p));
+  record["covariance"] = to_record(covariance(p));
+  record["mode"] = to_record(mode(p));
+  describe_entropy(p, options.family, record);
+  return record;
+}
+
 std::vector<double> all_numbers(const std::vector<std::string>& texts) {
   std::vector<double> all;
   for (const std::string& text : texts)
@@ -117,7 +128,8 @@ void write_values(const P& p, const Options& options, const Session& session) {
   writer.finish();
 }
 
-void write_values(const MultivariateBetaGaussian& p, const Options& options, const Session& session) {
+template <Multivariate P>
+void write_values(const P& p, const Options& options, const Session& session) {
   std::vector<std::string> columns;
   for (index_t i = 0; i < p.dimension(); ++i) columns.push_back(fmt::format("t{}", i + 1));
   columns.insert(columns.end(), {"pdf", "log_pdf"});
@@ -142,11 +154,14 @@ void run(Options options, const Session& session) {
   for (const double u : options.quantiles)
     if (!(u >= 0 && u <= 1)) throw UsageError(fmt::format("--quantiles must be in [0, 1], got {}", u));
   const AnyDistribution any = make_distribution(options.family);
-  if (std::holds_alternative<MultivariateBetaGaussian>(any) && !options.quantiles.empty())
-    throw UsageError(fmt::format("{} has no quantiles; leave --quantiles out", options.family.family));
-  if (options.quantiles.empty()) options.quantiles = {0.05, 0.25, 0.5, 0.75, 0.95};
   std::visit(
-      [&](const auto& p) {
+      [&]<class P>(const P& p) {
+        if constexpr (Multivariate<P>) {
+          if (!options.quantiles.empty())
+            throw UsageError(fmt::format("{} in R^{} has no quantiles; leave --quantiles out",
+                                         options.family.family, p.dimension()));
+        }
+        if (options.quantiles.empty()) options.quantiles = {0.05, 0.25, 0.5, 0.75, 0.95};
         if (options.at.empty()) return print(session, describe(p, options));
         write_values(p, options, session);
       },
@@ -165,6 +180,7 @@ Command add_density(CLI::App& program, Session& session) {
       "  fenchel density sparse-poisson --mu 3.5 --at 0,1,2,3,4,5 --json\n"
       "  fenchel density multivariate-beta-gaussian --mu 0,1 --Sigma 1,0.5,0.5,2 --at 0,0 --at 1,1\n"
       "  fenchel density score --score \"cos(3*t)-t^2/2\" --alpha 2 --quantiles 0.1,0.9\n"
+      "  fenchel density score --score \"cos(3*x)-(x^2+y^2)/2\" --at 0,0 --at 1,0.5\n"
       "  fenchel density score --score \"cos(3*t)-t^2/2\" --regularizer total-variation --gamma 0.2\n"
       "  fenchel density location-scale --score \"cosh(t)\" --sigma 2");
   const auto options = std::make_shared<Options>();

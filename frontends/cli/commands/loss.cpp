@@ -93,11 +93,18 @@ Record loss_of(const IntegerTable&, const FamilyOptions& o, const Data&) {
   throw UsageError(fmt::format("{} with --domain {} has no loss of a table", o.family, o.domain));
 }
 
+Record loss_of(const MultivariateNumericDensity& p, const FamilyOptions& o, const Data&) {
+  throw UsageError(fmt::format("{} in R^{} has no loss of a table", o.family, p.dimension()));
+}
+
 template <class P>
 std::size_t columns_of(const P&) {
   return 1;
 }
-std::size_t columns_of(const MultivariateBetaGaussian& p) { return static_cast<std::size_t>(p.dimension()); }
+template <Multivariate P>
+std::size_t columns_of(const P& p) {
+  return static_cast<std::size_t>(p.dimension());
+}
 
 void run(const Session& session, const Options& options) {
   check_form(session);

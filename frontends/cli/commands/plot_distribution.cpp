@@ -18,6 +18,7 @@
 #include "cli/tables/format.hpp"
 #include "cli/tables/numbers.hpp"
 #include "fenchel/distribution/euclidean/multivariate_geometry.hpp"
+#include "fenchel/distribution/euclidean/multivariate_numeric_density.hpp"
 #include "plot/ellipse.hpp"
 
 namespace fenchel::cli {
@@ -117,21 +118,54 @@ Chart step_chart(const P& p, const Options& options) {
   return chart;
 }
 
-Chart plane_chart(const MultivariateBetaGaussian& p, const Options& options, std::uint64_t seed) {
+/// The columns.
+plot::Path path_of(const Eigen::MatrixXd& points) {
+  plot::Path path;
+  for (index_t k = 0; k < points.cols(); ++k) path.push_back({points(0, k), points(1, k)});
+  return path;
+}
+
+/// A line about a set that the end of the domain cuts is open there.
+bool is_closed(const plot::Path& line) {
+  return line.front().x == line.back().x && line.front().y == line.back().y;
+}
+
+// The smallest set that has this mass, and the support where it is bounded: the lines about them.
+std::vector<plot::Path> contour(const MultivariateBetaGaussian& p, double mass) {
+  return {plot::outline(mahalanobis_contour(p, mass))};
+}
+std::vector<plot::Path> contour(const MultivariateNumericDensity& p, double mass) {
+  std::vector<plot::Path> lines;
+  for (const Eigen::MatrixXd& line : contours(p, mass)) lines.push_back(path_of(line));
+  return lines;
+}
+std::vector<plot::Path> edge(const MultivariateBetaGaussian& p) {
+  const Ellipsoid whole = support(p);
+  if (!std::isfinite(whole.radius2)) return {};
+  return {plot::outline(whole)};
+}
+std::vector<plot::Path> edge(const MultivariateNumericDensity& p) { return contour(p, 1); }
+
+template <Multivariate P>
+Chart plane_chart(const P& p, const Options& options, std::uint64_t seed) {
   if (p.dimension() != 2)
-    throw UsageError(fmt::format("a plot shows two dimensions, --mu has {}", p.dimension()));
+    throw UsageError(
+        fmt::format("a plot shows two dimensions, {} has {}", options.family.family, p.dimension()));
   Chart chart(title_of(options.family), {"t\u2081"}, {"t\u2082"});
   chart.equal_units();
   if (options.samples > 0) {
     const Eigen::MatrixXd draws = sample(p, options.samples, seed);
-    std::vector<plot::Point> points;
-    for (index_t k = 0; k < draws.cols(); ++k) points.push_back({draws(0, k), draws(1, k)});
-    chart.markers("draws", points, plot::Marker::dot, {.colour = plot::kMuted, .width = 3});
+    chart.markers("draws", path_of(draws), plot::Marker::dot, {.colour = plot::kMuted, .width = 3});
   }
-  chart.line("half of the mass", plot::outline(mahalanobis_contour(p, 0.5)), {.colour = 0});
-  chart.line("90%", plot::outline(mahalanobis_contour(p, 0.9)), {.colour = 1});
-  const Ellipsoid edge = support(p);
-  if (std::isfinite(edge.radius2)) chart.polygon("support", plot::outline(edge), {.colour = 2});
+  chart.lines("half of the mass", contour(p, 0.5), {.colour = 0});
+  chart.lines("90%", contour(p, 0.9), {.colour = 1});
+  const std::vector<plot::Path> whole = edge(p);
+  if (whole.empty()) return chart;
+  if (std::all_of(whole.begin(), whole.end(), is_closed)) {
+    chart.polygons("support", whole, {.colour = 2});
+  } else {
+    chart.lines("support", whole, {.colour = 2});
+  }
   return chart;
 }
 
@@ -139,7 +173,7 @@ Chart density_chart(const Options& options, std::uint64_t seed) {
   return std::visit(
       [&](const auto& p) {
         using P = std::decay_t<decltype(p)>;
-        if constexpr (std::same_as<P, MultivariateBetaGaussian>) {
+        if constexpr (Multivariate<P>) {
           return plane_chart(p, options, seed);
         } else if constexpr (std::same_as<typename P::value_type, index_t>) {
           return pmf_chart(p, options);
@@ -154,9 +188,10 @@ Chart cdf_chart(const Options& options) {
   return std::visit(
       [&](const auto& p) -> Chart {
         using P = std::decay_t<decltype(p)>;
-        if constexpr (std::same_as<P, MultivariateBetaGaussian>) {
+        if constexpr (Multivariate<P>) {
           throw UsageError(
-              "multivariate-beta-gaussian has no distribution function to plot; see fenchel plot density");
+              fmt::format("{} in R^{} has no distribution function to plot; see fenchel plot density",
+                          options.family.family, p.dimension()));
         } else if constexpr (std::same_as<typename P::value_type, index_t>) {
           return step_chart(p, options);
         } else {
@@ -185,6 +220,7 @@ PlotKind add_plot_density(CLI::App& plot, Session& session) {
       "  fenchel plot density biweight --sigma2 4 -o biweight.svg\n"
       "  fenchel plot density sparse-poisson --mu 6 -o poisson.svg\n"
       "  fenchel plot density score --score \"2*cos(2*t)-t^2/8\" -o waves.svg\n"
+      "  fenchel plot density score --score \"cos(3*x)-(x^2+y^2)/2\" -o stripes.svg\n"
       "  fenchel plot density multivariate-beta-gaussian --mu 0,0 --Sigma 2,1,1,1 -o plane.svg");
   return {app, [&session, options] { return std::vector{density_chart(*options, session.seed)}; }};
 }

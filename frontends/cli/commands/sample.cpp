@@ -38,19 +38,24 @@ struct Options {
 
 /// Whether a draw calls a formula, and may throw.
 template <class P>
-constexpr bool kCallsFormula = std::same_as<P, LocationScale> || std::same_as<P, NumericDensity>;
+constexpr bool kCallsFormula = std::same_as<P, LocationScale> || std::same_as<P, NumericDensity> ||
+                               std::same_as<P, MultivariateNumericDensity>;
 
 template <class P>
 index_t columns_of(const P&) {
   return 1;
 }
-index_t columns_of(const MultivariateBetaGaussian& p) { return p.dimension(); }
+template <Multivariate P>
+index_t columns_of(const P& p) {
+  return p.dimension();
+}
 
 template <class P>
 void draw(const P& p, Philox& rng, std::span<double> row) {
   row[0] = static_cast<double>(sample(p, rng));
 }
-void draw(const MultivariateBetaGaussian& p, Philox& rng, std::span<double> row) {
+template <Multivariate P>
+void draw(const P& p, Philox& rng, std::span<double> row) {
   Eigen::Map<Eigen::VectorXd>(row.data(), p.dimension()) = sample(p, rng);
 }
 
@@ -77,7 +82,7 @@ template <class P>
 void write_draws(const P& p, index_t count, const Session& session) {
   const index_t dimension = columns_of(p), chunk = std::max<index_t>(kChunk / dimension, 1);
   std::vector<std::string> names{"t"};
-  if constexpr (std::same_as<P, MultivariateBetaGaussian>) {
+  if constexpr (Multivariate<P>) {
     names.clear();
     for (index_t i = 0; i < dimension; ++i) names.push_back(fmt::format("t{}", i + 1));
   }
@@ -115,7 +120,8 @@ Command add_sample(CLI::App& program, Session& session) {
       "  fenchel sample biweight -n 1000 --seed 7 > draws.csv\n"
       "  fenchel sample sparse-poisson --mu 3.5 -n 10\n"
       "  fenchel sample multivariate-beta-gaussian --mu 0,1 --Sigma 1,0.5,0.5,2 -n 1e6 -o draws.npy\n"
-      "  fenchel sample score --score \"cos(3*t)-t^2/2\" -n 100 --json");
+      "  fenchel sample score --score \"cos(3*t)-t^2/2\" -n 100 --json\n"
+      "  fenchel sample score --score \"cos(3*x)-(x^2+y^2)/2\" -n 100");
   const auto options = std::make_shared<Options>();
   add_family_options(*app, options->family);
   add_number(*app, "-n,--count", options->count, "How many; more of them begin with the same ones")

@@ -6,6 +6,7 @@
 #include "cli/tables/record.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/distribution/euclidean/multivariate_beta_gaussian.hpp"
+#include "fenchel/distribution/euclidean/multivariate_numeric_density.hpp"
 #include "fenchel/domain/integers.hpp"
 #include "fenchel/domain/interval.hpp"
 
@@ -24,7 +25,7 @@ namespace fenchel::cli {
   return rows;
 }
 
-// Supports: the pair of the ends, or an ellipsoid.
+// Supports: the pair of the ends, an ellipsoid, or the corners of a box that holds it.
 [[nodiscard]] inline Record to_record(const Interval& support) {
   return {number(support.lower()), number(support.upper())};
 }
@@ -40,6 +41,9 @@ namespace fenchel::cli {
   return {{"centre", to_record(support.centre)},
           {"shape", to_record(support.shape)},
           {"radius2", number(support.radius2)}};
+}
+[[nodiscard]] inline Record to_record(const LevelSupport& support) {
+  return {{"lower", to_record(support.bounds.lower())}, {"upper", to_record(support.bounds.upper())}};
 }
 
 }  // namespace fenchel::cli

@@ -88,13 +88,16 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 /// Descends by precedence and leaves steps in the order in which a stack takes them.
 class Parser {
  public:
-  Parser(const std::string& option, std::string_view text) : option_(option), text_(text) {}
+  Parser(const std::string& option, std::string_view text, index_t most_dimensions)
+      : option_(option), text_(text), variables_(most_dimensions > 1 ? "t, x, y, z" : "t") {}
 
   std::vector<Step> parse() {
     sum();
     if (!at_end()) fail("expected an operator or the end");
     return std::move(steps_);
   }
+  /// After parse().
+  [[nodiscard]] index_t dimension() const noexcept { return std::max<index_t>(dimension_, 1); }
 
  private:
   /// Counts how deep the descent is while it lives.
@@ -152,7 +155,7 @@ class Parser {
     }
     if (!at_end() && (is_digit(text_[position_]) || text_[position_] == '.')) return push(number());
     if (!at_end() && is_letter(text_[position_])) return name();
-    fail("expected a number, t or '('");
+    fail_at_atom();
   }
 
   double number() {
@@ -160,7 +163,7 @@ class Parser {
     const char* begin = text_.data() + position_;
     const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
     if (error == std::errc::result_out_of_range) fail("a number out of range");
-    if (error != std::errc()) fail("expected a number, t or '('");
+    if (error != std::errc()) fail_at_atom();
     position_ += static_cast<std::size_t>(end - begin);
     return value;
   }
@@ -170,9 +173,10 @@ class Parser {
     while (position_ < text_.size() && (is_letter(text_[position_]) || is_digit(text_[position_])))
       ++position_;
     const std::string_view word = text_.substr(begin, position_ - begin);
-    if (word == "t") {
-      count_operand();
-      steps_.push_back({.is_t = true});
+    if (word.size() == 1 && variables_.find(word) != std::string_view::npos) {
+      position_ = begin;
+      variable(word[0]);
+      ++position_;
     } else if (word == "pi") {
       push(std::numbers::pi);
     } else if (word == "e") {
@@ -191,9 +195,22 @@ class Parser {
       push(*pair);
     } else {
       position_ = begin;
-      fail(fmt::format("unknown name '{}'", word),
-           "; known are t, pi, e, abs, exp, log, sqrt, sin, cos, tan, sinh, cosh, tanh, erf, min and max");
+      fail(
+          fmt::format("unknown name '{}'", word),
+          fmt::format("; known are {}, pi, e, abs, exp, log, sqrt, sin, cos, tan, sinh, cosh, tanh, erf, min "
+                      "and max",
+                      variables_));
     }
+  }
+
+  void variable(char name) {
+    const bool on_line = name == 't';
+    if (dimension_ > 0 && on_line != (dimension_ == 1))
+      fail(fmt::format("'{}' in a formula in {}", name, on_line ? "x, y or z" : "t"),
+           "; t is on the line, x and y are in the plane, x, y and z in space");
+    count_operand();
+    dimension_ = std::max<index_t>(dimension_, on_line ? 1 : name == 'z' ? 3 : 2);
+    steps_.push_back({.coordinate = on_line ? 0 : name - 'x'});
   }
 
   void push(double value) {
@@ -226,6 +243,7 @@ class Parser {
     return op;
   }
 
+  [[noreturn]] void fail_at_atom() const { fail(fmt::format("expected a number, {} or '('", variables_)); }
   [[noreturn]] void fail(const std::string& what, const std::string& hint = "") const {
     constexpr std::size_t kShown = 60;
     std::string shown(text_.substr(0, kShown));
@@ -237,13 +255,14 @@ class Parser {
   }
 
   const std::string& option_;
-  std::string_view text_;
+  std::string_view text_, variables_;
+  index_t dimension_ = 0;  // 0 before a variable
   std::size_t position_ = 0, depth_ = 0, operands_ = 0;
   std::vector<Step> steps_;
 };
 
 template <bool kSlope>
-double run(const std::vector<Step>& steps, double t) {
+double run(const std::vector<Step>& steps, const double* t) {
   std::array<double, Expression::kMostDepth + 1> value{}, slope{};
   std::size_t top = 0;  // value[top] is the topmost; value[0] is none
   for (const Step& step : steps) {
@@ -259,8 +278,9 @@ double run(const std::vector<Step>& steps, double t) {
         slope[top] = step.binary->slope(value[top], slope[top], value[top + 1], slope[top + 1]);
       value[top] = step.binary->value(value[top], value[top + 1]);
     } else {
-      value[++top] = step.is_t ? t : step.number;
-      if constexpr (kSlope) slope[top] = step.is_t ? 1 : 0;
+      const bool varies = step.coordinate != Expression::kNone;
+      value[++top] = varies ? t[step.coordinate] : step.number;
+      if constexpr (kSlope) slope[top] = varies ? 1 : 0;
     }
   }
   return kSlope ? slope[top] : value[top];
@@ -268,10 +288,14 @@ double run(const std::vector<Step>& steps, double t) {
 
 }  // namespace
 
-Expression::Expression(const std::string& option, const std::string& text)
-    : steps_(Parser(option, text).parse()) {}
+Expression::Expression(const std::string& option, const std::string& text, index_t most_dimensions) {
+  Parser parser(option, text, most_dimensions);
+  steps_ = parser.parse();
+  dimension_ = parser.dimension();
+}
 
-double Expression::operator()(double t) const { return run<false>(steps_, t); }
-double Expression::derivative(double t) const { return run<true>(steps_, t); }
+double Expression::operator()(std::span<const double> t) const { return run<false>(steps_, t.data()); }
+double Expression::operator()(double t) const { return run<false>(steps_, &t); }
+double Expression::derivative(double t) const { return run<true>(steps_, &t); }
 
 }  // namespace fenchel::cli

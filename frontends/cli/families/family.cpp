@@ -8,9 +8,11 @@
 #include <cstddef>
 #include <string_view>
 
+#include "cli/families/expression.hpp"
 #include "cli/program/session.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/tables/numbers.hpp"
+#include "fenchel/core/infinity.hpp"
 
 namespace fenchel::cli {
 namespace {
@@ -62,15 +64,33 @@ void check_alpha(const Family& family, double alpha) {
                                family.general));
 }
 
+/// Two ends for each coordinate of the score; in several dimensions it has Tsallis' entropy alone.
+void check_interval(FamilyOptions& options, const FamilyOptions& given) {
+  const auto dimension =
+      static_cast<std::size_t>(Expression("--score", options.score, kMostDimensions).dimension());
+  if (dimension > 1 && options.regularizer != "tsallis")
+    throw UsageError(fmt::format("--score: with --regularizer {} a formula is in t, got one in {}",
+                                 options.regularizer, dimension == 2 ? "x and y" : "x, y and z"));
+  if (given.interval.empty()) {
+    options.interval.clear();
+    for (std::size_t i = 0; i < dimension; ++i)
+      options.interval.insert(options.interval.end(), {-kInfinity, kInfinity});
+  } else if (options.interval.size() != 2 * dimension) {
+    throw UsageError(fmt::format("--interval: expected {}, got {} numbers",
+                                 dimension == 1   ? "two ends such as -1,1"
+                                 : dimension == 2 ? "two ends for each of x and y such as -1,1,0,2"
+                                                  : "two ends for each of x, y and z such as -1,1,0,2,-1,1",
+                                 options.interval.size()));
+  }
+}
+
 /// As many numbers as the dimension asks for.
 void check_sizes(FamilyOptions& options, const FamilyOptions& given) {
   const std::size_t dimension = options.mu.size();
   if (options.Sigma.empty()) {
     if (dimension > 1)
       throw UsageError(fmt::format("--mu: {} takes one number, got {}", options.family, dimension));
-    if (!options.interval.empty() && options.interval.size() != 2)
-      throw UsageError(
-          fmt::format("--interval: expected two ends such as -1,1, got {} numbers", options.interval.size()));
+    if (!options.interval.empty()) check_interval(options, given);
     return;
   }
   if (given.mu.empty()) {
@@ -138,11 +158,13 @@ void add_family_options(CLI::App& app, FamilyOptions& options) {
   app.add_option(
          "--score", options.score,
          "Formula in t: the score, or for location-scale the convex g (t^3/6 gives the parabola), such "
-         "as \"cos(3*t)-t^2/2\". It may use + - * / ^ ( ) pi e abs exp log sqrt sin cos tan sinh cosh "
+         "as \"cos(3*t)-t^2/2\". A score in x and y is in the plane, one in x, y and z in space. It may use "
+         "+ - * / ^ ( ) pi e abs exp log sqrt sin cos tan sinh cosh "
          "tanh erf min max")
       ->option_text("FORMULA");
-  add_numbers(app, "--interval", options.interval, "Where the score is defined: two ends")
-      ->option_text("A,B");
+  add_numbers(app, "--interval", options.interval,
+              "Where the score is defined: two ends; in R^N two for each coordinate")
+      ->option_text("A,B,...");
 }
 
 FamilyOptions complete(FamilyOptions options) {

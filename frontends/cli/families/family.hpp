@@ -1,5 +1,7 @@
 #pragma once
 
+#include <Eigen/Core>
+#include <concepts>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +12,7 @@
 #include "cli/tables/record.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/distribution/euclidean/multivariate_beta_gaussian.hpp"
+#include "fenchel/distribution/euclidean/multivariate_numeric_density.hpp"
 #include "fenchel/distribution/integers/integer_table.hpp"
 #include "fenchel/distribution/integers/sparse_integer_gaussian.hpp"
 #include "fenchel/distribution/integers/sparse_poisson.hpp"
@@ -34,7 +37,11 @@ namespace fenchel::cli {
 using AnyDistribution =
     std::variant<BetaGaussian, BetaLaplace, TruncatedGaussian, LocationScale, CappedTriangular,
                  CappedParabola, SmoothTriangular, SmoothParabola, NumericDensity, IntegerTable,
-                 SparsePoisson, SparseIntegerGaussian, MultivariateBetaGaussian>;
+                 SparsePoisson, SparseIntegerGaussian, MultivariateBetaGaussian, MultivariateNumericDensity>;
+
+/// A distribution of points.
+template <class P>
+concept Multivariate = std::same_as<typename P::value_type, Eigen::VectorXd>;
 
 /// A family by its name, and those of its parameters that were given.
 struct FamilyOptions {
@@ -46,8 +53,8 @@ struct FamilyOptions {
   std::optional<double> sigma2{};
   std::vector<double> Sigma{};  ///< N numbers, a diagonal, or N x N by rows
   std::optional<double> b{}, sigma{}, lower{}, upper{};
-  std::string score{};             ///< an expression in t, or g(u) of a location-scale family
-  std::vector<double> interval{};  ///< two ends
+  std::string score{};  ///< an expression in t, x and y or x, y and z, or g(u) of a location-scale family
+  std::vector<double> interval{};  ///< two ends for each coordinate
 };
 
 /// Calls f(name, symbol, member) for every parameter that there is, in the order of all argument lists.

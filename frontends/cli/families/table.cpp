@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <Eigen/Core>
+#include <concepts>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -8,6 +10,7 @@
 #include "cli/families/family.hpp"
 #include "cli/families/fit_record.hpp"
 #include "fenchel/core/infinity.hpp"
+#include "fenchel/domain/box.hpp"
 #include "fenchel/domain/integers.hpp"
 #include "fenchel/domain/interval.hpp"
 #include "fenchel/estimate/fit/beta_gaussian.hpp"
@@ -20,11 +23,13 @@
 #include "fenchel/estimate/fit/truncated_gaussian.hpp"
 #include "fenchel/predict/function.hpp"
 #include "fenchel/predict/integer_function.hpp"
+#include "fenchel/predict/multivariate_function.hpp"
 #include "fenchel/predict/sobolev_function.hpp"
 #include "fenchel/predict/total_variation_function.hpp"
 #include "fenchel/regularizer/tsallis.hpp"
 #include "fenchel/score/function_score.hpp"
 #include "fenchel/score/location_scale_score.hpp"
+#include "fenchel/score/multivariate_function_score.hpp"
 
 namespace fenchel::cli {
 namespace {
@@ -48,8 +53,25 @@ AnyDistribution make_location_scale(Parameters o) {
       g, [g](double u) { return g.derivative(u); }, o.mu[0], *o.sigma));
 }
 
+AnyDistribution make_multivariate_score(Parameters o, const Expression& f) {
+  const index_t dimension = f.dimension();
+  const auto at_points = [f](const Eigen::MatrixXd& points) {
+    const auto rows = static_cast<std::size_t>(points.rows());
+    Eigen::VectorXd values(points.cols());
+    for (index_t i = 0; i < points.cols(); ++i) values[i] = f(std::span(points.col(i).data(), rows));
+    return values;
+  };
+  const Eigen::Map<const Eigen::MatrixXd> ends(o.interval.data(), 2, dimension);
+  return predict(Tsallis(*o.alpha), MultivariateFunctionScore::batched(at_points),
+                 Box(ends.row(0), ends.row(1)));
+}
+
 template <class Regularizer>
 AnyDistribution make_score(Parameters o) {
+  if constexpr (std::same_as<Regularizer, Tsallis>) {
+    const Expression f("--score", o.score, kMostDimensions);
+    if (f.dimension() > 1) return make_multivariate_score(o, f);
+  }
   return predict(Regularizer(o.alpha ? *o.alpha : *o.gamma), FunctionScore(Expression("--score", o.score)),
                  Interval(o.interval[0], o.interval[1]));
 }
