@@ -17,11 +17,12 @@ class AllColumns {
 
   explicit AllColumns(index_t cols) noexcept : cols_(cols) {}
 
-  /// start + terms(0) + terms(1) + ..., each a Totals.
+  /// first + second + terms(0) + terms(1) + ..., each a Totals.
   template <int kCount, class Terms>
-  [[nodiscard]] Totals<kCount> sum(const Terms& terms, Totals<kCount> start = {}) const noexcept {
+  [[nodiscard]] Totals<kCount> sum(const Terms& terms, const Totals<kCount>& first = {},
+                                   const Totals<kCount>& second = {}) const noexcept {
     CompensatedSum sums[kCount];
-    for (int k = 0; k < kCount; ++k) sums[k].add(start.of[k]);
+    for (int k = 0; k < kCount; ++k) sums[k].add(first.of[k]), sums[k].add(second.of[k]);
     for (index_t j = 0; j < cols_; ++j) {
       const Totals<kCount> term = terms(j);
       for (int k = 0; k < kCount; ++k) sums[k].add(term.of[k]);

@@ -124,24 +124,24 @@ template <class Columns, class Atoms>
 FENCHEL_TEAM SupportDensities densities_from_smallest(double am1, Columns& columns,
                                                       const Atoms& atoms) noexcept {
   const double smallest = smallest_in_support(am1, columns, atoms);
-  const double support_weight =
-      columns
-          .template sum<1>([&](index_t j) { return Totals<1>{{atoms.d(j) >= smallest ? atoms.w(j) : 0.0}}; })
-          .of[0];
-  SmallestDensity p{am1, 1 / support_weight};
+  const Totals<2> weights = columns.template sum<2>([&](index_t j) {
+    const double d = atoms.d(j), w = atoms.w(j);
+    return Totals<2>{{d >= smallest ? w : 0.0, d == smallest ? w : 0.0}};
+  });
+  SmallestDensity p{am1, 1 / weights.of[0]};
   constexpr int kMostSteps = 200;
   bool done = false;
   for (int step = 0; step < kMostSteps && !done; ++step) {
-    // The mass less one, and its slope.
+    // The mass less one, and its slope. What all columns of the smallest score have comes first, so that two
+    // columns may be swapped.
     const Totals<2> sums = columns.template sum<2>(
         [&](index_t j) {
           const double d = atoms.d(j), w = atoms.w(j);
-          if (d < smallest) return Totals<2>{};
-          if (d == smallest) return Totals<2>{{w * p.q, w}};
+          if (!(d > smallest)) return Totals<2>{};
           const double log_p = p.log_density(d - smallest);
           return Totals<2>{{w * std::exp(log_p), w * p.slope(log_p)}};
         },
-        Totals<2>{{-1, 0}});
+        Totals<2>{{-1, 0}}, Totals<2>{{weights.of[1] * p.q, weights.of[1]}});
     done = p.advance(sums.of[0], sums.of[1], Columns::kRounding);
   }
   return {smallest, p};

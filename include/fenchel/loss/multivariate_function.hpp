@@ -3,6 +3,7 @@
 /// The losses of any score in the plane, in space or on a box of them.
 
 #include <cmath>
+#include <limits>
 
 #include <Eigen/Core>
 
@@ -24,7 +25,8 @@ namespace detail {
 [[nodiscard]] inline double expected_score(const MultivariateEmpirical& q, const MultivariateFunctionScore& f,
                                            const Box& domain) {
   for (Eigen::Index i = 0; i < q.columns().cols(); ++i)
-    if (!domain.contains(q.columns().col(i))) return q.columns().col(i).hasNaN() ? NAN : -kInfinity;
+    if (!domain.contains(q.columns().col(i)))
+      return q.columns().col(i).hasNaN() ? std::numeric_limits<double>::quiet_NaN() : -kInfinity;
   return f.batch()(q.columns()).mean();
 }
 [[nodiscard]] inline double expected_score(const MultivariateDirac& q, const MultivariateFunctionScore& f,

@@ -269,9 +269,7 @@ TEST(FitMoments, SayWhatCannotBeFitted) {
   const LineMoments good = moments_with(0, 1, 3), none, one = LineMoments::of(std::array{4., 4., 4.});
   const std::string equal = " must be positive and finite (rows that are all equal are a Dirac), got 0";
   EXPECT_EQ(refusal([&] { return fit_beta_gaussian(1. / 3, good); }),
-            "fenchel::fit_beta_gaussian: alpha must be finite and above 1/3, got 0.3333333333333333");
-  EXPECT_EQ(refusal([&] { return fit_beta_gaussian(kInf, good); }),
-            "fenchel::fit_beta_gaussian: alpha must be finite and above 1/3, got inf");
+            "fenchel::fit_beta_gaussian: alpha must be above 1/3, got 0.3333333333333333");
   EXPECT_EQ(refusal([&] { return fit_beta_gaussian(1e6, good); }),
             "fenchel::beta_gaussian: sigma2 must be positive and finite, got inf");
   EXPECT_EQ(refusal([&] { return fit_beta_gaussian(2, none); }),

@@ -45,7 +45,8 @@ class TeamColumns {
 
   template <int kCount, class Terms>
   [[nodiscard]] __device__ detail::Totals<kCount> sum(const Terms& terms,
-                                                      const detail::Totals<kCount>& start = {}) {
+                                                      const detail::Totals<kCount>& first = {},
+                                                      const detail::Totals<kCount>& second = {}) {
     Sums<kCount> sums{};
     each([&](index_t j) {
       const detail::Totals<kCount> term = terms(j);
@@ -55,7 +56,7 @@ class TeamColumns {
     sums = team_.reduce(sums, PlusEach());
     detail::Totals<kCount> result;
 #pragma unroll
-    for (int k = 0; k < kCount; ++k) result.of[k] = start.of[k] + sums.of[k];
+    for (int k = 0; k < kCount; ++k) result.of[k] = first.of[k] + (second.of[k] + sums.of[k]);
     return result;
   }
   template <class Term>
