@@ -66,17 +66,17 @@ class Errata(CommandLine):
         self.assertIn("refuses alpha must be above 1/3 for a quadratic score on the line, got 0.3", cards["e16"][0])
         self.assertIn("-196.8784 and -19996.86", cards["e16"][0])
         self.assertIn("refuses kappa must be > 1 and finite, got 1", cards["e17"][0])
-        self.assertIn("a/\u03c3 is 3 at \u03ba = 1/0.9707091, 4.033404 at", cards["e17"][0])
+        self.assertIn("a/\u03c3 is 3 at \u03ba=1/0.9707091, 4.033404 at", cards["e17"][0])
 
     def test_the_share_where_the_poisson_loss_is_not_convex(self):
-        self.assertRegex(self.cards()["e2"][0], r"43\.\d% of .* 12\.\d% for y = 3, 0\.\d% for y = 8")
+        self.assertRegex(self.cards()["e2"][0], r"43\.\d% of .* 12\.\d% for y=3, 0\.\d% for y=8")
 
     def test_misprints_carry_the_right_numbers(self):
         self.cards()
         section = plain(Errata.page[Errata.page.index('<section id="errata"'):])
         self.assertIn("the line is -1.220704)+\u03bb2a (-0.2379259; library -0.2379259)", section)
         self.assertIn("(-0.2642977; library -0.2642977)", section)
-        self.assertIn("for \u03c3 = 1.4 it is 1.43257; the library\u2019s half width is 1.43257", section)
+        self.assertIn("for \u03c3=1.4 it is 1.43257; the library\u2019s half width is 1.43257", section)
 
     def test_no_check_failed(self):
         self.cards()

@@ -169,7 +169,9 @@ class NumericDensity(Distribution):
         scores = self.f(flat).double().expand(*self.batch_shape, -1).movedim(-1, 0).reshape(shape)
         if isinstance(self.domain, Nodes):
             return scores, torch.ones_like(scores, dtype=torch.bool)
-        lower, upper = (value.new_tensor(end) for end in (self.domain.lower, self.domain.upper))
+        # From the device, where the ends lie already: a copy would have to be waited for.
+        ends = torch.stack([torch.stack((edge[0], edge[-1])) for edge in self._rule.edges], -1).to(value.dtype)
+        lower, upper = ends if self.event_shape else ends[:, 0]
         inside = (value >= lower) & (value <= upper)
         return scores, (inside.all(-1) if self.event_shape else inside).expand(shape)
 
