@@ -291,6 +291,13 @@ class Fit(CommandLine):
         self.assertIn(f"parameters.sigma2,{expected['parameters']['sigma2']!r}", lines)
         self.assertIn(f"support.1,{expected['support'][1]!r}", lines)
 
+    def test_alpha_of_counts_is_estimated(self):
+        self.succeed("sample", "sparse-poisson", "--alpha", "0.85", "--mu", "4", "-n", "3000", "--seed", "1", "-o", "y.csv")
+        fit = self.json("fit", "y.csv", "--family", "sparse-poisson", "--alpha", "auto")
+        self.assertEqual(list(fit["standard_errors"]), ["alpha", "mu"])
+        for name, truth in (("alpha", 0.85), ("mu", 4)):
+            self.close(fit["parameters"][name], truth, 4 * fit["standard_errors"][name])
+
     def test_parameters_are_checked_before_the_data_are_read(self):
         for arguments, message in [
             (["--alpha", "0.2"], "--alpha must be finite and above 1/3, got 0.2"),

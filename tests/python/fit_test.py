@@ -304,3 +304,13 @@ def test_the_uniform_distribution_has_mean_and_variance():
     assert fenchel.fit(BetaGaussian, data, alpha=math.inf).distribution == found.distribution
     weighted = fenchel.fit(fenchel.Uniform, [0.0, 6.0], weights=[2, 2]).distribution
     assert weighted == fenchel.Uniform.fit([0.0, 0.0, 6.0, 6.0])
+
+
+@pytest.mark.parametrize("alpha", [0.8, 1.3])
+def test_alpha_of_counts_is_estimated(alpha):
+    p = fenchel.SparsePoisson(alpha, 4.0)
+    fit = fenchel.fit(fenchel.SparsePoisson, p.rvs(4000, random_state=1), alpha="auto")
+    assert fit.names == ("alpha", "mu")
+    assert fit.distribution == fenchel.SparsePoisson(*fit.parameters)
+    np.testing.assert_allclose(fit.parameters, [alpha, 4.0], atol=4 * fit.standard_errors.max())
+    assert 0 < fit.standard_errors.max() < 0.2

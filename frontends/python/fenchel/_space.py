@@ -90,7 +90,83 @@ class Ellipsoid(Value):
         return _tuples(self.centre), _tuples(self.shape), self.radius2
 
 
-class MultivariateBetaGaussian(Distribution, Prediction):
+class SpaceDistribution(Distribution):
+    """A distribution on R^N that is a function of a quadratic form: what all of them have."""
+
+    __slots__ = ()
+
+    @property
+    def mu(self) -> FloatArray:
+        """The centre."""
+        return _read_only(self._core.mu)
+
+    @property
+    def Sigma(self) -> FloatArray:
+        """The matrix of the form."""
+        return _read_only(self._core.Sigma)
+
+    @property
+    def dimension(self) -> int:
+        """N."""
+        return int(self._core.dimension)
+
+    @property
+    def rank(self) -> int:
+        """The dimension of the image of Sigma."""
+        return int(self._core.rank)
+
+    def pdf(self, x: npt.ArrayLike) -> Any:
+        """The density at points of shape (..., N): 0 outside of the support."""
+        return self._core.pdf(points("x", x, self.dimension))[()]
+
+    def logpdf(self, x: npt.ArrayLike) -> Any:
+        """The logarithm of the density at points of shape (..., N): -inf outside of the support."""
+        return self._core.log_pdf(points("x", x, self.dimension))[()]
+
+    def rvs(self, size: Size = None, random_state: RandomState = None) -> FloatArray:
+        """Draws, an array of shape size + (N,).
+
+        An integer `random_state` is the seed of the counter-based generator of the C++ library, which draws the same
+        numbers on any number of threads; a numpy Generator gives a seed, and moves on.
+        """
+        shape = shape_from(size)
+        draws: FloatArray = self._core.sample(math.prod(shape), seed_from(random_state)).T
+        return draws.reshape(*shape, self.dimension)
+
+    def mean(self) -> FloatArray:
+        """The expected value."""
+        return np.array(self.mu)
+
+    def mode(self) -> FloatArray:
+        """Where the density is largest."""
+        return np.array(self.mu)
+
+    def cov(self) -> FloatArray:
+        """The covariance matrix; inf where there is none."""
+        return np.array(self._core.covariance())
+
+    def entropy(self) -> float:
+        """The Shannon entropy, in nats."""
+        return float(self._core.entropy())
+
+    def tsallis_entropy(self, alpha: float | None = None) -> float:
+        """The Tsallis entropy -Omega_alpha: of the order of the regularizer unless alpha is given; Shannon's for 1."""
+        return float(self._core.tsallis_entropy(self._order(alpha)))
+
+    def support(self) -> Ellipsoid:
+        """The ellipsoid that has all the mass; all of space for alpha <= 1."""
+        return Ellipsoid._of(self._core.support())
+
+    def contour(self, mass: float) -> Ellipsoid:
+        """The smallest ellipsoid of this mass."""
+        return Ellipsoid._of(self._core.contour(*reals(mass=mass)))
+
+    def radial_cdf(self, q: npt.ArrayLike) -> Any:
+        """P((X - mu)^T Sigma^-1 (X - mu) <= q)."""
+        return elementwise("q", self._core.radial_cdf, q)
+
+
+class MultivariateBetaGaussian(SpaceDistribution, Prediction):
     """A bell in N dimensions, on an ellipsoid for alpha > 1: `BetaGaussian` for points.
 
     p(x) is the formula of `BetaGaussian` for the score f(x) = -(x - mu)^T Sigma^-1 (x - mu) / 2: Student (alpha < 1),
@@ -131,26 +207,6 @@ class MultivariateBetaGaussian(Distribution, Prediction):
         else:
             self._core = _core.MultivariateBetaGaussian(order, centre, matrix("Sigma", scale))
 
-    @property
-    def mu(self) -> FloatArray:
-        """The centre."""
-        return _read_only(self._core.mu)
-
-    @property
-    def Sigma(self) -> FloatArray:
-        """The scale of the score."""
-        return _read_only(self._core.Sigma)
-
-    @property
-    def dimension(self) -> int:
-        """N."""
-        return int(self._core.dimension)
-
-    @property
-    def rank(self) -> int:
-        """The dimension of the image of Sigma."""
-        return int(self._core.rank)
-
     @classmethod
     def from_covariance(cls, alpha: float, mu: npt.ArrayLike, covariance: npt.ArrayLike) -> MultivariateBetaGaussian:
         """The member with this covariance; it exists for alpha > rank / (rank + 2)."""
@@ -166,36 +222,6 @@ class MultivariateBetaGaussian(Distribution, Prediction):
             raise TypeError(f"support must be an Ellipsoid, got {shown(support)}")
         return cls._of(_core.MultivariateBetaGaussian.uniform(support._core))
 
-    def pdf(self, x: npt.ArrayLike) -> Any:
-        """The density at points of shape (..., N): 0 outside of the support."""
-        return self._core.pdf(points("x", x, self.dimension))[()]
-
-    def logpdf(self, x: npt.ArrayLike) -> Any:
-        """The logarithm of the density at points of shape (..., N): -inf outside of the support."""
-        return self._core.log_pdf(points("x", x, self.dimension))[()]
-
-    def rvs(self, size: Size = None, random_state: RandomState = None) -> FloatArray:
-        """Draws, an array of shape size + (N,).
-
-        An integer `random_state` is the seed of the counter-based generator of the C++ library, which draws the same
-        numbers on any number of threads; a numpy Generator gives a seed, and moves on.
-        """
-        shape = shape_from(size)
-        draws: FloatArray = self._core.sample(math.prod(shape), seed_from(random_state)).T
-        return draws.reshape(*shape, self.dimension)
-
-    def mean(self) -> FloatArray:
-        """The expected value."""
-        return np.array(self.mu)
-
-    def mode(self) -> FloatArray:
-        """Where the density is largest."""
-        return np.array(self.mu)
-
-    def cov(self) -> FloatArray:
-        """The covariance matrix; inf where there is none."""
-        return np.array(self._core.covariance())
-
     def var(self) -> FloatArray:
         """The variance of each coordinate: the diagonal of `cov`."""
         return np.diag(self.cov()).copy()
@@ -203,26 +229,6 @@ class MultivariateBetaGaussian(Distribution, Prediction):
     def kurtosis(self) -> float:
         """Mardia's E[((X - mu)^T cov^-1 (X - mu))^2]: rank (rank + 2) for the Gaussian."""
         return float(self._core.kurtosis())
-
-    def entropy(self) -> float:
-        """The Shannon entropy, in nats."""
-        return float(self._core.entropy())
-
-    def tsallis_entropy(self, alpha: float | None = None) -> float:
-        """The Tsallis entropy -Omega_alpha: of the order of the regularizer unless alpha is given; Shannon's for 1."""
-        return float(self._core.tsallis_entropy(self._order(alpha)))
-
-    def support(self) -> Ellipsoid:
-        """The ellipsoid that has all the mass; all of space for alpha <= 1."""
-        return Ellipsoid._of(self._core.support())
-
-    def contour(self, mass: float) -> Ellipsoid:
-        """The smallest ellipsoid of this mass."""
-        return Ellipsoid._of(self._core.contour(*reals(mass=mass)))
-
-    def radial_cdf(self, q: npt.ArrayLike) -> Any:
-        """P((X - mu)^T Sigma^-1 (X - mu) <= q)."""
-        return elementwise("q", self._core.radial_cdf, q)
 
     def marginal(self, indices: Sequence[int]) -> MultivariateBetaGaussian:
         """The distribution of these coordinates, in this order. Its alpha is another one."""
