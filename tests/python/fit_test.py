@@ -236,7 +236,6 @@ def test_several_passes_over_a_file(tmp_path):
         (lambda: fenchel.fit(BetaGaussian, object()), TypeError, "data must be an array, .*, got a object$"),
         (lambda: fenchel.fit(Triangular, [1.0, 2], alpha=2), TypeError, "Triangular has no parameter"),
         (lambda: fenchel.fit(BetaLaplace, [1.0, 2], alpha="auto"), TypeError, "BetaLaplace needs alpha, .*got 'auto'"),
-        (lambda: fenchel.fit(SparsePoisson, [1.0, 2], alpha=None), TypeError, "SparsePoisson needs alpha"),
         (lambda: fenchel.fit(CappedParabola, [1.0, 2], gamma=None), TypeError, "CappedParabola needs gamma, .*None"),
         (lambda: fenchel.fit(CappedParabola, [1.0, 2], gamma=-1), ValueError, "gamma must .*-1"),
         (lambda: fenchel.fit(SparsePoisson, [1.0, -2]), ValueError, ""),

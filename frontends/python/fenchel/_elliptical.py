@@ -32,7 +32,7 @@ class Elliptical(SpaceDistribution):
     >>> import math
     >>> from fenchel import Elliptical
     >>> p = Elliptical(lambda q: -math.sqrt(q), mu=[0, 0, 0], Sigma=[[1, 0, 0], [0, 1, 0], [0, 0, 1]])
-    >>> round(p.pdf([0, 0, 0]) * 8 * math.pi, 8)
+    >>> print(round(p.pdf([0, 0, 0]) * 8 * math.pi, 8))
     1.0
     >>> p.cov().diagonal().round(6)
     array([4., 4., 4.])
