@@ -80,5 +80,5 @@ def test_densities_in_the_plane():
         np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-6)
     with pytest.raises(ValueError, match=r"image must have shape .* got \(3, 4, 4, 1\)"):
         plot.density2d(p, image=np.zeros((3, 4, 4, 1)))
-    with pytest.raises(TypeError, match="p must be a MultivariateBetaGaussian, got BetaGaussian"):
+    with pytest.raises(TypeError, match="p must be a MultivariateBetaGaussian or a MultivariateNumericDensity, got BetaGaussian"):
         plot.density2d(ft.BetaGaussian(2.0, torch.zeros(1)))

@@ -293,7 +293,9 @@ def test_masks_and_float32(device):
         (lambda: predict(hills, 1.5).expectation(lambda t: t[:3]), r"begins with \(512,\), got \(3,\)"),
     ],
 )  # fmt: skip
-def test_messages(call, message):
+def test_messages(call, message, monkeypatch):
+    # torch.compile turns the checks of all distributions off for the rest of the process.
+    monkeypatch.setattr(torch.distributions.Distribution, "_validate_args", True)
     with pytest.raises(ValueError, match=message):
         call()
 
