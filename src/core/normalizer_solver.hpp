@@ -14,17 +14,18 @@
 /// positive weight, -inf for no mass, and atoms.w(j) its weight. docs/math.md 2.
 namespace fenchel::detail {
 
-/// E = exp_{2-alpha}(c d) and E^{1 - am1}, slope = am1 c.
+/// E = exp_{2-alpha}(c d) and E^{1 - am1}, excess = c - 1: 1 + am1 c d is summed so that next to the edge of
+/// the support, where am1 d is about -1, nothing of d is lost.
 struct AtomPowers {
   double value, escort;
 };
-FENCHEL_HD inline AtomPowers atom_powers(double am1, double slope, double d) noexcept {
+FENCHEL_HD inline AtomPowers atom_powers(double am1, double excess, double d) noexcept {
   if (am1 == 0) return {std::exp(d), std::exp(d)};
-  const double base = 1 + slope * d;
+  const double scaled = am1 * d, base = (1 + scaled) + scaled * excess;
   if (!(base > 0)) return {0, 0};
   if (am1 == 1) return {base, 1};
   if (am1 == 0.5) return {base * base, base};
-  const double value = std::exp(std::log1p(slope * d) / am1);
+  const double value = std::exp(std::log1p(scaled + scaled * excess) / am1);
   return {value, value > 0 ? value / base : 0.0};
 }
 
@@ -39,9 +40,9 @@ FENCHEL_HD inline double next_log_peak(double am1, double log_peak, double sum, 
 
 /// Densities by the largest one, for alpha <= 2.
 struct PeakDensities {
-  double am1, log_peak, peak = std::exp(log_peak), slope = am1 * std::exp(-am1 * log_peak);
+  double am1, log_peak, peak = std::exp(log_peak), excess = std::expm1(-am1 * log_peak);
 
-  FENCHEL_HD double operator()(double d) const noexcept { return peak * atom_powers(am1, slope, d).value; }
+  FENCHEL_HD double operator()(double d) const noexcept { return peak * atom_powers(am1, excess, d).value; }
 };
 
 template <class Columns, class Atoms>
@@ -53,9 +54,9 @@ FENCHEL_TEAM PeakDensities densities_from_peak(double am1, Columns& columns, con
   double low = -std::log(weights.of[1]), high = -std::log(weights.of[0]), log_peak = high;
   constexpr int kNewtonSteps = 32, kMostSteps = 200;
   for (int step = 0; step < kMostSteps; ++step) {
-    const double slope = am1 * std::exp(-am1 * log_peak);
+    const double excess = std::expm1(-am1 * log_peak);
     const Totals<2> sums = columns.template sum<2>([&](index_t j) {
-      const AtomPowers powers = atom_powers(am1, slope, atoms.d(j));
+      const AtomPowers powers = atom_powers(am1, excess, atoms.d(j));
       return Totals<2>{{atoms.w(j) * powers.value, atoms.w(j) * powers.escort}};
     });
     const double newton = next_log_peak(am1, log_peak, sums.of[0], sums.of[1]);

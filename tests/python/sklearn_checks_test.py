@@ -33,7 +33,7 @@ ESTIMATORS = [PENALIZED, DensityEstimator, EntmaxClassifier, SparsePoissonRegres
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore:.*array_api.*")
 @parametrize_with_checks(
-    [*(make() for make in ESTIMATORS), PENALIZED(0.6, link="linear"), EntmaxClassifier(2.0, tol=1e-12)],
+    [*(make() for make in ESTIMATORS), PENALIZED(1.0, link="linear"), PENALIZED(0.6, link="linear"), EntmaxClassifier(2.0, tol=1e-12)],
     expected_failed_checks=lambda estimator: NOISELESS if isinstance(estimator, BetaGaussianRegressor) else {},
 )
 def test_scikit_learn_checks(estimator, check):
