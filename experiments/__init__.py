@@ -1,0 +1,1 @@
+"""The attention experiments of the paper, Section 9.1: `python -m experiments.audio` and `python -m experiments.vqa`."""

@@ -1,0 +1,1 @@
+"""Audio classification on UrbanSound8K."""
