@@ -1,0 +1,1 @@
+"""Visual question answering on easy-VQA and Sort-of-CLEVR."""
