@@ -12,7 +12,8 @@ A probe is
 COLUMNS = ("C++", "CUDA", "Python", "torch", "torch on CUDA", "command")
 
 REASONS = {
-    "loops": "Its solver is a sequence of decisions, or a search, for each row: it runs on the CPU, and torch says so.",
+    "loops": "Its solver is a sequence of decisions, or a search, for each row: it runs on the CPU, and torch moves tensors of "
+             "a GPU there and the result back.",
     "rows": "C++ programs have a GPU for rows of numbers: maps, losses of maps, attention, and elementwise functions of "
             "beta-Gaussians. What is a single object stays on the CPU.",
     "families": "Its functions are computed on the CPU; torch refuses a CUDA tensor and says what to do.",

@@ -129,6 +129,33 @@ def test_losses_are_those_of_the_library(name):
     assert ft.fusedmax_loss(X[:, 0], CLASSES, 0.3) == pytest.approx(fenchel.fusedmax_loss(X[:, 0].numpy(), CLASSES.numpy(), 0.3))
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", DIFFERENTIATED)
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_the_cores_of_the_cpu_compute_for_a_gpu(name, dtype):
+    """The same bits, and gradients of both orders."""
+    gamma = torch.tensor([[0.05], [0.3], [0.6]], dtype=torch.float64)
+
+    def results(device):
+        x, g = (t.clone().to(device).requires_grad_() for t in (X[:, 0].to(dtype), gamma))
+        y = DIFFERENTIATED[name](x, g)
+        assert y.device == x.device and y.dtype == dtype
+        first = torch.autograd.grad(y.square().sum(), (x, g), create_graph=True)
+        second = torch.autograd.grad(sum(t.square().sum() for t in first), (x, g))
+        return [t.detach().cpu() for t in (y, *first, *second)]
+
+    for ours, exact in zip(results("cuda"), results("cpu")):
+        torch.testing.assert_close(ours, exact, rtol=1e-6 if dtype == torch.float32 else 1e-12, atol=1e-6)
+    module = nn.FusedmaxGrid(torch.nn.Parameter(torch.tensor(0.2))).cuda()
+    images = X.to(dtype).cuda()
+    p = module(images)
+    assert torch.equal(p.cpu(), ft.fusedmax_grid(X.to(dtype), torch.tensor(0.2)))
+    (p * images).sum().backward()
+    assert module.gamma.grad.is_cuda and module.gamma.grad.isfinite()
+    with torch.autocast("cuda", torch.bfloat16):
+        assert module(images.bfloat16()).dtype == torch.float32
+
+
 def test_modules():
     assert (nn.SmoothSparsemax(0.1, dim=2)(X) == ft.smooth_sparsemax(X, 0.1, 2)).all()
     assert (nn.FusedmaxGrid(0.1)(X) == ft.fusedmax_grid(X, 0.1)).all()

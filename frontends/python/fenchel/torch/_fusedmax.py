@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -10,7 +10,7 @@ import torch
 from ._differentiable import Places, Tensors, differentiable, or_zeros
 from ._library import ops, register_rows
 from ._row_map import RowMap, gradient_like, register_row_map
-from ._rows import Parameter, dim_from_end, parameter_of_rows, scores_and_dim
+from ._rows import Parameter, computed_dtype, dim_from_end, parameter_of_rows, scores_and_dim
 
 for _name in ("fusedmax", "smooth_sparsemax", "fusedmax_grid"):
     register_row_map(_name)
@@ -50,6 +50,17 @@ class _SmoothSparsemax(RowMap):
 _fusedmax = differentiable(_Fusedmax)
 _fusedmax_grid = differentiable(_FusedmaxGrid)
 _smooth_sparsemax = differentiable(_SmoothSparsemax)
+
+
+def through_cpu(function: Callable[..., torch.Tensor], scores: torch.Tensor, *args: Any, **named: Any) -> torch.Tensor:
+    """A function without a kernel for a GPU: its tensors go to the CPU, and the result comes back, as gradients do."""
+
+    def moved(x: Any) -> Any:
+        return x.cpu() if isinstance(x, torch.Tensor) else x
+
+    computed = scores.to(computed_dtype(scores.dtype, scores.device)).cpu()
+    result = function(computed, *map(moved, args), **{name: moved(x) for name, x in named.items()})
+    return result.to(scores.device)
 
 
 def chain(scores: torch.Tensor, dim: int, lengths: torch.Tensor | None, weights: torch.Tensor | None) -> Tensors:
@@ -100,7 +111,7 @@ def fusedmax(
         Along which probabilities add up to one.
     lengths : Tensor of int, optional
         How many elements of each row there are, from the first on: the others do not exist, and get 0. Broadcasts as
-        gamma does. On the CPU alone, as `weights` are.
+        gamma does. With lengths or weights, tensors on a GPU are computed on the CPU, as in `fusedmax_grid`.
     weights : Tensor, optional
         w, positive factors of gamma. Broadcasts to the shape of the scores with one less along `dim`. They get no
         gradient.
@@ -117,6 +128,8 @@ def fusedmax(
     >>> fusedmax(torch.tensor([0.0, 1.2, 1.0, 1.1, -1.0]), 0.1)
     tensor([0.0000, 0.3333, 0.3333, 0.3333, 0.0000])
     """
+    if scores.is_cuda and not (lengths is None and weights is None):
+        return through_cpu(fusedmax, scores, gamma, dim, lengths=lengths, weights=weights)
     scores, dim = scores_and_dim(scores, dim)
     gammas, number = parameter_of_rows(gamma, scores, dim, "gamma")
     return _fusedmax(scores, gammas, *chain(scores, dim, lengths, weights), number, dim)
@@ -133,7 +146,7 @@ def smooth_sparsemax(
     """The distribution p that maximises <p, scores> - |p|^2 / 2 - (gamma / 2) sum_k w_k (p_{k+1} - p_k)^2.
 
     Probabilities of neighbours differ little, and many are exactly 0. gamma = 0 is sparsemax. scores, gamma, dim, lengths
-    and weights are those of `fusedmax`. There is no kernel for a GPU.
+    and weights are those of `fusedmax`. Tensors on a GPU are computed on the CPU, as in `fusedmax_grid`.
 
     Examples
     --------
@@ -142,6 +155,8 @@ def smooth_sparsemax(
     >>> smooth_sparsemax(torch.tensor([1.0, 0.9, 0.2, 0.3]))
     tensor([0.5167, 0.3833, 0.0833, 0.0167])
     """
+    if scores.is_cuda:
+        return through_cpu(smooth_sparsemax, scores, gamma, dim, lengths=lengths, weights=weights)
     scores, dim = scores_and_dim(scores, dim)
     gammas, number = parameter_of_rows(gamma, scores, dim, "gamma")
     return _smooth_sparsemax(scores, gammas, *chain(scores, dim, lengths, weights), number, dim)
@@ -171,7 +186,8 @@ def gamma_of_images(gamma: Parameter, dims: tuple[int, int]) -> Parameter:
 def fusedmax_grid(scores: torch.Tensor, gamma: Parameter = 1.0, dim: tuple[int, int] = (-2, -1)) -> torch.Tensor:
     """`fusedmax` of images: gamma times the differences between horizontal and vertical neighbours.
 
-    Regions of an image get one probability, and many pixels get exactly 0. There is no kernel for a GPU.
+    Regions of an image get one probability, and many pixels get exactly 0. Images on a GPU are computed on the cores of
+    the CPU: they go there, and the result comes back. That waits for the GPU, so that no CUDA graph can capture it.
 
     Parameters
     ----------
@@ -195,6 +211,8 @@ def fusedmax_grid(scores: torch.Tensor, gamma: Parameter = 1.0, dim: tuple[int, 
     tensor([[0.2500, 0.2500, 0.0000],
             [0.2500, 0.2500, 0.0000]])
     """
+    if scores.is_cuda:
+        return through_cpu(fusedmax_grid, scores, gamma, dim)
     rows, dims = image_rows(scores, dim)
     rows, _ = scores_and_dim(rows, -1)
     height, width = (scores.shape[d] for d in dims)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -9,7 +10,7 @@ import torch
 
 from ._differentiable import Places, Rule, Tensors, differentiable, or_zeros
 from ._entmax_loss import reduced, targets_of
-from ._fusedmax import chain, gamma_of_images, image_rows
+from ._fusedmax import chain, gamma_of_images, image_rows, through_cpu
 from ._library import ops, per_row_like, register_rows, rows_like
 from ._row_map import gradient_like
 from ._rows import HALF, Parameter, dim_from_end, parameter_of_rows
@@ -114,6 +115,9 @@ def _chain_loss(
     lengths: torch.Tensor | None,
     weights: torch.Tensor | None,
 ) -> torch.Tensor:
+    if scores.is_cuda:
+        rest = (gamma, ignore_index, reduction, dim, lengths, weights)
+        return through_cpu(functools.partial(_chain_loss, loss), scores, target, *rest)
     dim = dim_from_end(scores, dim)
     classes, soft = targets_of(scores, target, dim)
     gammas, number = parameter_of_rows(gamma, scores, dim, "gamma")
@@ -136,7 +140,8 @@ def fusedmax_loss(
     """The Fenchel-Young loss of `fusedmax`: never negative, and 0 where fusedmax(scores, gamma) is the target.
 
     Its gradient in the scores is fusedmax(scores, gamma) less the target. target, ignore_index, reduction and dim are
-    those of `entmax_loss`; gamma, lengths and weights those of `fusedmax`. There is no kernel for a GPU.
+    those of `entmax_loss`; gamma, lengths and weights those of `fusedmax`. Tensors on a GPU are computed on the CPU, as
+    in `fusedmax_grid`.
 
     Examples
     --------
@@ -162,8 +167,7 @@ def smooth_sparsemax_loss(
 ) -> torch.Tensor:
     """The Fenchel-Young loss of `smooth_sparsemax`, as `fusedmax_loss` is that of `fusedmax`.
 
-    scores, target, gamma, ignore_index, reduction, dim, lengths and weights are those of `fusedmax_loss`. There is no
-    kernel for a GPU.
+    scores, target, gamma, ignore_index, reduction, dim, lengths and weights are those of `fusedmax_loss`.
 
     Examples
     --------
@@ -187,7 +191,7 @@ def fusedmax_grid_loss(
 
     scores, gamma and dim are those of `fusedmax_grid`, ignore_index and reduction those of `entmax_loss`. A class in the
     target is a pixel, counted row by row: it has the shape of the scores without the dimensions of the images. A
-    distribution has the shape of the scores. There is no kernel for a GPU.
+    distribution has the shape of the scores. Images on a GPU are computed on the CPU, as in `fusedmax_grid`.
 
     Examples
     --------
@@ -196,6 +200,8 @@ def fusedmax_grid_loss(
     >>> fusedmax_grid_loss(torch.tensor([[1.0, 0.9], [0.5, 0.0]]), torch.tensor(0), gamma=0.1)
     tensor(0.3075)
     """
+    if scores.is_cuda:
+        return through_cpu(fusedmax_grid_loss, scores, target, gamma, ignore_index, reduction, dim)
     rows, dims = image_rows(scores, dim)
     if target.is_floating_point() and target.shape == scores.shape:
         target = image_rows(target, dim)[0]

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch.distributions import Categorical, MixtureSameFamily, MultivariateNormal, Normal
-
-import fenchel
+from torch.distributions import Categorical, MixtureSameFamily
 
 from ._beta_gaussian import BetaGaussian
+from ._gaussian_em import responsibilities
 from ._multivariate_beta_gaussian import MultivariateBetaGaussian
 from ._rows import Parameter
-from ._values import match_weights
+from ._values import mask, match_weights
 
 
 class Mixture(MixtureSameFamily):
@@ -70,15 +69,16 @@ def fit_mixture(
     components: int = 2,
     *,
     floor: float | None = None,
+    lengths: torch.Tensor | None = None,
     tolerance: float = 1e-9,
     max_iterations: int = 1000,
 ) -> Mixture:
     """From weights over positions, as discrete attention has them, to densities with several modes.
 
-    A mixture of Gaussians is fitted to each row by EM, as `fenchel.fit_mixture` does, on the CPU and without a
-    gradient. How much each component answers for each position then stays, and the weights move the components through
-    it: a component is the `match_weights` of its share. So the result has gradients in weights and alpha, those of one
-    step of EM.
+    A mixture of Gaussians is fitted to each row by EM, as `fenchel.fit_mixture` does, for all rows at once, on their
+    device and without a gradient. How much each component answers for each position then stays, and the weights move
+    the components through it: a component is the `match_weights` of its share. So the result has gradients in weights
+    and alpha, those of one step of EM.
 
     Parameters
     ----------
@@ -87,13 +87,19 @@ def fit_mixture(
     weights : Tensor, shape (..., L)
         Not negative, of sum 1.
     positions : Tensor, shape (L,) or (L, D), optional
-        The centres of L equal cells of [0, 1] unless said.
+        The centres of L equal cells of [0, 1] unless said, or of as many as a row has.
     components : int
-        K. One that EM leaves empty has weight 0.
+        K. One that EM leaves empty has weight 0, and so have those that a row has too few positions of positive weight
+        for.
     floor : float, optional
         As in `match_weights`.
-    tolerance, max_iterations
-        When EM ends, as in `fenchel.fit_mixture`.
+    lengths : Tensor of int, shape (...), optional
+        How many weights of a row count. Others are not read.
+    tolerance : float
+        EM ends where a step adds no more to the mean log density of any row. To know that it waits for a GPU: with a
+        tolerance of 0 exactly `max_iterations` steps are made, nothing waits, and a CUDA graph can capture them.
+    max_iterations : int
+        The most steps.
 
     Returns
     -------
@@ -110,39 +116,41 @@ def fit_mixture(
     """
     if weights.dim() == 0 or weights.shape[-1] == 0:
         raise ValueError(f"fit_mixture: weights must have shape (..., L), L > 0, got {tuple(weights.shape)}")
-    batch, length = weights.shape[:-1], weights.shape[-1]
-    if positions is None:
-        places = torch.from_numpy(fenchel.positions(length))
-    else:
-        places = positions.detach().double().cpu()
-    shares = []
-    for row in weights.detach().reshape(-1, length).double().cpu():
-        found = fenchel.fit_mixture(
-            2.0, row.numpy(), places.numpy(), components, tolerance=tolerance, max_iterations=max_iterations
-        ).mixture
-        shares.append(_responsibilities(found, places, components))
-    share = torch.stack(shares) if shares else places.new_empty((0, components, length))
-    share = share.to(weights.device).unflatten(0, batch) if batch else share[0].to(weights.device)
-    parts = weights.double().unsqueeze(-2) * share
+    if components < 1:
+        raise ValueError(f"fit_mixture: components must be positive, got {components}")
+    if max_iterations < 0:
+        raise ValueError(f"fit_mixture: max_iterations must not be negative, got {max_iterations}")
+    if not tolerance >= 0:
+        raise ValueError(f"fit_mixture: tolerance must not be negative, got {tolerance}")
+    at = None if positions is None else positions.detach().to(weights.device, torch.float64)
+    # It names what is wrong with the arguments. Places about this mean keep their digits.
+    with torch.no_grad():
+        middle, _ = match_weights(1.0, weights, at, 1.0, lengths)
+    w = weights.double()
+    if lengths is not None:
+        w = torch.where(mask(lengths, weights.shape[-1]), w, 0.0)
+    w = w / w.sum(-1, keepdim=True)
+    with torch.no_grad():
+        places = _places(weights, at, lengths) - middle.double().reshape(-1, 1, 1 if at is None else at[0].numel())
+        rows = w.detach().reshape(-1, w.shape[-1])
+        share = responsibilities(rows, places, components, tolerance, max_iterations)
+    share = share.reshape(*w.shape[:-1], components, w.shape[-1])
+    parts = w.unsqueeze(-2) * share
     mixing = parts.sum(-1)
     # One that is empty is where all weight is, and counts for nothing.
-    each = torch.where(mixing.unsqueeze(-1) > 0, parts, weights.double().unsqueeze(-2))
+    each = torch.where(mixing.unsqueeze(-1) > 0, parts, w.unsqueeze(-2))
     each = each / each.sum(-1, keepdim=True)
-    at = None if positions is None else places.to(weights.device)
-    mu, Sigma = (x.to(weights.dtype) for x in match_weights(alpha, each, at, floor))
+    counts = None if lengths is None else lengths.unsqueeze(-1).expand(mixing.shape)
+    mu, Sigma = (x.to(weights.dtype) for x in match_weights(alpha, each, at, floor, counts))
     mixing = (mixing / mixing.sum(-1, keepdim=True)).to(weights.dtype)
     family = BetaGaussian if Sigma.dim() == mu.dim() else MultivariateBetaGaussian
-    return Mixture(mixing, family(alpha, mu, Sigma), validate_args=False)
+    return Mixture(mixing, family(alpha, mu, Sigma, validate_args=False), validate_args=False)
 
 
-def _responsibilities(found: Any, places: torch.Tensor, components: int) -> torch.Tensor:
-    """(K, L): the probability that a component, of the mixture of Gaussians that EM found, is where a position is from."""
-    logs = []
-    for weight, p in zip(found.weights, found.components):
-        if places.dim() == 1:
-            gaussian: Any = Normal(p.mu, p.var() ** 0.5)
-        else:
-            gaussian = MultivariateNormal(torch.tensor(p.mu), torch.tensor(p.cov()))
-        logs.append(gaussian.log_prob(places) + torch.tensor(weight, dtype=torch.float64).log())
-    share = torch.softmax(torch.stack(logs), 0)
-    return torch.cat([share, share.new_zeros(components - len(logs), share.shape[1])])
+def _places(weights: torch.Tensor, positions: torch.Tensor | None, lengths: torch.Tensor | None) -> torch.Tensor:
+    """(R, L, D), or (1, L, D) where rows share them."""
+    length = weights.shape[-1]
+    if positions is not None:
+        return positions.reshape(1, length, -1)
+    cells = torch.arange(length, dtype=torch.float64, device=weights.device) + 0.5
+    return (cells / (length if lengths is None else lengths.reshape(-1, 1))).reshape(-1, length, 1)

@@ -196,7 +196,7 @@ class SmoothSparsemax(_Neighbours):
 
 
 class FusedmaxGrid(_Neighbours):
-    """`fusedmax_grid` as a module; gamma as in `Fusedmax`, and dim a pair.
+    """`fusedmax_grid` as a module; gamma as in `Fusedmax`, and dim a pair. Images on a GPU are computed on the CPU.
 
     Examples
     --------
