@@ -83,7 +83,7 @@ class Results:
         self.save()
 
     def compare(self, pairs: list[tuple[str, str]], values: list[str]) -> None:
-        """The summary of all rows, and the differences between rows by these names that there are."""
+        """The summary of all rows, and the differences between rows by these names, in these values, that there are."""
         self.content["summary"] = [
             {key: row[key] for key in ("data", "name", "label", "group")} | {"values": statistics.summary(row["runs"])}
             for row in self.rows
@@ -94,6 +94,7 @@ class Results:
             for name, other in pairs
             if (row := self._find(data, name)) and (base := self._find(data, other))
             for value in values
+            if all(value in runs[0]["values"] for runs in (row["runs"], base["runs"]))
         ]
         self.save()
 

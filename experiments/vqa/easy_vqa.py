@@ -14,6 +14,7 @@ SIDE = 64
 COLOURS = ("black", "blue", "brown", "gray", "green", "red", "teal", "yellow")
 SHAPES = ("circle", "rectangle", "triangle")
 KINDS = ("shape", "shape of a colour", "colour", "colour of a shape", "is there", "is there not")
+SORTS = {"which": list(KINDS[:4]), "yes or no": list(KINDS[4:])}
 DARKEST_BACKGROUND = 180
 """Every channel of a background is above it, and of each colour at least one is below."""
 
@@ -48,7 +49,7 @@ def load(folder: pathlib.Path) -> DataSet:
             asked=about,
             answering=about,
         )
-    return DataSet("easy-vqa", parts["train"], parts["test"], vocabulary, answers, list(KINDS))
+    return DataSet("easy-vqa", parts["train"], parts["test"], vocabulary, answers, list(KINDS), SORTS)
 
 
 def tokens(question: str) -> list[str]:

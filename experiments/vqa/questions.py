@@ -51,6 +51,11 @@ class DataSet:
     """Its first entry stands for no word."""
     answers: list[str]
     kinds: list[str]
+    sorts: dict[str, list[str]]
+    """Kinds that belong together, by a name for them."""
+
+    def to(self, device: torch.device) -> DataSet:
+        return replace(self, train=self.train.to(device), test=self.test.to(device))
 
     def text(self, words: torch.Tensor) -> str:
         """The question with these words."""

@@ -27,6 +27,7 @@ KINDS = ("shape", "left", "top", "closest", "furthest", "count")
 objects, with it, have its shape."""
 RELATIONAL = 3
 """The first kind that is about a relation."""
+SORTS = {"one object": list(KINDS[:RELATIONAL]), "relations": list(KINDS[RELATIONAL:])}
 VOCABULARY = ("", *COLOURS, "alone", "related", "first", "second", "third")
 """A question has three words: a colour, whether it is about a relation, and which of the three kinds of these it is."""
 QUESTIONS_OF_A_SORT = 10
@@ -40,12 +41,12 @@ SENTENCES = {
 }
 
 
-def generate(train: int = 9800, test: int = 1000, seed: int = 0, side: int = SIDE) -> DataSet:
+def generate(train: int = 9800, test: int = 1000, seed: int = 0) -> DataSet:
     """So many images of each part, 20 questions each. The published test set has 200 images: more make for narrower
     intervals."""
     random = torch.Generator().manual_seed(seed)
-    parts = [_questions(count, side, random) for count in (train, test)]
-    return DataSet("sort-of-clevr", parts[0], parts[1], list(VOCABULARY), list(ANSWERS), list(KINDS))
+    parts = [_questions(count, random) for count in (train, test)]
+    return DataSet("sort-of-clevr", parts[0], parts[1], list(VOCABULARY), list(ANSWERS), list(KINDS), SORTS)
 
 
 def sentence(words: torch.Tensor) -> str:
@@ -55,13 +56,13 @@ def sentence(words: torch.Tensor) -> str:
     return SENTENCES[KINDS[kind]].format(colour)
 
 
-def centres(images: int, side: int, random: torch.Generator) -> torch.Tensor:
+def centres(images: int, random: torch.Generator) -> torch.Tensor:
     """(images, 6, 2): pixels (x, y), drawn one object after the other, again where it is too close to another."""
     found = torch.empty(images, len(COLOURS), 2, dtype=torch.int64)
     for last in range(len(COLOURS)):
         left = torch.arange(images)
         while len(left) > 0:
-            drawn = torch.randint(RADIUS, side - RADIUS, (len(left), 2), generator=random)
+            drawn = torch.randint(RADIUS, SIDE - RADIUS, (len(left), 2), generator=random)
             found[left, last] = drawn
             others = found[left, :last]
             close = ((others - drawn.unsqueeze(1)).square().sum(-1) < LEAST_DISTANCE**2).any(-1)
@@ -69,9 +70,9 @@ def centres(images: int, side: int, random: torch.Generator) -> torch.Tensor:
     return found
 
 
-def object_pixels(centre: torch.Tensor, circle: torch.Tensor, side: int) -> torch.Tensor:
-    """(N, O, side, side), of bool, for centres (N, O, 2) and whether an object is a circle, (N, O)."""
-    place = torch.arange(side, dtype=torch.int16)
+def object_pixels(centre: torch.Tensor, circle: torch.Tensor) -> torch.Tensor:
+    """(N, O, 75, 75), of bool, for centres (N, O, 2) and whether an object is a circle, (N, O)."""
+    place = torch.arange(SIDE, dtype=torch.int16)
     x, y = (place - centre[..., i, None].to(torch.int16) for i in (0, 1))
     square = (y.abs() <= RADIUS).unsqueeze(-1) & (x.abs() <= RADIUS).unsqueeze(-2)
     disc = y.square().unsqueeze(-1) + x.square().unsqueeze(-2) < (RADIUS + 0.5) ** 2
@@ -87,7 +88,7 @@ def paint(objects: torch.Tensor) -> torch.Tensor:
 
 
 def answers(
-    kind: torch.Tensor, colour: torch.Tensor, centre: torch.Tensor, circle: torch.Tensor, side: int
+    kind: torch.Tensor, colour: torch.Tensor, centre: torch.Tensor, circle: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Places in ANSWERS, (Q,), and the objects that the answer is about, (Q, 6), of bool.
 
@@ -98,7 +99,7 @@ def answers(
     own = torch.nn.functional.one_hot(colour, len(COLOURS)).bool()
     x, y = centre[row, colour].unbind(-1)
     distance = (centre - centre[row, colour].unsqueeze(1)).square().sum(-1)
-    closest = distance.masked_fill(own, 2 * side**2).argmin(-1)
+    closest = distance.masked_fill(own, 2 * SIDE**2).argmin(-1)
     furthest = distance.argmax(-1)
     alike = circle == circle[row, colour].unsqueeze(1)
 
@@ -106,7 +107,7 @@ def answers(
         return ANSWERS.index("square") + circle[row, of].long()
 
     no_if = ANSWERS.index("no")
-    halves = [no_if * (2 * x >= side).long(), no_if * (2 * y >= side).long()]
+    halves = [no_if * (2 * x >= SIDE).long(), no_if * (2 * y >= SIDE).long()]
     count = ANSWERS.index("1") - 1 + alike.sum(-1)
     every = torch.stack([shape(colour), *halves, shape(closest), shape(furthest), count])
     one = [torch.nn.functional.one_hot(of, len(COLOURS)).bool() for of in (closest, furthest)]
@@ -114,16 +115,16 @@ def answers(
     return every[kind, row], about[kind, row]
 
 
-def _questions(images: int, side: int, random: torch.Generator) -> Questions:
-    centre = centres(images, side, random)
+def _questions(images: int, random: torch.Generator) -> Questions:
+    centre = centres(images, random)
     circle = torch.rand(images, len(COLOURS), generator=random) < 0.5
-    objects = torch.cat([object_pixels(*some, side) for some in zip(centre.split(1000), circle.split(1000))])
+    objects = torch.cat([object_pixels(*some) for some in zip(centre.split(1000), circle.split(1000))])
     image = torch.arange(images).repeat_interleave(2 * QUESTIONS_OF_A_SORT)
     relational = torch.tensor([False, True]).repeat_interleave(QUESTIONS_OF_A_SORT).repeat(images).long()
     colour = torch.randint(len(COLOURS), image.shape, generator=random)
     which = torch.randint(3, image.shape, generator=random)
     kind = which + RELATIONAL * relational
-    answer, answering = answers(kind, colour, centre[image], circle[image], side)
+    answer, answering = answers(kind, colour, centre[image], circle[image])
     first = 1 + len(COLOURS)
     return Questions(
         images=torch.cat([paint(some) for some in objects.split(1000)]),

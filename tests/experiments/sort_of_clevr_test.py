@@ -26,7 +26,7 @@ def test_sizes(data):
 
 
 def test_centres_keep_their_distance_and_lie_inside():
-    centre = sort_of_clevr.centres(300, 75, torch.Generator().manual_seed(0)).float()
+    centre = sort_of_clevr.centres(300, torch.Generator().manual_seed(0)).float()
     assert centre.min() >= 5 and centre.max() <= 69
     distance = torch.cdist(centre, centre) + 1000 * torch.eye(6)
     assert distance.min() >= 10
@@ -43,7 +43,7 @@ def test_the_same_seed_gives_the_same_images_and_another_others():
 
 def test_squares_have_121_pixels_and_circles_fewer():
     centre = torch.tensor([[[20, 30], [50, 60]]])
-    pixels = sort_of_clevr.object_pixels(centre, torch.tensor([[False, True]]), 75)[0]
+    pixels = sort_of_clevr.object_pixels(centre, torch.tensor([[False, True]]))[0]
     assert pixels[0, 25:36, 15:26].all() and pixels[0].sum() == 121
     y, x = pixels[1].nonzero().unbind(-1)
     assert x.min() == 45 and x.max() == 55 and y.min() == 55 and y.max() == 65
@@ -86,11 +86,11 @@ def answer_by_hand(kind: str, colour: int, centre: list[list[int]], circle: list
 
 def test_answers():
     random = torch.Generator().manual_seed(7)
-    centre = sort_of_clevr.centres(200, 75, random)
+    centre = sort_of_clevr.centres(200, random)
     circle = torch.rand(200, 6, generator=random) < 0.5
     kind = torch.arange(200) % 6
     colour = torch.randint(6, (200,), generator=random)
-    answer, about = sort_of_clevr.answers(kind, colour, centre, circle, 75)
+    answer, about = sort_of_clevr.answers(kind, colour, centre, circle)
     for row in range(200):
         wanted = answer_by_hand(KINDS[kind[row]], int(colour[row]), centre[row].tolist(), circle[row].tolist())
         assert (ANSWERS[answer[row]], set(about[row].nonzero()[:, 0].tolist())) == wanted
