@@ -1,7 +1,7 @@
 """Features of audio: the short-time Fourier transform and mel filters, as torch operations on any device.
 
-The settings are those of the paper: 16 kHz, windows of 25 ms every 10 ms, transforms of 400 points, 80 mel filters. What
-the paper leaves open is as in the features of SpeechBrain, which its authors used: a Hamming window, zeros beyond
+The settings are those of the paper: 16 kHz, windows of 25 ms every 10 ms, transforms of 400 points, 80 mel filters.
+What the paper leaves open is as in the features of SpeechBrain, which its authors used: a Hamming window, zeros beyond
 both ends of a clip, the power spectrum, and decibels that are cut at 1e-10 and at 80 dB below the clip's maximum.
 """
 
