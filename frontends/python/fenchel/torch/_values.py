@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -170,7 +172,9 @@ class RidgeValues(torch.nn.Module):
     """
 
     kept = 256
-    """How many lengths are kept."""
+    """How many matrices are kept, one for each length or grid."""
+    largest_table = 2**25
+    """How many numbers the matrices of all lengths may have, to be kept together on a GPU."""
 
     def __init__(
         self,
@@ -210,20 +214,58 @@ class RidgeValues(torch.nn.Module):
         Tensor
             (..., N, M), of the dtype of values; under autocast, float32 at least.
         """
+        matrix, observed = self._matrix_and_values(values, lengths)
+        return (matrix.mT @ observed.double()).to(computed_dtype(values.dtype, values.device))
+
+    def contexts(
+        self, expectations: torch.Tensor, values: torch.Tensor, lengths: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """r @ B for expectations r = E_p[psi], without B where that costs less.
+
+        B is linear in the values, so a context is a sum of values under weights r @ G^T, which have signs and need not
+        add up to one. A few queries cost less through these weights than through B.
+
+        Parameters
+        ----------
+        expectations : Tensor
+            (*batch, *queries, N), as of `continuous_attention`.
+        values, lengths
+            As in `fit`, for the same batch.
+
+        Returns
+        -------
+        Tensor
+            (*batch, *queries, M), of the dtype of `fit`.
+        """
+        matrix, observed = self._matrix_and_values(values, lengths)
+        batch = observed.shape[:-2]
+        queries = expectations.shape[len(batch) : -1]
+        rows = expectations.reshape(*batch, math.prod(queries), expectations.shape[-1])
+        dtype = computed_dtype(values.dtype, values.device)
+        length, size, count = observed.shape[-2], observed.shape[-1], rows.shape[-2]
+        if count * length * (self.basis.count + size) < self.basis.count * size * (length + count):
+            contexts = (rows.double() @ matrix.mT).to(dtype) @ observed.to(dtype)
+        else:
+            contexts = rows.to(dtype) @ (matrix.mT @ observed.double()).to(dtype)
+        return contexts.reshape(*batch, *queries, size)
+
+    def _matrix_and_values(
+        self, values: torch.Tensor, lengths: torch.Tensor | None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """G, (L, N) or, for lengths, (..., L, N), and the values as rows (..., L, M) with 0 for padding."""
         d = self.basis.dimension
         if values.dim() < d + 1 or 0 in values.shape[-d - 1 : -1]:
             wanted = ("(..., L, M)", "(..., height, width, M)", "(..., depth, height, width, M)")[d - 1]
             raise ValueError(f"RidgeValues: values must have shape {wanted}, got {tuple(values.shape)}")
         if not values.is_floating_point():
             raise TypeError(f"RidgeValues: values must be of a floating point type, got {values.dtype}")
-        dtype = computed_dtype(values.dtype, values.device)
         grid = tuple(values.shape[-d - 1 : -1])
-        observed = values.flatten(-d - 1, -2).to(torch.float64)
+        observed = values.flatten(-d - 1, -2)
         transformed = torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
         keeps = not (transformed or self.basis.learned or isinstance(self.ridge, torch.Tensor))
         if lengths is None:
-            matrix = self._kept(grid, values.device) if keeps else self._matrix(self.places(grid, values.device))
-            return (matrix.mT @ observed).to(dtype)
+            make = partial(self._matrix_of_grid, grid)
+            return self._kept(grid, values.device, make) if keeps else make(values.device), observed
         if d != 1 or self.places.given is not None:
             what = f"a basis on R^{d}" if d != 1 else "positions that are given"
             raise ValueError(f"RidgeValues: lengths must be None for {what}, got shape {tuple(lengths.shape)}")
@@ -233,26 +275,30 @@ class RidgeValues(torch.nn.Module):
         bad = lengths[(lengths < 1) | (lengths > grid[0])] if looked_at else lengths.new_empty(0)
         if bad.numel() > 0:
             raise ValueError(f"RidgeValues: lengths must be in [1, {grid[0]}], got {bad[0].item()}")
+        observed = torch.where(mask(lengths, grid[0])[..., None], observed, 0.0)
         if keeps and looked_at:
-            return self._fit_each(observed, lengths).to(dtype)
-        here = mask(lengths, grid[0])
-        cells = torch.arange(grid[0], device=values.device, dtype=torch.float64)
-        t = (cells + self.places.in_cell) / lengths[..., None]
-        matrix = self._matrix(t, here)
-        return (matrix.mT @ torch.where(here[..., None], observed, 0.0)).to(dtype)
+            return self._of_lengths_there(lengths, grid[0], values.device), observed
+        if keeps and grid[0] ** 2 * self.basis.count <= self.largest_table:
+            every = torch.arange(grid[0] + 1, device=values.device)
+            table = self._kept((grid[0], "every length"), values.device, lambda _: self._of_each(every, grid[0]))
+            return table[lengths.clamp(0, grid[0])], observed
+        return self._of_each(lengths, grid[0]), observed
 
-    def _fit_each(self, observed: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        """B of each sequence, a product for each length that there is."""
-        batch, (length, size) = observed.shape[:-2], observed.shape[-2:]
-        flat, counts = observed.reshape(-1, length, size), lengths.reshape(-1)
-        fitted, places = [], []
-        for count in counts.unique().tolist():
-            rows = (counts == count).nonzero()[:, 0]
-            fitted.append(self._kept((count,), observed.device).mT @ flat[rows, :count])
-            places.append(rows)
-        if not fitted:
-            return observed.new_empty((*batch, self.basis.count, size))
-        return torch.cat(fitted)[torch.cat(places).argsort()].unflatten(0, batch)
+    def _of_lengths_there(self, lengths: torch.Tensor, length: int, device: torch.device) -> torch.Tensor:
+        """G of each row, from matrices that are kept for the lengths that there are."""
+        counts, which = lengths.unique(return_inverse=True)
+        matrices = torch.zeros(counts.numel(), length, self.basis.count, dtype=torch.float64, device=device)
+        for i, count in enumerate(counts.tolist()):
+            matrices[i, :count] = self._kept((count,), device, partial(self._matrix_of_grid, (count,)))
+        return matrices[which]
+
+    def _of_each(self, lengths: torch.Tensor, length: int) -> torch.Tensor:
+        """G of each row, computed: 0 beyond its length."""
+        cells = torch.arange(length, device=lengths.device, dtype=torch.float64)
+        return self._matrix((cells + self.places.in_cell) / lengths[..., None], mask(lengths, length))
+
+    def _matrix_of_grid(self, grid: tuple[int, ...], device: torch.device) -> torch.Tensor:
+        return self._matrix(self.places(grid, device))
 
     def _matrix(self, t: torch.Tensor, here: torch.Tensor | None = None) -> torch.Tensor:
         """B = G^T H: G for positions t, of which only those `here` count."""
@@ -268,18 +314,18 @@ class RidgeValues(torch.nn.Module):
         ridge = self.ridge.to(system) if isinstance(self.ridge, torch.Tensor) else self.ridge
         return system + ridge * torch.eye(system.shape[-1], dtype=system.dtype, device=system.device)
 
-    def _kept(self, grid: tuple[int, ...], device: torch.device) -> torch.Tensor:
-        """G of a fixed basis for a length or a grid, as long as the basis stays what it is."""
+    def _kept(self, name: Any, device: torch.device, make: Callable[[torch.device], torch.Tensor]) -> torch.Tensor:
+        """What `make` gives for a fixed basis, as long as the basis stays what it is."""
         now = (*self.basis.buffers(), *self.places.buffers())
         # What is kept in inference mode serves training too.
         with torch.inference_mode(False), torch.no_grad():
             if len(self._source) != len(now) or not all(map(_is_still, self._source, now)):
                 self._source, self._matrices = tuple(map(_remembered, now)), {}
-            key = (grid, device)
+            key = (name, device)
             if key not in self._matrices:
                 if len(self._matrices) >= self.kept:
                     del self._matrices[next(iter(self._matrices))]
-                self._matrices[key] = self._matrix(self.places(grid, now[0].device if now else device))
+                self._matrices[key] = make(now[0].device if now else device)
         return self._matrices[key]
 
     def __getstate__(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from .._mixture import Mixture, fit_mixture
 from .._multivariate_beta_gaussian import MultivariateBetaGaussian
 from .._rows import Parameter
 from .._values import RidgeValues, check_sequence_or_grid, mask, match_weights
-from ._entmax import keep_parameter, show_parameter
+from ._entmax import FusedmaxGrid, keep_parameter, show_parameter
 
 KINDS = ("both", "continuous", "discrete")
 
@@ -75,7 +75,8 @@ class ContinuousAttention(nn.Module):
     learned_alpha : bool
         Whether alpha is trained, from the given value above 1. It is 1 + softplus(raw_alpha) then.
     weights : Module
-        From scores to weights along the last dimension: softmax unless said, or such as `Entmax`.
+        From scores to weights along the last dimension: softmax unless said, or such as `Entmax`; or `FusedmaxGrid` over
+        images.
     ridge : float
         The strength of the ridge regression.
     positions : {"centres", "ends"} or Tensor
@@ -87,6 +88,8 @@ class ContinuousAttention(nn.Module):
     components : int
         How many modes a density has: above 1 it is a mixture, from the weights by EM (see `fit_mixture`), and the context
         is the sum of those of its components.
+    iterations : int, optional
+        How many steps EM takes for a mixture: until it has converged unless said. With a number nothing waits for a GPU.
     channels_first : bool
         Whether values are (*batch, M, L), (*batch, M, H, W) or (*batch, M, D, H, W), as convolutions have them.
 
@@ -113,6 +116,7 @@ class ContinuousAttention(nn.Module):
         positions: str | torch.Tensor = "centres",
         floor: float | None = None,
         components: int = 1,
+        iterations: int | None = None,
         channels_first: bool = False,
     ) -> None:
         super().__init__()
@@ -128,7 +132,10 @@ class ContinuousAttention(nn.Module):
         if components < 1:
             raise ValueError(f"ContinuousAttention: components must be at least 1, got {components}")
         self.floor = floor
+        if iterations is not None and iterations < 1:
+            raise ValueError(f"ContinuousAttention: iterations must be at least 1, got {iterations}")
         self.components = components
+        self.iterations = iterations
         self.channels_first = channels_first
         if not learned_alpha:
             keep_parameter(self, "fixed_alpha", alpha)
@@ -208,7 +215,7 @@ class ContinuousAttention(nn.Module):
                 scores = scores.take_along_dim(_for_queries(order, scores), -1)
             if padding is not None:
                 scores = scores.masked_fill(_for_queries(padding, scores), -math.inf)
-            weights = self.weights(scores)
+            weights = self._weights(scores, grid)
             if self.kind != "continuous":
                 contexts.append(_contexts(weights, values.flatten(-size - 1, -2)))
             if self.kind != "discrete" and self.components > 1:
@@ -226,33 +233,53 @@ class ContinuousAttention(nn.Module):
             seen = continuous_attention(alpha, mu, Sigma, self.basis)
             if modes is not None:
                 seen = (modes.unsqueeze(-1) * seen).sum(-2)
-            contexts.append(_contexts(seen, self.value_function(values, lengths)))
+            contexts.append(self.value_function.contexts(seen, values, lengths))
         context = contexts[0] if len(contexts) == 1 else contexts[0] + contexts[1]
         if mixing is not None:
             context = (mixing.unsqueeze(-1) * context).sum(-2)
         return context, Attended(alpha, mu, Sigma, weights, modes)
 
+    def _weights(self, scores: torch.Tensor, grid: torch.Size) -> torch.Tensor:
+        if isinstance(self.weights, FusedmaxGrid):
+            return self.weights(scores.unflatten(-1, grid)).flatten(-2)
+        return self.weights(scores)
+
     def _mixture(
         self, alpha: Parameter, weights: torch.Tensor, grid: torch.Size, lengths: torch.Tensor | None
     ) -> Mixture:
-        if lengths is not None:
-            raise ValueError("ContinuousAttention: lengths and key_padding_mask are for densities of one component")
-        places = self.value_function.places(grid, weights.device)
-        return fit_mixture(alpha, weights, places, self.components, floor=self.floor)
+        places = self.value_function.places
+        given = None if len(grid) == 1 and places.given is None else places(grid, weights.device)
+        p = fit_mixture(
+            alpha,
+            weights,
+            given,
+            self.components,
+            floor=self.floor,
+            lengths=_of_queries(lengths, weights),
+            tolerance=1e-9 if self.iterations is None else 0.0,
+            max_iterations=self.iterations or 1000,
+        )
+        if given is not None or places.in_cell == 0.5:
+            return p
+        mu = p.components.mu + self._beyond_centre(p.components.mu, grid, lengths)
+        return Mixture(p.weights, BetaGaussian(alpha, mu, p.components.sigma2, validate_args=False), validate_args=False)
 
     def _density(
         self, alpha: Parameter, weights: torch.Tensor, grid: torch.Size, lengths: torch.Tensor | None
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """mu and Sigma of the densities that the weights become."""
-        if lengths is not None:
-            lengths = _for_queries(lengths.unsqueeze(-1), weights).squeeze(-1).expand(weights.shape[:-1])
         places = self.value_function.places
         if len(grid) > 1 or places.given is not None:
             return match_weights(alpha, weights, places(grid, weights.device), self.floor)
-        mu, Sigma = match_weights(alpha, weights, floor=self.floor, lengths=lengths)
-        if places.in_cell == 0.5:
-            return mu, Sigma
-        return mu + (places.in_cell - 0.5) / (grid[0] if lengths is None else lengths.to(mu.dtype)), Sigma
+        mu, Sigma = match_weights(alpha, weights, floor=self.floor, lengths=_of_queries(lengths, weights))
+        return mu if places.in_cell == 0.5 else mu + self._beyond_centre(mu, grid, lengths), Sigma
+
+    def _beyond_centre(self, mu: torch.Tensor, grid: torch.Size, lengths: torch.Tensor | None) -> Any:
+        """How far positions lie behind the centres of their cells."""
+        beyond = self.value_function.places.in_cell - 0.5
+        if lengths is None:
+            return beyond / grid[0]
+        return beyond / _for_queries(lengths.to(mu.dtype).unsqueeze(-1), mu.unsqueeze(-1)).squeeze(-1)
 
     def extra_repr(self) -> str:
         learned = ", learned_alpha=True" if self.learned_alpha else ""
@@ -271,6 +298,13 @@ def _contexts(rows: torch.Tensor, matrices: torch.Tensor) -> torch.Tensor:
     queries = rows.shape[len(batch) : -1]
     flat = rows.reshape(*batch, math.prod(queries), rows.shape[-1]).to(matrices.dtype)
     return (flat @ matrices).reshape(*batch, *queries, matrices.shape[-1])
+
+
+def _of_queries(lengths: torch.Tensor | None, weights: torch.Tensor) -> torch.Tensor | None:
+    """Lengths (*batch) as one for each row of the weights."""
+    if lengths is None:
+        return None
+    return _for_queries(lengths.unsqueeze(-1), weights).squeeze(-1).expand(weights.shape[:-1])
 
 
 def _for_queries(x: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
