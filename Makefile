@@ -7,7 +7,7 @@ help: ## list these commands
 bootstrap:
 	@scripts/bootstrap
 
-run: bootstrap ## build the command, and compute the tables and figures of the paper that need no outside data, in build/report/index.html
+run: bootstrap ## build the command, and make the tables and figures of the paper, with recorded experiments, in build/report/index.html
 	cmake --preset release
 	cmake --build --preset release --target fenchel_command
 	build/release/frontends/cli/fenchel report --out build/report

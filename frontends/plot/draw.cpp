@@ -39,14 +39,19 @@ std::string draw_axes(const Figure& figure, const Layout& at) {
 
 std::string draw_labels(const Figure& figure, const Layout& at) {
   std::string out;
-  const std::vector<std::string> x = labels(at.x_ticks), y = labels(at.y_ticks);
+  const std::vector<std::string> x = labels(at.x_ticks);
   for (std::size_t i = 0; i < x.size(); ++i) {
     out +=
         text_element({at({at.x_ticks.values[i], 0}).x, at.frame.bottom + kTickDrop}, "text", "middle", x[i]);
   }
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    out += text_element({at.frame.left - kGap, at({0, at.y_ticks.values[i]}).y + kBaseline * kFont}, "text",
-                        "end", y[i]);
+  for (std::size_t i = 0; i < at.y_names.size(); ++i) {
+    const std::vector<std::string>& lines = at.y_names[i];
+    double y = at({0, at.y_ticks.values[i]}).y + kBaseline * kFont -
+               kLine / 2 * (static_cast<double>(lines.size()) - 1);
+    for (const std::string& line : lines) {
+      out += text_element({at.frame.left - kGap, y}, "text", "end", line);
+      y += kLine;
+    }
   }
   const auto column = [&](const std::vector<std::string>& lines, Point from, const char* classes) {
     for (const std::string& line : lines) {

@@ -11,7 +11,8 @@ namespace fenchel::plot {
 /// Text is UTF-8; the writer escapes it.
 struct Axis {
   std::string label;
-  std::optional<Range> range = {};  ///< none: of what is drawn, up to the next good ticks
+  std::optional<Range> range = {};      ///< none: of what is drawn, up to the next good ticks
+  std::vector<std::string> names = {};  ///< of y alone, in place of numbers: the first stands at 1
 };
 
 /// All that a chart was told.

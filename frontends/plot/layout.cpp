@@ -10,6 +10,7 @@ namespace fenchel::plot {
 namespace {
 
 constexpr double kEntryGap = 14, kLeastFrame = 40;
+constexpr double kNamesShare = .45;  // of the width: what the names on an axis may take
 
 struct Extent {
   double low = INFINITY, high = -INFINITY;
@@ -65,6 +66,9 @@ Extents extents(const Figure& figure) {
 }
 
 Range range_of(const Axis& axis, const Extent& extent) {
+  if (!axis.names.empty()) {
+    return {.5, static_cast<double>(axis.names.size()) + .5};
+  }
   if (axis.range) {
     return proper(*axis.range);
   }
@@ -74,13 +78,15 @@ Range range_of(const Axis& axis, const Extent& extent) {
   return extended({extent.low, extent.high});
 }
 
-double widest(const Ticks& ticks) {
+double widest(const std::vector<std::string>& lines) {
   double width = 0;
-  for (const std::string& label : labels(ticks)) {
-    width = std::max(width, text_width(label, kFont));
+  for (const std::string& line : lines) {
+    width = std::max(width, text_width(line, kFont));
   }
   return width;
 }
+
+double widest(const Ticks& ticks) { return widest(labels(ticks)); }
 
 // As many as there is room for.
 template <class Room>
@@ -97,12 +103,30 @@ Ticks ticks_across(Range range, double width) {
   return fitting(range, width, [](const Ticks& ticks) { return widest(ticks) + kPadding; });
 }
 
-Ticks ticks_up(Range range, double height) {
-  return fitting(range, height, [](const Ticks&) { return kLine; });
+Ticks ticks_up(const Axis& axis, Range range, double height) {
+  return axis.names.empty() ? fitting(range, height, [](const Ticks&) { return kLine; })
+                            : named_ticks(axis.names);
 }
 
 double lines_height(const std::vector<std::string>& lines) {
   return kLine * static_cast<double>(lines.size());
+}
+
+// The labels of the ticks of y; `most` of their lines is the largest number that one has.
+struct Names {
+  std::vector<std::vector<std::string>> lines;
+  double width = 0;
+  std::size_t most = 0;
+};
+
+Names names_of(const Ticks& ticks, double room) {
+  Names out;
+  for (const std::string& label : labels(ticks)) {
+    out.lines.push_back(wrap(label, kFont, room));
+    out.width = std::max(out.width, widest(out.lines.back()));
+    out.most = std::max(out.most, out.lines.back().size());
+  }
+  return out;
 }
 
 // Appends rows of entries below `top`; returns where they end.
@@ -148,8 +172,11 @@ Layout lay_out(const Figure& figure) {
   // The height that was asked for holds one line of each text; the legend and further lines come on top.
   const double around = kPadding + 2 * kLine + kPadding + kGap + 2 * kLine + kGap;
   double height = std::max(kLeastFrame, figure.height - around);
-  out.y_ticks = ticks_up(out.y, height);
-  double left = kPadding + widest(out.y_ticks) + kGap, right = 2 * kPadding;
+  out.y_ticks = ticks_up(figure.y, out.y, height);
+  Names names = names_of(out.y_ticks, kNamesShare * figure.width);
+  const double each = kLine * static_cast<double>(names.most) + kGap;
+  height = std::max(height, each * static_cast<double>(figure.y.names.size()));
+  double left = kPadding + names.width + kGap, right = 2 * kPadding;
   double width = std::max(kLeastFrame, figure.width - left - right);
   out.x_ticks = ticks_across(out.x, width);
   left = std::max(left, widest(out.x_ticks) / 2 + 2);
@@ -163,11 +190,13 @@ Layout lay_out(const Figure& figure) {
     height = std::max(kLeastFrame, std::min(height, room * ratio));
     moved = (room - width) / 2;
     out.x_ticks = ticks_across(out.x, width);
-    out.y_ticks = ticks_up(out.y, height);
+    out.y_ticks = ticks_up(figure.y, out.y, height);
+    names = names_of(out.y_ticks, kNamesShare * figure.width);
   }
   out.legend_bottom = place_legend(figure, kPadding + lines_height(out.title), out.legend);
   const double top = out.legend_bottom + kPadding / 2 + lines_height(out.y_label) + kPadding;
-  out.label_left = left + moved - widest(out.y_ticks) - kGap;
+  out.label_left = left + moved - names.width - kGap;
+  out.y_names = std::move(names.lines);
   for (const std::string& line : out.y_label) {
     out.label_left =
         std::max(kPadding, std::min(out.label_left, figure.width - kPadding - text_width(line, kFont)));

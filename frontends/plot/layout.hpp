@@ -30,6 +30,7 @@ struct Layout {
   double legend_bottom, label_left;
   Range x, y;
   Ticks x_ticks, y_ticks;
+  std::vector<std::vector<std::string>> y_names;  ///< the lines of the label of each of its ticks
   Box frame;
   double height;
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <utility>
 
 namespace fenchel::plot {
@@ -107,6 +108,14 @@ Ticks inner_ticks(Range range, int most) {
   return ticks;
 }
 
+Ticks named_ticks(const std::vector<std::string>& names) {
+  Ticks ticks{1, {}, names};
+  for (std::size_t i = 1; i <= names.size(); ++i) {
+    ticks.values.push_back(static_cast<double>(i));
+  }
+  return ticks;
+}
+
 Range extended(Range range) {
   range = proper(range);
   const GoodStep step{step_within(range, kMostTicks).index - 1};
@@ -115,6 +124,9 @@ Range extended(Range range) {
 }
 
 std::vector<std::string> labels(const Ticks& ticks) {
+  if (!ticks.names.empty()) {
+    return ticks.names;
+  }
   double largest = ticks.step;
   for (const double v : ticks.values) {
     largest = std::max(largest, std::abs(v));

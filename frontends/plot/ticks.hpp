@@ -14,7 +14,11 @@ inline constexpr double kLargest = 1e300;
 struct Ticks {
   double step;
   std::vector<double> values;
+  std::vector<std::string> names = {};  ///< their labels, where those are no numbers
 };
+
+/// At 1, 2, ...
+[[nodiscard]] Ticks named_ticks(const std::vector<std::string>& names);
 
 /// The range with finite ends in order, far enough apart that ticks between them differ.
 [[nodiscard]] Range proper(Range range);
@@ -27,7 +31,7 @@ inline constexpr int kMostTicks = 7;
 /// itself.
 [[nodiscard]] Range extended(Range range);
 
-/// Short decimals, with one power of ten for all where numbers are very large or small.
+/// Their names, or short decimals, with one power of ten for all where numbers are very large or small.
 [[nodiscard]] std::vector<std::string> labels(const Ticks& ticks);
 
 }  // namespace fenchel::plot

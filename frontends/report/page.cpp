@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string_view>
 
 #include "fenchel/core/version.hpp"
 #include "plot/svg.hpp"
@@ -68,6 +69,20 @@ std::string part(const Drawing& value) {
   return figure(value.name, value.caption, value.element + "\n", 2, 343);
 }
 
+// As RFC 4648 writes bytes.
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    unsigned group = 0;
+    for (std::size_t k = i; k < i + 3; ++k)
+      group = group << 8U | (k < bytes.size() ? static_cast<unsigned char>(bytes[k]) : 0U);
+    for (std::size_t k = 0; k < 4; ++k)
+      out += i + k > bytes.size() ? '=' : kDigits[group >> (18 - 6 * k) & 63U];
+  }
+  return out;
+}
+
 std::string row(const char* opening, const char* closing, const std::vector<std::string>& texts) {
   std::string out = "<tr>";
   for (const std::string& text : texts) out += opening + typeset(text) + closing;
@@ -104,6 +119,13 @@ bool negative(const std::string& content) {
 std::string scrolling(const std::string& label, const std::string& content) {
   return fmt::format("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n{}</div>\n",
                      plain(typeset(label)), content);
+}
+
+std::string part(const Picture& value) {
+  const std::string image = fmt::format("<img alt=\"{}\" src=\"data:image/png;base64,{}\">\n",
+                                        plot::escape(value.title), base64(value.png));
+  return fmt::format("<figure id=\"figure-{}\">\n{}<figcaption>{}</figcaption>\n</figure>\n", value.name,
+                     scrolling(value.title, image), typeset(value.caption));
 }
 
 std::string head(const std::vector<std::string>& header) {
@@ -150,7 +172,7 @@ std::string section(const Section& value, std::size_t number) {
       "<p class=\"place\">{3}</p>\n",
       value.id, number, typeset(value.title), typeset(value.place));
   out += paragraphs("says", "What the paper says", value.says) +
-         paragraphs("computed", "What we computed", value.computed);
+         paragraphs("computed", value.recorded ? "What we recorded" : "What we computed", value.computed);
   bool in_row = false;
   for (const auto& element : value.parts) {
     const auto* drawn = std::get_if<Figure>(&element);
@@ -190,7 +212,8 @@ std::string header(const std::vector<Section>& sections) {
       "Farinhas, Pedro M. Q. Aguiar, M\u00e1rio A. T. Figueiredo, Mathieu Blondel, Vlad Niculae. "
       "<cite>Sparse "
       "Continuous Distributions and Fenchel-Young Losses</cite>. Journal of Machine Learning Research 23, "
-      "2022.</p>\n<p class=\"version\">Computed by fenchel {}.{}.{}</p>\n<ul class=\"summary\">\n"
+      "2022.</p>\n<p class=\"version\">Computed by fenchel {}.{}.{}, except for what is marked as "
+      "recorded</p>\n<ul class=\"summary\">\n"
       "<li><b>{}</b> numbers and laws compared</li>\n<li><b>{}</b> within their tolerance</li>\n"
       "<li><b>{}</b> <a href=\"#errata\">printed formulas corrected</a></li>\n</ul>\n</header>\n",
       kVersion.major, kVersion.minor, kVersion.patch, counts.compared, counts.close, counts.errata);

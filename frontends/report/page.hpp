@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -22,6 +23,13 @@ struct Figure {
 struct Drawing {
   std::string name, caption, element;
   std::string file;  ///< the same as an SVG file of its own
+};
+
+/// A picture that was drawn elsewhere. It also goes into a file, NAME.png.
+struct Picture {
+  std::string name, caption;
+  std::string title;     ///< plain text, for who does not see it
+  std::string_view png;  ///< the bytes of the file, which outlive the report
 };
 
 /// Cells are HTML with formulas.
@@ -50,8 +58,9 @@ struct Section {
   std::string title;  ///< HTML
   std::string place;  ///< where in the paper: "Section 5.2, Figure 6"
   std::vector<std::string> says, computed;
-  std::vector<std::variant<Figure, Drawing, Table, Cards>> parts;
+  std::vector<std::variant<Figure, Drawing, Picture, Table, Cards>> parts;
   std::vector<Check> checks;
+  bool recorded = false;  ///< by an experiment, at another time and place: `computed` says what it found
 };
 
 /// The whole page, with everything that it needs inside.

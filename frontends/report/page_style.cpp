@@ -76,6 +76,12 @@ figure { margin: 2rem 0; }
   grid-template-columns: repeat(auto-fit, minmax(min(100%, max(var(--least), 100% / (var(--columns) + 1) + 1px)), 1fr));
 }
 .charts svg { display: block; width: 100%; height: auto; max-width: 36rem; }
+figure .scroll { margin: 0; }
+.scroll img { display: block; max-width: 100%; height: auto; border-radius: 4px; }
+.recorded {
+  display: inline-block; padding: 0 .45em; border: 1px solid var(--says); border-radius: 999px; color: var(--says);
+  font-size: .8125rem; font-weight: 600; line-height: 1.4; white-space: nowrap;
+}
 .figures {
   display: grid; gap: 0 1.75rem;
   grid-template-columns: repeat(auto-fit, minmax(min(100%, max(20rem, 100% / 3 + 1px)), 1fr));
@@ -83,7 +89,7 @@ figure { margin: 2rem 0; }
 figcaption, caption { color: var(--muted); font-size: .9375rem; line-height: 1.5; text-align: left; }
 figcaption { margin-top: .9rem; max-width: 52rem; }
 caption { padding: 0 0 .6rem; }
-caption span { display: block; min-width: min(34rem, 100vw - 2.5rem); max-width: min(52rem, 100vw - 2.5rem); }
+caption > span { display: block; min-width: min(34rem, 100vw - 2.5rem); max-width: min(52rem, 100vw - 2.5rem); }
 figcaption b, caption b { color: var(--ink); font-weight: 600; }
 .scroll {
   overflow-x: auto; margin: 1.75rem 0;
@@ -117,6 +123,7 @@ footer { color: var(--muted); font-size: .9375rem; padding-top: 3rem; padding-bo
   .summary { gap: .6rem 1.75rem; }
   .short { white-space: nowrap; }
   .long { min-width: 12rem; }
+  .scroll img { max-width: none; width: 36rem; }
   .checks, .checks tbody { display: block; }
   .checks thead { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden; }
   .checks tr { display: grid; grid-template-columns: 1fr 1fr; gap: 0 1rem; padding: .5rem 0; border-bottom: 1px solid var(--rule); }
@@ -137,7 +144,7 @@ footer { color: var(--muted); font-size: .9375rem; padding-top: 3rem; padding-bo
   header, nav, main, footer { max-width: none; padding-left: 0; padding-right: 0; }
   section { padding-top: 1.6rem; }
   .charts { --least: 12rem !important; }
-  figure, .charts svg, tr, .says, .computed { break-inside: avoid; }
+  figure, .charts svg, .scroll img, tr, .says, .computed { break-inside: avoid; }
   h2, h3, .place, caption, thead { break-after: avoid; }
   .scroll { overflow: visible; background: none; }
   .up { display: none; }

@@ -26,12 +26,15 @@ constexpr Entry kSections[] = {{"families", families},
                                {"attention", attention},
                                {"regression", regression},
                                {"geodesics", geodesics},
+                               {"audio", audio},
+                               {"visual questions", visual},
                                {"errata", errata}};
 
 FigureFile file_of(const Figure& figure) {
   return {figure.name + ".svg", plot::svg_file(figure.heading, figure.charts, figure.columns)};
 }
 FigureFile file_of(const Drawing& drawing) { return {drawing.name + ".svg", drawing.file}; }
+FigureFile file_of(const Picture& picture) { return {picture.name + ".png", std::string(picture.png)}; }
 
 }  // namespace
 
@@ -44,6 +47,7 @@ Report make_report(const SectionProgress& progress) {
     for (const auto& part : sections.back().parts) {
       if (const auto* figure = std::get_if<Figure>(&part)) report.figures.push_back(file_of(*figure));
       if (const auto* drawing = std::get_if<Drawing>(&part)) report.figures.push_back(file_of(*drawing));
+      if (const auto* picture = std::get_if<Picture>(&part)) report.figures.push_back(file_of(*picture));
     }
   }
   report.html = render(sections);

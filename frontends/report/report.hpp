@@ -10,7 +10,7 @@
 namespace fenchel::report {
 
 struct FigureFile {
-  std::string name, svg;
+  std::string name, content;
 };
 
 struct Report {
@@ -21,7 +21,7 @@ struct Report {
 /// Told before each section; may throw to stop.
 using SectionProgress = std::function<void(std::size_t done, std::size_t total, const std::string& title)>;
 
-/// The paper, computed: the same bytes every time.
+/// The paper, computed, with what experiments recorded: the same bytes every time.
 [[nodiscard]] Report make_report(const SectionProgress& progress);
 
 }  // namespace fenchel::report

@@ -39,6 +39,10 @@ LOOK = """
 })()
 """
 
+# The size of every picture as a reader sees it; 0 where it could not be read.
+PICTURES = """[...document.querySelectorAll('figure img')].map(picture =>
+  [picture.alt, picture.naturalWidth && picture.width, picture.naturalHeight && picture.height])"""
+
 # How bright the paper is, from 0 to 255.
 LIGHT = "(() => { const c = getComputedStyle(document.body).backgroundColor.match(/\\d+/g); return +c[0]; })()"
 
@@ -72,6 +76,11 @@ class Page(unittest.TestCase):
                         self.assertGreater(min(figure["width"], figure["height"]), 100, figure)
                         self.assertGreater(figure["marks"], 3, figure)  # paper, grid, axes and more
                         self.assertEqual(figure["faults"], [], figure["title"])
+                    pictures = self.browser.evaluate(PICTURES)
+                    self.assertGreater(len(pictures), 2)
+                    for title, *size in pictures:
+                        self.assertTrue(title)
+                        self.assertGreater(min(size), 100, title)
                     self.assertLessEqual(self.browser.evaluate("document.documentElement.scrollWidth"), width)
         self.assertEqual(len({tuple(titles) for titles in names.values()}), 1)
 

@@ -51,7 +51,7 @@ void run_report(const Session& session, const std::filesystem::path& folder) {
     });
   }
   for (const report::FigureFile& figure : page.figures)
-    write_file((folder / "figures" / figure.name).string(), figure.svg);
+    write_file((folder / "figures" / figure.name).string(), figure.content);
   const std::string index = (folder / "index.html").string();
   write_file(index, page.html);
   if (!session.quiet) write_file("-", index + "\n");
@@ -62,9 +62,9 @@ void run_report(const Session& session, const std::filesystem::path& folder) {
 Command add_report(CLI::App& program, Session& session) {
   CLI::App* app = program.add_subcommand(
       "report",
-      "Computes every table and figure of the paper that needs no outside data, into one HTML page.");
+      "Computes the tables and figures of the paper, and shows the recorded ones, in one HTML page.");
   const auto folder = std::make_shared<std::string>("report");
-  app->add_option("--out", *folder, "Folder for index.html and figures/*.svg (report unless given)")
+  app->add_option("--out", *folder, "Folder for index.html and figures/ (report unless given)")
       ->option_text("DIR");
   app->add_flag("-q,--quiet", session.quiet, "No progress, no notes");
   add_threads_option(*app, session);

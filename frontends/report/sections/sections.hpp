@@ -19,6 +19,8 @@ Section taut_string();        ///< how a string finds the capped density
 Section attention();          ///< from discrete to continuous attention
 Section regression();         ///< heteroscedastic regression
 Section geodesics();          ///< geometry of the Fenchel-Young loss
+Section audio();              ///< attention experiments on sounds, recorded
+Section visual();             ///< attention experiments on questions about images, recorded
 Section errata();             ///< printed formulas that are wrong, each with its number
 
 }  // namespace fenchel::report

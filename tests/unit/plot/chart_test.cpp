@@ -275,6 +275,26 @@ TEST(Chart, LabelsAreNotCut) {
   }
 }
 
+TEST(Chart, NamesStandInPlaceOfNumbersAndMakeItHigher) {
+  Chart two("Rows", {"x"}, {"", {}, {"first", "second"}});
+  two.line("", {{-1, 1}, {1, 1}});
+  two.markers("", {{0, 2}});
+  expect_sound(two);
+  const std::string xml = two.element();
+  EXPECT_EQ(count(xml, ">first</text>"), 1u);
+  EXPECT_EQ(count(xml, ">second</text>"), 1u);
+  EXPECT_EQ(count(xml, ">2</text>"), 0u);
+  const Path axis = points(attributes(xml.substr(xml.find("class=\"axis\"")), "d").at(0)).at(0);
+  const double top = axis.at(0).y, bottom = axis.at(1).y;
+  EXPECT_NEAR(strokes(xml, 0).at(0).at(0).y, bottom - (bottom - top) / 4, .02);  // the first, from below
+
+  Chart many("Rows", {"x"},
+             {"", {}, std::vector<std::string>(20, std::string(12, 'm') + " " + std::string(12, 'm'))});
+  expect_sound(many);
+  EXPECT_EQ(count(many.element(), ">mmmmmmmmmmmm</text>"), 40u);
+  EXPECT_GT(many.height(), 40 * 17);
+}
+
 TEST(Chart, WithoutMarksOrWithOnePointHasAxes) {
   const Chart empty("Nothing", {"x"}, {"y"});
   expect_sound(empty);
