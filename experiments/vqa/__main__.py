@@ -1,24 +1,30 @@
-"""Trains and asks the models of each row of the table, and keeps what they answered in a file of results.
+"""Trains and asks the models of each row of the table, and keeps how they did in a file of results.
 
 Rows that the file has with the same settings are skipped, so that the same command goes on where it was stopped.
 """
 
 from __future__ import annotations
 
-import argparse
+import functools
 import pathlib
-import sys
-import time
+from collections.abc import Callable, Iterator
 
 import torch
 
-from ..results import Results, made
-from ..training import Progress, use_one_arithmetic
-from . import easy_vqa, experiment, kept, sort_of_clevr
+from .. import command, kept
+from ..results import Results
+from ..training import use_one_arithmetic
+from . import easy_vqa, experiment, sort_of_clevr
 from .questions import DataSet
-from .rows import Settings, configuration, read_rows, read_settings
+from .settings import Settings, configuration, read_rows, read_settings
 
 SETS = ("easy-vqa", "sort-of-clevr")
+PICTURED = {
+    "discrete_1": "discrete softmax",
+    "continuous_1": "continuous softmax",
+    "continuous_2": "continuous sparsemax",
+}
+"""Rows that `pictures.py` draws, as it calls them."""
 PAIRS = [
     *((name, "discrete_1") for name in ("continuous_1", "continuous_4_3", "continuous_3_2", "continuous_2")),
     *((name, "discrete_1") for name in ("discrete_2", "tv", "discrete_1_heads", "continuous_2_mixture", "mean")),
@@ -39,67 +45,56 @@ def load(name: str, settings: Settings, folder: pathlib.Path | None) -> DataSet:
     if name == "sort-of-clevr":
         return sort_of_clevr.generate(settings.train or 9800, settings.test or 1000)
     if folder is None:
-        raise FileNotFoundError("easy-VQA: --data must name the folder that easy-vqa is in")
+        raise ValueError("--data must name the folder that easy-vqa is in")
     return easy_vqa.load(folder)
 
 
-def arguments(words: list[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m experiments.vqa", description=__doc__)
-    parser.add_argument("--data", type=pathlib.Path, metavar="DIR", help="the folder that easy-vqa is in")
-    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu", type=torch.device)
-    parser.add_argument("--out", type=pathlib.Path, metavar="FILE", required=True, help="the file of results, JSON")
-    parser.add_argument("--rows", nargs="+", metavar="NAME", help="files in experiments/vqa/rows; all unless said")
-    parser.add_argument("--sets", nargs="+", choices=SETS, default=SETS)
-    parser.add_argument("--seeds", type=int, default=5, metavar="N", help="models of each row (default: 5)")
-    parser.add_argument("--epochs", type=int, metavar="N", help="in place of those of settings.toml")
-    parser.add_argument("--keep", type=pathlib.Path, metavar="DIR", help="save the parameters of seed 0 here")
-    return parser.parse_args(words)
+def file_of(folder: pathlib.Path, data: str, row: str) -> pathlib.Path:
+    """Where the parameters of the first seed of a row are kept."""
+    return folder / f"{data}-{row}.pt"
+
+
+def tasks(
+    folder: pathlib.Path | None,
+    sets: list[str],
+    rows: list[str] | None,
+    seeds: list[int],
+    epochs: int | None,
+    device: torch.device,
+    keep: pathlib.Path | None,
+) -> Iterator[command.Task]:
+    """All rows on all sets; data is read when the first row needs it."""
+
+    @functools.lru_cache(1)
+    def data(name: str) -> DataSet:
+        return load(name, read_settings(name), folder).to(device)
+
+    def train(
+        name: str, row: command.Row, settings: Settings, progress: Callable[[float], None]
+    ) -> command.Outcome:
+        model = experiment.train(data(name), row.pooling, settings, seeds, device, progress)
+        if keep is not None and row.name in PICTURED:
+            kept.save(file_of(keep, name, row.name), model)
+        values = experiment.measure(model, data(name), len(seeds))
+        runs = [{"unit": 0, "seed": seed, "values": one} for seed, one in zip(seeds, values)]
+        return command.Outcome(runs, sum(p.numel() for p in model.parameters()) // len(seeds))
+
+    for name in sets:
+        settings = read_settings(name).with_epochs(epochs)
+        for row in read_rows(rows):
+            run = functools.partial(train, name, row, settings)
+            yield command.Task(name, row, configuration(row, settings), run)
 
 
 def main(words: list[str] | None = None) -> None:
-    options = arguments(words)
+    options = command.parser("vqa", __doc__, SETS).parse_args(words)
     use_one_arithmetic()
     results = Results(options.out, "vqa")
-    rows = read_rows(options.rows)
     seeds = list(range(options.seeds))
-    progress = Progress(len(rows) * len(options.sets))
-    for name in options.sets:
-        settings = read_settings(name).with_epochs(options.epochs)
-        data = None
-        for row in rows:
-            title, config = f"{name}, {row.name}", configuration(row, settings)
-            if results.has(name, row.name, config, len(seeds)):
-                progress.skip(title)
-                continue
-            data = data or load(name, settings, options.data).to(options.device)
-            started = time.monotonic()
-            model = experiment.train(
-                data, row.pooling, settings, seeds, options.device, lambda share: progress.show(title, share)
-            )
-            values = experiment.measure(model, data, len(seeds))
-            seconds = time.monotonic() - started
-            results.put(
-                {
-                    "data": name,
-                    "name": row.name,
-                    "label": row.label,
-                    "group": row.group,
-                    "config": config,
-                    "parameters": sum(p.numel() for p in model.parameters()) // len(seeds),
-                    "runs": [{"unit": 0, "seed": seed, "values": one} for seed, one in zip(seeds, values)],
-                    "seconds": seconds,
-                    "made": made(options.device),
-                }
-            )
-            if options.keep is not None:
-                kept.save(options.keep, name, row.name, model)
-            accuracy = sum(one["accuracy"] for one in values) / len(values)
-            progress.finish(title, f"accuracy {accuracy:.4f}, {seconds:.0f} s")
+    planned = tasks(options.data, options.sets, options.rows, seeds, options.epochs, options.device, options.keep)
+    command.run_tasks(planned, results, len(seeds), options.device)
     results.compare(PAIRS, VALUES)
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except (FileNotFoundError, ValueError) as error:
-        sys.exit(f"experiments.vqa: {error}")
+    command.run_as_program("vqa", main)

@@ -1,4 +1,4 @@
-"""One row of the table: models of several seeds are trained side by side, and asked about images that they never saw."""
+"""One row of the table: models of several seeds are trained side by side, and asked about images they never saw."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .. import ensemble, training
 from . import regions
 from .model import Network, Pooling
 from .questions import DataSet, Questions
-from .rows import Settings
+from .settings import Settings
 
 Values = dict[str, float]
 
@@ -40,6 +40,15 @@ def rates(steps: int, settings: Settings) -> torch.Tensor:
     return settings.rate * torch.where(step < rising, step / max(rising, 1), falling)
 
 
+def groups_of(questions: Questions, together: int) -> torch.Tensor:
+    """(groups, together): questions about one image that follow each other."""
+    whole = len(questions) // together * together
+    groups = torch.arange(whole, device=questions.image.device).view(-1, together)
+    if not (questions.image[groups] == questions.image[groups[:, :1]]).all():
+        raise ValueError(f"together must divide the number of questions of each image, got {together}")
+    return groups
+
+
 def train(
     data: DataSet,
     pooling: Pooling,
@@ -52,13 +61,17 @@ def train(
     """Trained models, one for each seed, for a data set whose tensors are on the device."""
     torch.manual_seed(seeds[0])
     model = network(data, pooling, settings, seeds, device)
-    known = data.train
-    order = training.orders([len(known)] * len(seeds), seeds, settings.epochs, settings.batch).flatten(0, 1)
+    known, groups = data.train, groups_of(data.train, settings.together)
+    counts = [len(groups)] * len(seeds)
+    order = training.orders(counts, seeds, settings.epochs, settings.batch // settings.together).flatten(0, 1)
 
-    def losses(questions: torch.Tensor) -> torch.Tensor:
-        scores, _ = model(known.images[known.image[questions]], known.words[questions])
-        loss = nn.functional.cross_entropy(scores.flatten(0, 1), known.answer[questions].flatten(), reduction="none")
-        return loss.view(questions.shape).mean(-1)
+    def losses(chosen: torch.Tensor) -> torch.Tensor:
+        questions = groups[chosen]
+        images = known.images[known.image[questions[..., 0]]]
+        scores, _ = model(images, known.words[questions].flatten(1, 2))
+        target = known.answer[questions].flatten(1)
+        loss = nn.functional.cross_entropy(scores.flatten(0, 1), target.flatten(), reduction="none")
+        return loss.view_as(target).mean(-1)
 
     trainer = training.Trainer(model, losses, order.to(device), rates(len(order), settings), capture=capture)
     for done in trainer.steps():

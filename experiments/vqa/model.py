@@ -107,7 +107,8 @@ class Network(nn.Module):
     def forward(self, images: torch.Tensor, words: torch.Tensor) -> tuple[torch.Tensor, Attended | None]:
         """Scores of answers, (models, batch, answers), and what was attended to, (models, batch, heads, ...).
 
-        Images are (models, batch, 3, H, W), of uint8, and words (models, batch, T), where 0 is no word.
+        Images are (models, images, 3, H, W), of uint8, and words (models, batch, T), where 0 is no word. There are as
+        many questions about each image, those about the first image first.
         """
         nothing = torch.zeros(words.shape, device=words.device).masked_fill(words == 0, -math.inf)
         order = torch.arange(words.shape[-1], device=words.device).expand_as(words)
@@ -202,7 +203,10 @@ class ReadingLayer(nn.Module):
 
 
 class LookingLayer(nn.Module):
-    """Self-attention of cells, attention of cells to words, and a network for each cell."""
+    """Self-attention of cells, attention of cells to words, and a network for each cell.
+
+    The first layer sees each image once, and is then guided by each of the questions about it.
+    """
 
     def __init__(self, models: int, size: Size) -> None:
         super().__init__()
@@ -211,7 +215,9 @@ class LookingLayer(nn.Module):
         self.think = FeedForward(models, size)
 
     def forward(self, x: torch.Tensor, y: torch.Tensor, nothing: torch.Tensor) -> torch.Tensor:
-        return self.think(self.guide(self.look(x, x), y, nothing))
+        x, questions = self.look(x, x), y.shape[1] // x.shape[1]
+        x = x.unsqueeze(2).expand(-1, -1, questions, -1, -1).flatten(1, 2)
+        return self.think(self.guide(x, y, nothing))
 
 
 class MultiheadAttention(nn.Module):

@@ -1,7 +1,8 @@
 """Sort-of-CLEVR, generated from its published description.
 
-An image has 75 x 75 pixels and six objects, one of each colour: a square of 11 x 11 pixels or a circle of radius 5, with
-centres at least 10 pixels apart. Ten questions about it are about one object, and ten about its relation to others.
+An image has 75 x 75 pixels and six objects, one of each colour: a square of 11 x 11 pixels or a circle of radius 5,
+with centres at least 10 pixels apart. Ten questions about it are about one object, and ten about its relation to
+others.
 """
 
 from __future__ import annotations
@@ -120,7 +121,7 @@ def _questions(images: int, random: torch.Generator) -> Questions:
     circle = torch.rand(images, len(COLOURS), generator=random) < 0.5
     objects = torch.cat([object_pixels(*some) for some in zip(centre.split(1000), circle.split(1000))])
     image = torch.arange(images).repeat_interleave(2 * QUESTIONS_OF_A_SORT)
-    relational = torch.tensor([False, True]).repeat_interleave(QUESTIONS_OF_A_SORT).repeat(images).long()
+    relational = torch.tensor([0, 1]).repeat(images * QUESTIONS_OF_A_SORT)
     colour = torch.randint(len(COLOURS), image.shape, generator=random)
     which = torch.randint(3, image.shape, generator=random)
     kind = which + RELATIONAL * relational

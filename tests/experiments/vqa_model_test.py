@@ -8,21 +8,24 @@ from dataclasses import replace
 import pytest
 import torch
 
+from experiments import kept
 from experiments.vqa import __main__ as command
-from experiments.vqa import experiment, kept, sort_of_clevr
+from experiments.vqa import experiment, pictures, sort_of_clevr
 from experiments.vqa.model import Cells, Network, Pooling, Size, waves
-from experiments.vqa.rows import Settings, configuration, read_rows, read_settings
+from experiments.vqa.settings import Settings, configuration, read_rows, read_settings
+from fenchel.torch.nn import Attended
 
 torch.set_num_threads(1)
 CPU = torch.device("cpu")
 SIZE = Size(hidden=24, layers=1, heads=2, cells=5, window=0, dropout=0.0, basis=5, Sigma=0.01)
-SETTINGS = Settings(SIZE, batch=40, epochs=30, rate=5e-3, train=10, test=3)
+SETTINGS = Settings(SIZE, batch=40, epochs=32, rate=5e-3, together=4, train=6, test=3)
 ROWS = read_rows()
+PICTURED = {row.name: row for row in read_rows(list(command.PICTURED))}
 
 
 @pytest.fixture(scope="module")
 def data():
-    return sort_of_clevr.generate(train=10, test=3)
+    return sort_of_clevr.generate(train=6, test=3)
 
 
 def answered(model: Network, questions, images: torch.Tensor | None = None) -> torch.Tensor:
@@ -88,6 +91,17 @@ def test_a_model_is_the_same_alone_and_in_company(name, data):
     alone = answered(experiment.network(data, pooling, SETTINGS, [9], CPU).eval(), data.test)
     assert torch.allclose(together[1], alone[0], atol=1e-5)
     assert not torch.allclose(together[0], alone[0], atol=1e-2)
+
+
+def test_questions_about_one_image_can_share_it(data):
+    model = experiment.network(data, Pooling("continuous", alpha=2.0), SETTINGS, [0, 1], CPU).eval()
+    images, words = (x.expand(2, *x.shape) for x in (data.test.images, data.test.words))
+    with torch.no_grad():
+        assert torch.allclose(model(images, words)[0], answered(model, data.test), atol=1e-5)
+    groups = experiment.groups_of(data.test, 4)
+    assert torch.equal(groups.flatten(), torch.arange(len(data.test)))
+    with pytest.raises(ValueError, match="together must divide the number of questions of each image, got 3"):
+        experiment.groups_of(data.test, 3)
 
 
 def test_training_twice_gives_the_same_numbers(data):
@@ -164,9 +178,28 @@ def test_measures_of_all_kinds(data):
 def test_parameters_are_kept(tmp_path, data):
     row = read_rows(["continuous_1"])[0]
     model = experiment.network(data, row.pooling, SETTINGS, [3, 5], CPU).eval()
-    kept.save(tmp_path, data.name, row.name, model)
-    again = kept.load(tmp_path, data, row.name, row.pooling, SETTINGS)
+    kept.save(tmp_path / "model.pt", model)
+    again = experiment.network(data, row.pooling, SETTINGS, [0], CPU).eval()
+    kept.load(tmp_path / "model.pt", again)
     assert torch.allclose(answered(again, data.test)[0], answered(model, data.test)[0], atol=0.01)
+
+
+def test_pictures(tmp_path, data):
+    models = {name: experiment.network(data, row.pooling, SETTINGS, [0], CPU).eval() for name, row in PICTURED.items()}
+    answers = {name: pictures.ask(model, data) for name, model in models.items()}
+    chosen = pictures.examples(data, list(answers.values()), count=3)
+    assert len(set(data.test.image[chosen].tolist())) == len(chosen) == 3
+    pictures.draw(data, answers, chosen, tmp_path / "picture.png")
+    assert 5_000 < (tmp_path / "picture.png").stat().st_size < 120_000
+
+
+def test_the_ellipse_bounds_the_support():
+    Sigma = torch.tensor([[0.02, 0.01], [0.01, 0.03]]).view(1, 1, 2, 2)
+    attended = Attended(2.0, torch.tensor([[[0.4, 0.5]]]), Sigma)
+    bound, mu = pictures.ellipse(attended, 0, None), torch.tensor([0.4, 0.5])
+    density = attended.density()
+    assert density.log_prob(mu + 0.99 * (bound - mu)).isfinite().all()
+    assert (density.log_prob(mu + 1.01 * (bound - mu)) == -torch.inf).all()
 
 
 def test_the_command_goes_on_where_it_was_stopped(tmp_path, monkeypatch, capsys):
