@@ -34,6 +34,11 @@ def _draw_uniform(parameter: torch.Tensor, model: int, bound: float, random: tor
         parameter[model] = torch.empty(parameter.shape[1:]).uniform_(-bound, bound, generator=random)
 
 
+def _repeated(parameter: torch.Tensor, parts: int) -> torch.Tensor:
+    """Of each model as often as it has parts."""
+    return parameter if parts == 1 else parameter.unsqueeze(1).expand(-1, parts, -1, -1).flatten(0, 1)
+
+
 class Linear(Layer):
     """x W + b, for x of shape (models, ..., inputs), from the numbers that torch.nn.Linear starts with."""
 
@@ -49,8 +54,16 @@ class Linear(Layer):
             _draw_uniform(self.bias, model, bound, random)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        flat = x.reshape(x.shape[0], -1, x.shape[-1])
-        y = flat @ self.weight if self.bias is None else torch.baddbmm(self.bias, flat, self.weight)
+        # Few models are cut into several parts of their examples: a gradient of one product keeps few processors busy.
+        models, examples, parts = x.shape[0], x.shape[1] if x.dim() > 3 else 1, 1
+        while models * parts < 50 and examples % (2 * parts) == 0:
+            parts *= 2
+        flat = x.reshape(models * parts, -1, x.shape[-1])
+        weight = _repeated(self.weight, parts)
+        if self.bias is None:
+            y = flat @ weight
+        else:
+            y = torch.baddbmm(_repeated(self.bias, parts), flat, weight)
         return y.reshape(*x.shape[:-1], y.shape[-1])
 
 

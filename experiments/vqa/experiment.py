@@ -56,7 +56,6 @@ def train(
     seeds: list[int],
     device: torch.device,
     progress: Callable[[float], None] = lambda share: None,
-    capture: bool = True,
 ) -> Network:
     """Trained models, one for each seed, for a data set whose tensors are on the device."""
     torch.manual_seed(seeds[0])
@@ -68,11 +67,14 @@ def train(
     def losses(chosen: torch.Tensor) -> torch.Tensor:
         questions = groups[chosen]
         images = known.images[known.image[questions[..., 0]]]
-        scores, _ = model(images, known.words[questions].flatten(1, 2))
+        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+            scores, _ = model(images, known.words[questions].flatten(1, 2))
         target = known.answer[questions].flatten(1)
         loss = nn.functional.cross_entropy(scores.flatten(0, 1), target.flatten(), reduction="none")
         return loss.view_as(target).mean(-1)
 
+    # TV-max is computed on the CPU, for which a recording cannot wait.
+    capture = pooling.map != "tv"
     trainer = training.Trainer(model, losses, order.to(device), rates(len(order), settings), capture=capture)
     for done in trainer.steps():
         if done % 50 == 0:
