@@ -16,8 +16,6 @@ def use_one_arithmetic() -> None:
     torch.backends.cudnn.allow_tf32 = True
     torch.backends.cudnn.benchmark = False
     torch.backends.cudnn.deterministic = True
-    torch.use_deterministic_algorithms(True, warn_only=True)
-    torch.utils.deterministic.fill_uninitialized_memory = False
 
 
 def orders(counts: list[int], seeds: list[int], epochs: int, batch: int) -> torch.Tensor:

@@ -235,12 +235,11 @@ class MultiheadAttention(nn.Module):
     def forward(self, x: torch.Tensor, memory: torch.Tensor, nothing: torch.Tensor | None = None) -> torch.Tensor:
         query = self._split(self.query(x))
         key, value = map(self._split, self.memory(memory).chunk(2, -1))
+        # Not torch's fused attention: its gradient is a sum in no fixed order.
+        scores = (query * query.shape[-1] ** -0.5) @ key.mT
         if nothing is not None:
-            scores = (query * query.shape[-1] ** -0.5) @ key.mT + nothing[:, :, None, None]
-            seen = torch.softmax(scores, -1) @ value
-        else:
-            flat = (part.flatten(0, 1) for part in (query, key, value))
-            seen = nn.functional.scaled_dot_product_attention(*flat).view_as(query)
+            scores = scores + nothing[:, :, None, None]
+        seen = torch.softmax(scores, -1) @ value
         return self.norm(x + self.dropout(self.merge(seen.transpose(-3, -2).flatten(-2))))
 
     def _split(self, x: torch.Tensor) -> torch.Tensor:
