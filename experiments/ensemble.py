@@ -101,31 +101,3 @@ class Embedding(Layer):
         # A product, since the gradient of a look-up is a sum in no fixed order on a GPU.
         hot = nn.functional.one_hot(symbols, self.weight.shape[1]).to(self.weight.dtype)
         return (hot.flatten(1, -2) @ self.weight).unflatten(1, symbols.shape[1:])
-
-
-class Conv2d(Layer):
-    """A convolution of images (models, batch, inputs, H, W), padded by half of its size, from torch's first numbers."""
-
-    def __init__(self, models: int, inputs: int, outputs: int, size: int, stride: int = 1) -> None:
-        super().__init__()
-        self.stride = stride
-        self.weight = nn.Parameter(torch.empty(models, outputs, inputs, size, size))
-        self.bias = nn.Parameter(torch.empty(models, outputs))
-
-    def draw(self, model: int, random: torch.Generator) -> None:
-        bound = 1 / math.sqrt(self.weight[0, 0].numel())
-        _draw_uniform(self.weight, model, bound, random)
-        _draw_uniform(self.bias, model, bound, random)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        models, batch = x.shape[:2]
-        side_by_side = x.transpose(0, 1).flatten(1, 2)
-        y = nn.functional.conv2d(
-            side_by_side,
-            self.weight.flatten(0, 1),
-            self.bias.flatten(),
-            stride=self.stride,
-            padding=self.weight.shape[-1] // 2,
-            groups=models,
-        )
-        return y.unflatten(1, (models, -1)).transpose(0, 1)
