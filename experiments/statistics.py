@@ -50,15 +50,18 @@ def summary(runs: Runs) -> dict[str, dict[str, Any]]:
 
 
 def difference(runs: Runs, against: Runs, value: str) -> dict[str, Any]:
-    """The mean of paired differences. Its interval over all pairs of unit and seed takes the units as given; that over
-    units, wider, says what to expect of others. None where a unit or a seed is alone."""
+    """The mean of paired differences, for the units and seeds that both have. Its interval over all pairs takes the units
+    as given; that over units, wider, says what to expect of others. None where a unit or a seed is alone."""
     other = {(run["unit"], run["seed"]): run["values"][value] for run in against}
-    pairs = [run["values"][value] - other[run["unit"], run["seed"]] for run in runs]
-    ours, theirs = by_unit(runs, value), by_unit(against, value)
-    units = [ours[unit] - theirs[unit] for unit in ours]
+    pairs = [
+        run | {"values": {value: run["values"][value] - other[run["unit"], run["seed"]]}}
+        for run in runs
+        if (run["unit"], run["seed"]) in other
+    ]
+    differences = [pair["values"][value] for pair in pairs]
     return {
         "value": value,
-        "difference": sum(pairs) / len(pairs),
-        "interval": interval(pairs),
-        "interval_over_units": interval(units),
+        "difference": sum(differences) / len(differences),
+        "interval": interval(differences),
+        "interval_over_units": interval(list(by_unit(pairs, value).values())),
     }
