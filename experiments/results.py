@@ -53,7 +53,8 @@ class Results:
 
     def __init__(self, file: pathlib.Path, experiment: str) -> None:
         self.file = file
-        self.content: dict[str, Any] = {"experiment": experiment, "rows": [], "summary": [], "differences": []}
+        lists: dict[str, Any] = {name: [] for name in ("rows", "summary", "differences", "figures")}
+        self.content: dict[str, Any] = {"experiment": experiment} | lists
         if file.exists():
             try:
                 self.content = json.loads(file.read_text())
@@ -80,6 +81,14 @@ class Results:
             self.rows.append(row)
         else:
             self.rows[self.rows.index(old)] = row
+        self.save()
+
+    def put_figure(self, file: str, caption: str) -> None:
+        """In place of the caption of the same file, or at the end."""
+        figures = self.content.setdefault("figures", [])
+        entry = {"file": file, "caption": caption}
+        at = next((i for i, figure in enumerate(figures) if figure["file"] == file), len(figures))
+        figures[at : at + 1] = [entry]
         self.save()
 
     def compare(self, pairs: list[tuple[str, str]], values: list[str]) -> None:

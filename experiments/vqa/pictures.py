@@ -16,6 +16,8 @@ import torch
 from fenchel.torch.nn import Attended
 
 from .. import command, kept
+from ..drawing import save_small
+from ..results import Results
 from ..training import Progress, use_one_arithmetic
 from . import experiment, regions, sort_of_clevr
 from .__main__ import PICTURED, SETS, file_of, load
@@ -93,13 +95,24 @@ def sentence(data: DataSet, question: int) -> str:
     return sort_of_clevr.sentence(words) if data.name == "sort-of-clevr" else f"{data.text(words)}?"
 
 
+def caption(data: DataSet, answers: dict[str, Answers], chosen: list[int]) -> str:
+    """What is seen, in plain text."""
+    target = data.test.answer[chosen]
+    right = ", ".join(f"{PICTURED[name]} {int((one.answer[chosen] == target).sum())}" for name, one in answers.items())
+    return (
+        f"Where models look in images of {data.name}, with a test question and its answer in each row: some that all"
+        " models answer rightly, some that they differ in, and some that all answer wrongly, as far as there are such."
+        " Bright pixels are those looked at. Ellipses hold 50 % and 95 % of a Gaussian, or are the bound of the"
+        f" support. Right answers to the {len(chosen)} questions shown: {right}."
+    )
+
+
 def draw(data: DataSet, answers: dict[str, Answers], chosen: list[int], file: pathlib.Path) -> None:
     """A row of pictures for each of the chosen questions."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
-    from PIL import Image
 
     side = data.test.images.shape[-1]
     figure, axes = pyplot.subplots(
@@ -120,12 +133,7 @@ def draw(data: DataSet, answers: dict[str, Answers], chosen: list[int], file: pa
             for held in () if look.mu is None else (0.5, 0.95) if one.attended.alpha == 1 else (None,):
                 bound = ellipse(one.attended, question, held) * side - 0.5
                 axis.plot(bound[:, 0], bound[:, 1], color="deepskyblue", linewidth=1.2, scalex=False, scaley=False)
-    figure.savefig(file, dpi=75)
-    pyplot.close(figure)
-    # A palette makes the file small.
-    with Image.open(file) as drawn:
-        small = drawn.convert("RGB").quantize(64, dither=Image.Dither.NONE)
-    small.save(file, optimize=True)
+    save_small(figure, file, dpi=75, colours=64)
 
 
 def _show(axis: Any, image: torch.Tensor, title: str, colour: str) -> None:
@@ -143,9 +151,10 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu", type=torch.device)
     parser.add_argument("--sets", nargs="+", choices=SETS, default=SETS)
     parser.add_argument("--epochs", type=int, metavar="N", help="where models are trained")
+    parser.add_argument("--results", type=pathlib.Path, metavar="FILE", help="write captions into this file of results")
     options = parser.parse_args(words)
     use_one_arithmetic()
-    options.out.mkdir(parents=True, exist_ok=True)
+    results = options.results and Results(options.results, "vqa")
     rows = {row.name: row for row in read_rows(list(PICTURED))}
     progress = Progress(len(rows) * len(options.sets))
     for name in options.sets:
@@ -166,7 +175,10 @@ def main(words: list[str] | None = None) -> None:
             right = answers[row.name].answer == data.test.answer[: len(answers[row.name].answer)]
             progress.finish(title, f"accuracy {right.double().mean():.4f} on {len(right)} questions")
         chosen = examples(data, list(answers.values()))
-        draw(data, answers, chosen, options.out / f"{name.replace('-', '_')}.png")
+        file = f"{name.replace('-', '_')}.png"
+        draw(data, answers, chosen, options.out / file)
+        if results:
+            results.put_figure(file, caption(data, answers, chosen))
 
 
 if __name__ == "__main__":

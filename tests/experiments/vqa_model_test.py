@@ -191,6 +191,10 @@ def test_pictures(tmp_path, data):
     assert len(set(data.test.image[chosen].tolist())) == len(chosen) == 3
     pictures.draw(data, answers, chosen, tmp_path / "picture.png")
     assert 5_000 < (tmp_path / "picture.png").stat().st_size < 120_000
+    right = int((answers["continuous_2"].answer[chosen] == data.test.answer[chosen]).sum())
+    caption = pictures.caption(data, answers, chosen)
+    assert "sort-of-clevr" in caption and "to the 3 questions" in caption
+    assert f"continuous sparsemax {right}" in caption
 
 
 def test_the_ellipse_bounds_the_support():
