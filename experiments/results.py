@@ -75,7 +75,9 @@ class Results:
         return row is not None and row["config"] == known and len({run["seed"] for run in row["runs"]}) == seeds
 
     def put(self, row: dict[str, Any]) -> None:
-        """In place of the row of the same name and data, or at the end."""
+        """In place of the row of the same name and data, or at the end; as the file has it, so that the same command twice
+        leaves the same file."""
+        row = _rounded(row)
         old = self._find(row["data"], row["name"])
         if old is None:
             self.rows.append(row)

@@ -1,8 +1,9 @@
 """How the program of the paper's authors makes a function of values, for an ablation.
 
 It fits the function on [-1/2, 3/2], to the values on [0, 1] and to 0 beyond, so that a density that leaves [0, 1] sees
-zeros there. For even lengths a missing pair of brackets, 1 / 2 * length for 1 / (2 * length), puts the positions between
-length / 2 - 1/2 and 3/2 - length / 2, where the basis is nearly 0.
+zeros there. For even lengths a missing pair of brackets, 1 / 2 * length for 1 / (2 * length), puts the positions from
+length / 2 - 1/2 down to 3/2 - length / 2: time runs backwards, and of six frames or more only the two in the middle
+are in [0, 1].
 """
 
 from __future__ import annotations

@@ -64,7 +64,8 @@ def test_embedding(models, shape):
 
 
 def two_layers(models):
-    return torch.nn.Sequential(ensemble.Linear(models, 25, 8), ensemble.LayerNorm(models, 8), ensemble.Embedding(models, 5, 3))
+    layers = ensemble.Linear(models, 25, 8), ensemble.LayerNorm(models, 8), ensemble.Embedding(models, 5, 3)
+    return torch.nn.Sequential(*layers)
 
 
 def test_a_model_starts_alike_in_any_company():

@@ -41,7 +41,8 @@ def test_a_row_takes_the_place_of_the_one_of_its_name_and_data(file):
     found = Results(file, "audio")
     for each in (row("mean", [0.1]), row("both_2", [0.2]), row("mean", [0.3], "mel, per clip"), row("mean", [0.4])):
         found.put(each)
-    assert [(one["data"], one["name"], one["runs"][0]["values"]["accuracy"]) for one in Results(file, "audio").rows] == [
+    rows = Results(file, "audio").rows
+    assert [(one["data"], one["name"], one["runs"][0]["values"]["accuracy"]) for one in rows] == [
         ("mfcc, per clip", "mean", 0.4),
         ("mfcc, per clip", "both_2", 0.2),
         ("mel, per clip", "mean", 0.3),
@@ -86,6 +87,16 @@ def test_rows_are_summed_up_and_compared(file):
     (one,) = content["differences"]
     assert (one["data"], one["row"], one["against"], one["value"]) == ("mfcc, per clip", "both_2", "mean", "accuracy")
     assert one["difference"] == pytest.approx(0.35) and one["interval_over_units"] is None
+
+
+def test_what_is_read_again_is_compared_alike(file):
+    found = Results(file, "audio")
+    for name in ("mean", "both_2"):
+        found.put(row(name, [len(name) / 7 + 1e-7 * seed for seed in range(5)]))
+    found.compare([("both_2", "mean")], ["accuracy"])
+    before = file.read_text()
+    Results(file, "audio").compare([("both_2", "mean")], ["accuracy"])
+    assert file.read_text() == before
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,8 @@ def runs(values, name="accuracy"):
 def test_by_hand():
     # Mean 3, squares 4 + 0 + 4, so that the variance is 4; t(.975, 2) = 4.302653.
     assert statistics.deviation([1, 3, 5]) == 2
-    low, high = statistics.interval([1, 3, 5])
-    assert low == pytest.approx(3 - 4.302653 * 2 / math.sqrt(3)) and high == pytest.approx(3 + 4.302653 * 2 / math.sqrt(3))
+    half = 4.302653 * 2 / math.sqrt(3)
+    assert statistics.interval([1, 3, 5]) == pytest.approx([3 - half, 3 + half])
     assert statistics.by_unit(runs([[1, 3], [5, 6]]), "accuracy") == {1: 2, 2: 5.5}
 
 
