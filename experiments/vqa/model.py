@@ -58,7 +58,7 @@ class Size:
     """Of the network; the paper has 512, 6 layers and 8 heads on 14 x 14 cells."""
 
     hidden: int = 64
-    layers: int = 2
+    layers: int = 1
     heads: int = 4
     cells: int = 15
     """On a side of the image, a divisor of its pixels."""
@@ -167,6 +167,7 @@ class Cells(nn.Module):
         self.pixels = Linear(models, 3 * (self.stride + 2 * size.window) ** 2, size.hidden)
         self.neighbours = Linear(models, 9 * size.hidden, size.hidden)
         self.place = Linear(models, 4 * self.frequencies, size.hidden)
+        self.norm = LayerNorm(models, size.hidden)
         self.register_buffer("waves", waves(size.cells, self.frequencies), persistent=False)
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
@@ -179,7 +180,7 @@ class Cells(nn.Module):
         padded = nn.functional.pad(x, (0, 0, 1, 1, 1, 1))
         around = [padded[:, :, i : i + height, j : j + width] for i in range(3) for j in range(3)]
         x = torch.relu(self.neighbours(torch.cat(around, -1))).flatten(2, 3)
-        return x + self.place(self.waves.expand(x.shape[0], *self.waves.shape)).unsqueeze(1)
+        return self.norm(x + self.place(self.waves.expand(x.shape[0], *self.waves.shape)).unsqueeze(1))
 
 
 def waves(cells: int, frequencies: int) -> torch.Tensor:
@@ -251,8 +252,8 @@ class FeedForward(nn.Module):
 
     def __init__(self, models: int, size: Size) -> None:
         super().__init__()
-        self.widen = Linear(models, size.hidden, 4 * size.hidden)
-        self.narrow = Linear(models, 4 * size.hidden, size.hidden)
+        self.widen = Linear(models, size.hidden, 2 * size.hidden)
+        self.narrow = Linear(models, 2 * size.hidden, size.hidden)
         self.dropout = nn.Dropout(size.dropout)
         self.norm = LayerNorm(models, size.hidden)
 
