@@ -1,8 +1,8 @@
 # The commands of this repository; the work itself is in CMakePresets.json and scripts/.
-.PHONY: help bootstrap run unit test test-gpu build wheel bench asan fuzz tidy format clean
+.PHONY: help bootstrap run unit test test-gpu build wheel bench experiments asan fuzz tidy format clean
 
 help: ## list these commands
-	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 bootstrap:
 	@scripts/bootstrap
@@ -30,6 +30,9 @@ wheel: bootstrap ## build the Python wheel for everybody, for all GPUs of docs/c
 
 bench: build ## run every benchmark
 	@scripts/bench build/release/bench
+
+experiments: ## run the paper's attention experiments on the data in DATA, into experiments/results: make experiments DATA=DIR
+	@DATA="$(DATA)" DEVICE="$(DEVICE)" PYTHON="$(PYTHON)" scripts/experiments
 
 asan: bootstrap ## run the tests under the address and undefined behaviour sanitizers
 	@scripts/test asan

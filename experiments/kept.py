@@ -19,4 +19,7 @@ def load(file: pathlib.Path, model: nn.Module) -> None:
     state = torch.load(file, weights_only=True)
     with torch.no_grad():
         for name, p in model.named_parameters():
+            if name not in state or state[name].shape != p.shape[1:]:
+                found = tuple(state[name].shape) if name in state else "none"
+                raise ValueError(f"{file}: {name} must have shape {tuple(p.shape[1:])}, got {found}")
             p[0] = state[name].float()

@@ -107,6 +107,8 @@ def test_parameters_of_what_is_pictured_are_kept(finished):
     kept.load(finished / "kept" / "audio-both_2.pt", model)
     scores, _ = model.eval()(torch.randn(1, 2, 30, 80), torch.tensor([[30, 20]]))
     assert scores.isfinite().all()
+    with pytest.raises(ValueError, match=r"audio-both_2.pt: output.weight must have shape \(128, 10\), got \(128, 4\)"):
+        kept.load(finished / "kept" / "audio-both_2.pt", AudioModel(1, 80, 10, Pooling("both", 2.0)))
 
 
 def said_by(call, capsys):
