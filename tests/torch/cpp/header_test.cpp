@@ -1,4 +1,5 @@
-// fenchel/torch.hpp against torch's own functions, numbers worked out by hand, and differences.
+// fenchel/torch.hpp and fenchel/torch/values.hpp against torch's own functions, numbers worked out by hand,
+// and differences.
 #include "fenchel/torch.hpp"
 
 #include <torch/csrc/autograd/autograd.h>
@@ -10,6 +11,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "fenchel/torch/values.hpp"
 
 // The program of docs/cpp.md as a function, in this unit because libtorch's headers take so long to compile.
 #include DOCUMENTED_PROGRAM
@@ -23,7 +26,9 @@ using fenchel::libtorch::entmax15;
 using fenchel::libtorch::entmax_loss;
 using fenchel::libtorch::fusedmax;
 using fenchel::libtorch::GaussianBasis;
+using fenchel::libtorch::match_weights;
 using fenchel::libtorch::MultivariateGaussianBasis;
+using fenchel::libtorch::RidgeValues;
 using fenchel::libtorch::sparsemax;
 using Tensors = std::vector<Tensor>;
 using Map = std::function<Tensor(const Tensors&)>;
@@ -186,6 +191,84 @@ void check_attention() {
         "alpha, mu and sigma2 are broadcast");
 }
 
+void check_matched_densities() {
+  const Tensor weights = numbers({0.5, 0.5, 0, 0, 0.5, 0.5}).reshape({2, 3}), third = numbers({1, 2}) / 3;
+  const auto [mu, sigma2] = match_weights(1, weights);
+  check(near(mu, third) && near(sigma2, numbers({1, 1}) / 27), "the mean and variance of weights at 1");
+  // Of a parabola of radius R the variance is R^2 / 5 and sigma2 is 2 R^3 / 3.
+  const double radius = std::sqrt(5. / 27);
+  const auto [places, scales] = match_weights(numbers({1, 2}), weights);
+  check(near(places, third) && near(scales, numbers({1. / 27, 2 * std::pow(radius, 3) / 3})),
+        "an alpha for each density");
+  check(near(match_weights(1, weights, {}, 0).second, numbers({1, 1}) / 36), "no floor");
+  const Tensor padded = numbers({0.5, 0.5, NAN, 0.2, 0.3, 0.5}).reshape({2, 3}),
+               lengths = at::tensor({2, 3}, at::kInt);
+  const auto [begun, spread] = match_weights(1, padded, {}, {}, lengths);
+  check(near(begun[0], numbers({0.5})[0]) && near(spread[0], numbers({1})[0] / 12), "a row of two weights");
+  check(near(begun[1], match_weights(1, padded[1]).first), "a row of full length");
+  const Tensor corners = numbers({0, 0, 1, 1}).reshape({2, 2}), halves = numbers({0.5, 0.5});
+  const auto [middle, Sigma] = match_weights(1, halves, corners, 0.1);
+  check(near(middle, halves) &&
+            near(Sigma, at::full({2, 2}, 0.25, at::kDouble) + 0.1 * at::eye(2, at::kDouble)),
+        "positions on the plane");
+  const Tensor narrow = at::full({1, 3}, 1. / 3).to(at::kBFloat16);
+  check(near(match_weights(1, narrow).first, at::full({1}, 0.5, at::kBFloat16)), "bfloat16 adds up to one");
+}
+
+void check_value_functions() {
+  // One function with the value f at both positions.
+  const double f = std::exp(-0.5 * 0.25) / (0.5 * std::sqrt(2 * M_PI));
+  RidgeValues single(GaussianBasis{numbers({0.5}), numbers({0.5})}, 0.2);
+  check(near(single.fit(numbers({1, 3}).unsqueeze(-1)), numbers({4 * f / (2 * f * f + 0.2)}).unsqueeze(-1)),
+        "one function by hand");
+
+  const GaussianBasis basis{numbers({0, 0.4, 1}), numbers({0.6, 0.5, 0.7})};
+  RidgeValues ridge_values(basis, 0.1);
+  const Tensor values = noise({2, 5, 4}, 1), lengths = at::tensor({2, 5}, at::kLong);
+  Tensor padded = values.clone();
+  padded[0].narrow(0, 2, 3).fill_(NAN);
+  const Tensor b = ridge_values.fit(padded, lengths);
+  for (const std::int64_t row : {0, 1}) {
+    const std::int64_t length = lengths[row].item<std::int64_t>();
+    const Tensor seen = values[row].narrow(0, 0, length),
+                 t = (at::arange(length, at::kDouble) + 0.5) / length;
+    const Tensor z = (t.unsqueeze(-1) - basis.mu) / basis.sigma;
+    const Tensor design = (-z.square() / 2).exp() / (basis.sigma * std::sqrt(2 * M_PI));
+    check(near(design.mT().matmul(design.matmul(b[row]) - seen), -0.1 * b[row]), "the normal equations");
+    check(near(ridge_values.fit(seen), b[row]), "padding changes nothing");
+  }
+  for (const std::int64_t queries : {1, 40}) {  // through weights, and through B
+    const Tensor r = noise({2, queries, 3}, 2);
+    check(near(ridge_values.contexts(r, padded, lengths), r.matmul(b)), "contexts of queries");
+  }
+  check(near(ridge_values.contexts(b.select(-1, 0), values),
+             b.select(-1, 0).unsqueeze(1).matmul(ridge_values.fit(values)).squeeze(1)),
+        "one context for each sequence");
+  const Tensor none =
+      ridge_values.contexts(b.narrow(0, 0, 0).mT(), values.narrow(0, 0, 0), lengths.narrow(0, 0, 0));
+  check(none.sizes() == at::IntArrayRef({0, 4, 4}), "an empty batch of sequences");
+  basis.mu.add_(1);
+  check(near(ridge_values.fit(padded, lengths), b), "a fixed basis is kept");
+}
+
+void check_derivatives_of_values() {
+  const Tensor lengths = at::tensor({2, 4}, at::kLong), scores = noise({2, 4}, 1);
+  const Tensor padding = numbers({0, 0, 1, 1, 0, 0, 0, 0}).reshape({2, 4}).to(at::kBool);
+  check_derivatives("match_weights",
+                    [=](const Tensors& y) {
+                      const Tensor weights = y[1].masked_fill(padding, -INFINITY).softmax(-1);
+                      const auto [mu, sigma2] = match_weights(y[0], weights, {}, {}, lengths);
+                      return at::stack({mu, sigma2});
+                    },
+                    {numbers({1.5, 2}), scores});
+  const Tensor r = noise({2, 3}, 2), values = noise({2, 4, 2}, 3);
+  check_derivatives("RidgeValues, a learned basis",
+                    [=](const Tensors& y) {
+                      return RidgeValues(GaussianBasis{y[2], y[3]}).contexts(y[0], y[1], lengths);
+                    },
+                    {r, values, numbers({0, 0.4, 1}), numbers({0.6, 0.5, 0.7})});
+}
+
 void check_all_derivatives() {
   const Tensor x = noise({2, 4}, 1) * 1.5, q = noise({2, 4}, 3).softmax(-1),
                classes = at::tensor({1, 3}, at::kLong);
@@ -247,6 +330,20 @@ void check_errors() {
   check_throws<c10::ValueError>("must be (N), got [3] and [2, 3]", [&] {
     (void)continuous_attention(2, x, x, GaussianBasis{x[0], x});
   });
+  const Tensor two = at::tensor({3, 4}, at::kLong);
+  RidgeValues ridge_values(GaussianBasis{x[0], x[0]});
+  check_throws<c10::ValueError>("lengths must have shape [2], got [1]",
+                                [&] { (void)match_weights(1, x, {}, {}, two.narrow(0, 0, 1)); });
+  check_throws<c10::TypeError>("lengths must be integers", [&] { (void)match_weights(1, x, {}, {}, x[0]); });
+  check_throws<c10::ValueError>("(L) or (L, D), L = 3, got [2, 3]", [&] { (void)match_weights(1, x, x); });
+  check_throws<c10::ValueError>("detach", [&] { (void)match_weights(1, x, learned({x[0]})[0]); });
+  check_throws<c10::ValueError>("ridge must be positive and finite, got 0", [&] {
+    (void)RidgeValues(GaussianBasis{x[0], x[0]}, 0);
+  });
+  check_throws<c10::ValueError>("lengths must be in [1, 3], got 4",
+                                [&] { (void)ridge_values.fit(x.unsqueeze(-1), two); });
+  check_throws<c10::ValueError>("batch [2] and N = 3, got [3]",
+                                [&] { (void)ridge_values.contexts(x[0], x.unsqueeze(-1)); });
 
   const Tensors y = learned({x});
   const Tensor first = torch::autograd::grad({entmax(y[0]).square().sum()}, y, {}, true, true)[0];
@@ -275,7 +372,10 @@ int main() {
   check_values();
   check_losses();
   check_attention();
+  check_matched_densities();
+  check_value_functions();
   check_all_derivatives();
+  check_derivatives_of_values();
   check_errors();
   check_memory_and_threads();
   documented_program();
