@@ -394,6 +394,68 @@ def test_attention_over_padded_sequences(kind, learned):
     assert arguments[1].grad.isfinite().all() and module.raw_alpha.grad.isfinite()
 
 
+def padded_rows(seed):
+    """Values, scores and lengths of 64 sequences."""
+    lengths = torch.randint(1, 13, (64,), generator=torch.Generator().manual_seed(seed))
+    return draw(64, 12, 3, seed=seed), draw(64, 12, seed=seed + 1), lengths
+
+
+@pytest.mark.parametrize("queries", [1, 30])
+@pytest.mark.parametrize("kept", [True, False])
+def test_lengths_on_a_gpu_are_those_of_the_cpu(queries, kept):
+    """From matrices of all lengths, or where these would be too large, from a system for each row."""
+    values, _, lengths = padded_rows(3)
+    values[torch.arange(12) >= lengths[:, None]] = torch.nan
+    r = draw(64, queries, 8, seed=5)
+    on_cpu = ft.RidgeValues(ft.GaussianBasis.linearly_spaced(8), 0.05)
+    on_gpu = ft.RidgeValues(ft.GaussianBasis.linearly_spaced(8), 0.05).cuda()
+    if not kept:
+        on_gpu.largest_table = 12 * 12 * 8 - 1
+    arguments = values.cuda(), lengths.cuda()
+    close = {"rtol": 1e-9, "atol": 1e-10}
+    torch.testing.assert_close(on_gpu.fit(*arguments).cpu(), on_cpu.fit(values, lengths), **close)
+    torch.testing.assert_close(on_gpu.contexts(r.cuda(), *arguments).cpu(), on_cpu.contexts(r, values, lengths), **close)
+    assert len(on_gpu._matrices) == kept
+
+
+@pytest.mark.parametrize("kind", ["discrete", "continuous", "both"])
+@pytest.mark.parametrize("components", [1, 2])
+def test_a_graph_captures_attention_over_padded_sequences(kind, components):
+    """After one call, which makes the matrices of all lengths; it is replayed with other lengths."""
+
+    def make():
+        basis = ft.GaussianBasis.linearly_spaced(8)
+        options = {"learned_alpha": True, "components": components, "iterations": 3}
+        return nn.ContinuousAttention(basis, kind, 1.5, **options).double()
+
+    def step(module, values, scores, lengths):
+        context = module(values, scores, lengths=lengths)[0]
+        x = (values, scores) if kind == "discrete" else (values, scores, module.raw_alpha)
+        return context.detach(), *torch.autograd.grad(context.square().sum(), x)
+
+    module, twin = make().cuda(), make()
+    arguments = [t.cuda() for t in padded_rows(1)]
+    for t in arguments[:2]:
+        t.requires_grad_()
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        step(module, *arguments)
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        captured = step(module, *arguments)
+    for seed in (1, 7, 9):
+        rows = padded_rows(seed)
+        with torch.no_grad():
+            for ours, new in zip(arguments, rows):
+                ours.copy_(new)
+        graph.replay()
+        expected = step(twin, rows[0].requires_grad_(), rows[1].requires_grad_(), rows[2])
+        for ours, exact in zip(captured, expected):
+            torch.testing.assert_close(ours.cpu(), exact, rtol=1e-7, atol=1e-9 * float(exact.abs().max()))
+
+
 def test_draws_follow_the_seed_and_the_law():
     p = ft.BetaGaussian(torch.tensor([1.0, 1.5, 2.0], device=CUDA), torch.zeros(3, device=CUDA))
     torch.manual_seed(5)

@@ -17,9 +17,10 @@ from fenchel.torch import (
     MultivariateGaussianBasis,
     PolynomialBasis,
     continuous_attention,
+    fit_mixture,
     sparsemax,
 )
-from fenchel.torch.nn import ContinuousAttention, Entmax, MultiheadContinuousAttention
+from fenchel.torch.nn import ContinuousAttention, Entmax, FusedmaxGrid, MultiheadContinuousAttention
 
 LINE = GaussianBasis.linearly_spaced(6, sigma=0.2)
 SQUARE = MultivariateGaussianBasis.unit_square(3, 4, 0.05 * torch.eye(2, dtype=torch.float64))
@@ -63,6 +64,26 @@ def test_grids(kind):
     for i in range(2):
         one = expected(values[i].reshape(20, 3), scores[i].flatten(), kind, 1.5, grid=(4, 5))
         np.testing.assert_allclose(contexts[i], one, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["discrete", "continuous", "both"])
+@pytest.mark.parametrize("queries", [(), (2,)], ids=str)
+def test_neighbours_of_a_grid_may_share_their_weight(kind, queries):
+    """FusedmaxGrid is the one module of weights that sees the grid, and not a row."""
+    values, scores = random(3, 4, 5, 2), random(3, *queries, 4, 5, seed=2).requires_grad_()
+    contexts, attended = ContinuousAttention(SQUARE, kind, 1.5, weights=FusedmaxGrid(0.2))(values, scores)
+    assert contexts.shape == (3, *queries, 2) and attended.weights.shape == scores.shape
+    for place in np.ndindex(3, *queries):
+        weights = fenchel.fusedmax_grid(scores[place].detach().numpy(), 0.2)
+        np.testing.assert_allclose(attended.weights[place].detach(), weights, rtol=1e-9, atol=1e-12)
+        parts = {"discrete": np.einsum("hw,hwm->m", weights, values[place[0]].numpy())}
+        at, h = fenchel.grid_positions(4, 5), values[place[0]].numpy().reshape(20, 2).T
+        p = fenchel.match_weights(1.5, weights.ravel(), at)
+        parts["continuous"] = fenchel.ridge_values(h, NUMPY_SQUARE, 0.1, positions=at) @ fenchel.attend(p, NUMPY_SQUARE)
+        wanted = sum(parts.values()) if kind == "both" else parts[kind]
+        np.testing.assert_allclose(contexts[place].detach(), wanted, rtol=1e-8)
+    (gradient,) = torch.autograd.grad(contexts.square().sum(), scores)
+    assert gradient.isfinite().all() and (gradient != 0).any()
 
 
 CUBE = MultivariateGaussianBasis(
@@ -210,6 +231,28 @@ def test_mixtures_are_sums():
     torch.testing.assert_close(mixed, torch.einsum("bqk,bqkm->bqm", mixing, contexts))
 
 
+@pytest.mark.parametrize("iterations", [1, 3])
+def test_a_mixture_may_take_so_many_steps(iterations):
+    values, scores, lengths = random(3, 12, 2), 2 * random(3, 12, seed=2), torch.tensor([12, 8, 5])
+    attention = ContinuousAttention(LINE, "continuous", 2.0, components=2, iterations=iterations)
+    contexts, attended = attention(values, scores, lengths=lengths)
+    p = fit_mixture(2.0, attended.weights, components=2, lengths=lengths, tolerance=0, max_iterations=iterations)
+    torch.testing.assert_close(attended.mu, p.components.mu)
+    torch.testing.assert_close(attended.Sigma, p.components.sigma2)
+    torch.testing.assert_close(attended.modes, p.weights)
+    seen = p.weights.unsqueeze(-1) * continuous_attention(2.0, attended.mu, attended.Sigma, LINE)
+    coefficients = attention.value_function(values, lengths)
+    torch.testing.assert_close(contexts, torch.einsum("bkn,bnm->bm", seen, coefficients))
+
+
+def test_many_steps_of_a_mixture_converge():
+    values, scores = random(3, 12, 2), 2 * random(3, 12, seed=2)
+    make = lambda iterations: ContinuousAttention(LINE, components=2, iterations=iterations)(values, scores)[0]
+    converged = make(None)
+    torch.testing.assert_close(make(1000), converged, rtol=1e-4, atol=1e-5)
+    assert (make(1) - converged).abs().max() > 1e-3
+
+
 def test_heads_have_their_own_densities():
     alphas = torch.tensor([1.0, 2.0]).reshape(2, 1)
     multihead = MultiheadContinuousAttention(6, 2, ContinuousAttention(LINE, alpha=alphas), kdim=5, vdim=4).double()
@@ -334,6 +377,9 @@ def test_settings_that_mean_nothing():
             "alpha must be finite and above 1 to be learned, got 1.0",
             lambda: ContinuousAttention(LINE, alpha=1.0, learned_alpha=True),
         ),
+        ("iterations must be at least 1, got 0", lambda: ContinuousAttention(LINE, components=2, iterations=0)),
+        ("components must be at least 1, got 0", lambda: ContinuousAttention(LINE, components=0)),
+        ("floor must be finite and not negative, got -1", lambda: ContinuousAttention(LINE, floor=-1.0)),
         (
             "embed_dim must be a multiple of num_heads, got 6 and 4",
             lambda: MultiheadContinuousAttention(6, 4, ContinuousAttention(LINE)),

@@ -2,6 +2,7 @@
 
 import copy
 import io
+import re
 
 import numpy as np
 import pytest
@@ -86,6 +87,106 @@ def test_ridge_on_a_learned_basis_has_derivatives():
 
     assert gradcheck(f, x, fast_mode=True, check_forward_ad=True, check_batched_grad=True)
     assert gradgradcheck(f, x, fast_mode=True)
+
+
+# Few queries go through weights over the values, many through B: for 8 functions, 9 positions and 5 channels.
+QUERIES = [(), (1,), (3,), (2, 25), (0,)]
+
+
+@pytest.mark.parametrize("queries", QUERIES, ids=str)
+@pytest.mark.parametrize("padded", [False, True])
+def test_contexts_are_expectations_times_coefficients(queries, padded):
+    ridge, values = ft.RidgeValues(BASIS, 0.05), draw(2, 3, 9, 5)
+    lengths = torch.tensor([[4, 9, 1], [7, 4, 9]]) if padded else None
+    if padded:
+        values = values.masked_fill(torch.arange(9)[:, None] >= lengths[..., None, None], torch.nan)
+    r = draw(2, 3, *queries, 8, seed=2)
+    contexts = ridge.contexts(r, values, lengths)
+    assert contexts.shape == (2, 3, *queries, 5)
+    by_hand = r.reshape(2, 3, -1, 8) @ ridge.fit(values, lengths)
+    torch.testing.assert_close(contexts, by_hand.reshape(contexts.shape), rtol=1e-11, atol=1e-12)
+
+
+def test_contexts_without_a_batch_and_on_grids():
+    r = draw(4, 8, seed=2)
+    torch.testing.assert_close(ft.RidgeValues(BASIS).contexts(r, draw(9, 5)), r @ ft.RidgeValues(BASIS)(draw(9, 5)))
+    square = ft.RidgeValues(ft.MultivariateGaussianBasis.unit_square(3, 4, 0.05 * torch.eye(2, dtype=torch.float64)))
+    image = draw(2, 4, 5, 3)
+    for queries in (1, 100):
+        r = draw(2, queries, 12, seed=3)
+        torch.testing.assert_close(square.contexts(r, image), r @ square(image), rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("queries", [1, 40])
+def test_contexts_have_derivatives(queries):
+    """In expectations, values, a learned basis and a learned ridge; padding has none."""
+    basis = ft.GaussianBasis.linearly_spaced(4, sigma=0.2, learned=True).double()
+    ridge = ft.RidgeValues(basis, torch.nn.Parameter(torch.tensor(0.1, dtype=torch.float64)))
+    lengths = torch.tensor([3, 5])
+
+    def f(r, values, *parameters):
+        given = dict(zip(names, parameters))
+        return torch.func.functional_call(Contexts(ridge), given, (r, values, lengths))
+
+    names = [f"ridge_values.{name}" for name, _ in ridge.named_parameters()]
+    x = (draw(2, queries, 4, seed=2), draw(2, 5, 6), *(p.detach() for p in ridge.parameters()))
+    assert len(x) == 5
+    for each in x:
+        each.requires_grad_()
+    assert gradcheck(f, x, fast_mode=True, check_forward_ad=True) and gradgradcheck(f, x, fast_mode=True)
+    (gradient,) = torch.autograd.grad(f(*x).square().sum(), x[1])
+    assert (gradient[0, 3:] == 0).all() and (gradient[0, :3] != 0).all()
+
+
+class Contexts(torch.nn.Module):
+    def __init__(self, ridge_values):
+        super().__init__()
+        self.ridge_values = ridge_values
+
+    def forward(self, *arguments):
+        return self.ridge_values.contexts(*arguments)
+
+
+@pytest.mark.parametrize("queries", [1, 300])
+def test_contexts_in_float32_err_by_roundings_of_their_terms(queries):
+    """The matrices are of float64, so that the error is that of one product of floats, whatever the ridge."""
+    ridge = ft.RidgeValues(ft.GaussianBasis.linearly_spaced(64), 1e-3)
+    r, values = draw(2, queries, 64, seed=2).float().abs(), draw(2, 120, 32).float()
+    contexts = ridge.contexts(r, values)
+    exact = r.double() @ ridge(values.double())
+    if queries == 1:
+        terms = (r.double() @ ridge(torch.eye(120, dtype=torch.float64))).abs() @ values.double().abs()
+    else:
+        terms = r.double() @ ridge(values.double()).abs()
+    error = (contexts - exact).abs() / terms
+    assert contexts.dtype == torch.float32
+    assert 0 < error.max() < 8 * torch.finfo(torch.float32).eps
+
+
+@pytest.mark.parametrize("positions", ["centres", "ends"])
+@pytest.mark.parametrize("longest", [5, 30])
+def test_matrices_of_all_lengths_are_those_of_each(positions, longest):
+    """A GPU keeps the former, and the CPU the latter; of no length there is nothing."""
+    ridge = ft.RidgeValues(BASIS, 0.05, positions)
+    lengths = torch.arange(longest + 1)
+    every = ridge._of_each(lengths, longest)
+    assert every.shape == (longest + 1, longest, 8) and (every[0] == 0).all()
+    there = ridge._of_lengths_there(lengths[1:], longest, lengths.device)
+    torch.testing.assert_close(every[1:], there, rtol=1e-9, atol=1e-11)
+    for length in range(1, longest + 1):
+        alone = ridge.fit(torch.eye(length, dtype=torch.float64)).mT
+        torch.testing.assert_close(every[length, :length], alone, rtol=1e-9, atol=1e-11)
+        assert (every[length, length:] == 0).all()
+
+
+def test_lengths_of_any_order_and_shape():
+    ridge, values = ft.RidgeValues(BASIS, 0.05), draw(3, 2, 12, 4)
+    lengths = torch.tensor([[12, 3], [3, 1], [12, 7]], dtype=torch.int32)
+    b = ridge.fit(values, lengths)
+    for place in np.ndindex(3, 2):
+        torch.testing.assert_close(b[place], ridge.fit(values[place][: lengths[place]]))
+    assert ridge.fit(values[:0], lengths[:0]).shape == (0, 2, 8, 4)
+    assert len(ridge._matrices) == 4
 
 
 @pytest.mark.parametrize("length", [10, 11])
@@ -226,3 +327,11 @@ def test_errors_name_what_is_wrong():
         ft.RidgeValues(BASIS, 0)
     with pytest.raises(ValueError, match=r"values must have shape \(..., L, M\), got \(4,\)"):
         ft.RidgeValues(BASIS).fit(torch.zeros(4))
+    with pytest.raises(ValueError, match=r"values must have shape \(..., L, M\), got \(4,\)"):
+        ft.RidgeValues(BASIS).contexts(torch.zeros(8), torch.zeros(4))
+    with pytest.raises(ValueError, match=r"lengths must be in \[1, 4\], got 0"):
+        ft.RidgeValues(BASIS).contexts(torch.zeros(2, 8), torch.zeros(2, 4, 1), torch.tensor([0, 1]))
+    for shape in ((4, 8), (2, 2), (2, 2, 7), (3, 2, 8), (2,)):
+        message = rf"expectations must have shape \(2, 2, \*queries, 8\), got {re.escape(str(shape))}"
+        with pytest.raises(ValueError, match=message):
+            ft.RidgeValues(BASIS).contexts(torch.zeros(shape), torch.zeros(2, 2, 4, 1))

@@ -239,6 +239,9 @@ class RidgeValues(torch.nn.Module):
         """
         matrix, observed = self._matrix_and_values(values, lengths)
         batch = observed.shape[:-2]
+        if (expectations.shape[: len(batch)], *expectations.shape[len(batch) :][-1:]) != (batch, self.basis.count):
+            wanted = ", ".join([*map(str, batch), "*queries", str(self.basis.count)])
+            raise ValueError(f"RidgeValues: expectations must have shape ({wanted}), got {tuple(expectations.shape)}")
         queries = expectations.shape[len(batch) : -1]
         rows = expectations.reshape(*batch, math.prod(queries), expectations.shape[-1])
         dtype = computed_dtype(values.dtype, values.device)
