@@ -37,6 +37,12 @@ def test_what_was_put_is_there_when_the_file_is_read_again(file):
     assert not again.has("mfcc, per clip", "both_1", config, seeds=2)
 
 
+def test_numbers_that_the_file_rounds_are_found_again(file):
+    config = {"alpha": 4 / 3, "nested": {"ridge": 1 / 7}}
+    Results(file, "audio").put(row("both_4_3", [0.5], config=config))
+    assert Results(file, "audio").has("mfcc, per clip", "both_4_3", config, seeds=1)
+
+
 def test_a_row_takes_the_place_of_the_one_of_its_name_and_data(file):
     found = Results(file, "audio")
     for each in (row("mean", [0.1]), row("both_2", [0.2]), row("mean", [0.3], "mel, per clip"), row("mean", [0.4])):
