@@ -71,7 +71,7 @@ class Results:
     def has(self, data: str, name: str, config: dict[str, Any], seeds: int) -> bool:
         """Whether a row with this configuration was run with so many seeds."""
         row = self._find(data, name)
-        known = json.loads(json.dumps(config))
+        known = json.loads(json.dumps(_rounded(config)))
         return row is not None and row["config"] == known and len({run["seed"] for run in row["runs"]}) == seeds
 
     def put(self, row: dict[str, Any]) -> None:

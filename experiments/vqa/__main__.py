@@ -27,7 +27,8 @@ PICTURED = {
 """Rows that `pictures.py` draws, as it calls them."""
 PAIRS = [
     *((name, "discrete_1") for name in ("continuous_1", "continuous_4_3", "continuous_3_2", "continuous_2")),
-    *((name, "discrete_1") for name in ("discrete_2", "tv", "discrete_1_heads", "continuous_2_mixture", "mean")),
+    *((name, "discrete_1") for name in ("discrete_2", "tv", "discrete_1_heads", "mean")),
+    *((name, "discrete_1") for name in ("continuous_2_heads", "continuous_2_mixture")),
     ("continuous_2", "continuous_1"),
     ("continuous_2", "discrete_2"),
     ("continuous_2_heads", "continuous_2"),
