@@ -117,6 +117,20 @@ std::vector<RecordedDifference> continuous_minus_softmax(const Recorded& recorde
   return differences_of(recorded, rows, [](const RecordedRow& row) { return row.name == kBaseline; });
 }
 
+/// What to know before the rows are compared: nothing where softmax answers questions about one object.
+std::string warning(const Recorded& recorded, const std::string& data) {
+  constexpr double kLearned = 0.95;
+  for (const RecordedRow& row : recorded.rows_of(data)) {
+    const Measured* value = row.value("accuracy: one object");
+    if (row.name == kBaseline && value != nullptr && value->mean < kLearned)
+      return fmt::format(
+          " Not all models have learned to pick the object that a question names: with softmax they answer "
+          "{:.3f} of the questions about one object. So these comparisons say nothing of attention yet.",
+          value->mean);
+  }
+  return "";
+}
+
 /// What the rows say of one kind of data.
 std::string finding(const Recorded& recorded, const std::string& data) {
   const std::vector<RecordedRow> looking = attending(recorded, data);
@@ -126,8 +140,9 @@ std::string finding(const Recorded& recorded, const std::string& data) {
   };
   return fmt::format(
       "<b>{}</b>. Models with continuous attention are, against discrete softmax, {}. Most mass inside of "
-      "what a question is about: {}. Largest intersection over union: {}.",
-      shown(data), verdict(continuous_minus_softmax(recorded, data)), best("inside"), best("iou"));
+      "what a question is about: {}. Largest intersection over union: {}.{}",
+      shown(data), verdict(continuous_minus_softmax(recorded, data)), best("inside"), best("iou"),
+      warning(recorded, data));
 }
 
 }  // namespace
