@@ -164,11 +164,11 @@ def test_contexts_in_float32_err_by_roundings_of_their_terms(queries):
 @pytest.mark.parametrize("positions", ["centres", "ends"])
 @pytest.mark.parametrize("longest", [5, 30])
 def test_matrices_of_all_lengths_are_those_of_each(positions, longest):
-    """A GPU keeps the former, and the CPU the latter; of no length there is nothing."""
+    """A GPU keeps the former, and the CPU the latter; a length of 0 is NaN."""
     ridge = ft.RidgeValues(BASIS, 0.05, positions)
     lengths = torch.arange(longest + 1)
     every = ridge._of_each(lengths, longest)
-    assert every.shape == (longest + 1, longest, 8) and (every[0] == 0).all()
+    assert every.shape == (longest + 1, longest, 8) and every[0].isnan().all()
     there = ridge._of_lengths_there(lengths[1:], longest, lengths.device)
     torch.testing.assert_close(every[1:], there, rtol=1e-9, atol=1e-11)
     for length in range(1, longest + 1):
@@ -333,3 +333,12 @@ def test_errors_name_what_is_wrong():
         message = rf"expectations must have shape \(2, 2, \*queries, 8\), got {re.escape(str(shape))}"
         with pytest.raises(ValueError, match=message):
             ft.RidgeValues(BASIS).contexts(torch.zeros(shape), torch.zeros(2, 2, 4, 1))
+
+
+@pytest.mark.parametrize("length", [0, 10, -3])
+def test_a_length_that_nobody_looks_at_makes_nan_of_its_row_alone(length):
+    ridge, values = ft.RidgeValues(BASIS, 0.05), draw(3, 9, 2)
+    lengths = torch.tensor([9, length, 4])
+    b = torch.func.vmap(ridge)(values, lengths)
+    assert b[1].isnan().all()
+    torch.testing.assert_close(b[[0, 2]], ridge(values[[0, 2]], lengths[[0, 2]]))

@@ -207,7 +207,8 @@ class RidgeValues(torch.nn.Module):
             (..., L, M); for a basis on R^2 (..., height, width, M), row by row, and on R^3 (..., depth, height, width,
             M).
         lengths : Tensor of int, optional
-            (...), of padded sequences: each lies on as many cells as it is long, and its padding is not read.
+            (...), of padded sequences: each lies on as many cells as it is long, and its padding is not read. One that is
+            not in [1, L] is an error, or NaN on a GPU, which nobody waits for.
 
         Returns
         -------
@@ -281,11 +282,12 @@ class RidgeValues(torch.nn.Module):
         observed = torch.where(mask(lengths, grid[0])[..., None], observed, 0.0)
         if keeps and looked_at:
             return self._of_lengths_there(lengths, grid[0], values.device), observed
+        known = torch.where((lengths < 1) | (lengths > grid[0]), 0, lengths)
         if keeps and grid[0] ** 2 * self.basis.count <= self.largest_table:
             every = torch.arange(grid[0] + 1, device=values.device)
             table = self._kept((grid[0], "every length"), values.device, lambda _: self._of_each(every, grid[0]))
-            return table[lengths.clamp(0, grid[0])], observed
-        return self._of_each(lengths, grid[0]), observed
+            return table[known], observed
+        return self._of_each(known, grid[0]), observed
 
     def _of_lengths_there(self, lengths: torch.Tensor, length: int, device: torch.device) -> torch.Tensor:
         """G of each row, from matrices that are kept for the lengths that there are."""
@@ -296,9 +298,10 @@ class RidgeValues(torch.nn.Module):
         return matrices[which]
 
     def _of_each(self, lengths: torch.Tensor, length: int) -> torch.Tensor:
-        """G of each row, computed: 0 beyond its length."""
+        """G of each row, computed: 0 beyond its length, and NaN for a length of 0."""
         cells = torch.arange(length, device=lengths.device, dtype=torch.float64)
-        return self._matrix((cells + self.places.in_cell) / lengths[..., None], mask(lengths, length))
+        matrix = self._matrix((cells + self.places.in_cell) / lengths[..., None], mask(lengths, length))
+        return torch.where((lengths > 0)[..., None, None], matrix, math.nan)
 
     def _matrix_of_grid(self, grid: tuple[int, ...], device: torch.device) -> torch.Tensor:
         return self._matrix(self.places(grid, device))
