@@ -104,7 +104,10 @@ def parser(experiment: str, description: str, sets: tuple[str, ...]) -> argparse
     options.add_argument(
         "--rows", nargs="+", metavar="NAME", help=f"files in experiments/{experiment}/rows; all unless said"
     )
-    options.add_argument("--sets", nargs="+", choices=sets, default=sets, help="all unless said")
+    listed = ", ".join(f'"{name}"' for name in sets)
+    options.add_argument(
+        "--sets", nargs="+", choices=sets, default=sets, metavar="SET", help=f"of {listed}; all unless said"
+    )
     options.add_argument("--seeds", type=int, default=5, metavar="N", help="models of each row (default: 5)")
     options.add_argument("--epochs", type=int, metavar="N", help="in place of those of the settings")
     options.add_argument("--keep", type=pathlib.Path, metavar="DIR", help="save parameters for the pictures here")
