@@ -221,7 +221,8 @@ def test_the_authors_function_is_a_fit_to_zeros_beyond_the_values(length):
     padded = nn.functional.pad(values, (0, 0, 0, 4), value=torch.nan)
     torch.testing.assert_close(authors.fit(padded, torch.tensor([length, length])), wanted, rtol=1e-8, atol=1e-9)
     lengths = torch.tensor([length, 1, length + 4])
-    there = authors._of_lengths_there(lengths, length + 4, lengths.device)
+    units = torch.eye(length + 4, dtype=torch.float64).expand(len(lengths), -1, -1)
+    there = authors.fit(units, lengths).mT
     torch.testing.assert_close(authors._of_each(lengths, length + 4), there)
 
 

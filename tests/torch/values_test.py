@@ -169,7 +169,8 @@ def test_matrices_of_all_lengths_are_those_of_each(positions, longest):
     lengths = torch.arange(longest + 1)
     every = ridge._of_each(lengths, longest)
     assert every.shape == (longest + 1, longest, 8) and every[0].isnan().all()
-    there = ridge._of_lengths_there(lengths[1:], longest, lengths.device)
+    units = torch.eye(longest, dtype=torch.float64).expand(longest, longest, longest)
+    there = ridge.fit(units, lengths[1:]).mT
     torch.testing.assert_close(every[1:], there, rtol=1e-9, atol=1e-11)
     for length in range(1, longest + 1):
         alone = ridge.fit(torch.eye(length, dtype=torch.float64)).mT

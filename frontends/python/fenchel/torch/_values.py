@@ -215,8 +215,8 @@ class RidgeValues(torch.nn.Module):
         Tensor
             (..., N, M), of the dtype of values; under autocast, float32 at least.
         """
-        matrix, observed = self._matrix_and_values(values, lengths)
-        return (matrix.mT @ observed.double()).to(computed_dtype(values.dtype, values.device))
+        dtype = computed_dtype(values.dtype, values.device)
+        return self._combined(lambda matrix, observed: (matrix.mT @ observed.double()).to(dtype), values, lengths)
 
     def contexts(
         self, expectations: torch.Tensor, values: torch.Tensor, lengths: torch.Tensor | None = None
@@ -238,25 +238,30 @@ class RidgeValues(torch.nn.Module):
         Tensor
             (*batch, *queries, M), of the dtype of `fit`.
         """
-        matrix, observed = self._matrix_and_values(values, lengths)
-        batch = observed.shape[:-2]
+        batch = values.shape[: -self.basis.dimension - 1]
         if (expectations.shape[: len(batch)], *expectations.shape[len(batch) :][-1:]) != (batch, self.basis.count):
             wanted = ", ".join([*map(str, batch), "*queries", str(self.basis.count)])
             raise ValueError(f"RidgeValues: expectations must have shape ({wanted}), got {tuple(expectations.shape)}")
         queries = expectations.shape[len(batch) : -1]
-        rows = expectations.reshape(*batch, math.prod(queries), expectations.shape[-1])
-        dtype = computed_dtype(values.dtype, values.device)
-        length, size, count = observed.shape[-2], observed.shape[-1], rows.shape[-2]
-        if count * length * (self.basis.count + size) < self.basis.count * size * (length + count):
-            contexts = (rows.double() @ matrix.mT).to(dtype) @ observed.to(dtype)
-        else:
-            contexts = rows.to(dtype) @ (matrix.mT @ observed.double()).to(dtype)
-        return contexts.reshape(*batch, *queries, size)
+        count, size, dtype = math.prod(queries), values.shape[-1], computed_dtype(values.dtype, values.device)
 
-    def _matrix_and_values(
-        self, values: torch.Tensor, lengths: torch.Tensor | None
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """G, (L, N) or, for lengths, (..., L, N), and the values as rows (..., L, M) with 0 for padding."""
+        def context(matrix: torch.Tensor, observed: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+            length = observed.shape[-2]
+            if count * length * (self.basis.count + size) < self.basis.count * size * (length + count):
+                return (rows.double() @ matrix.mT).to(dtype) @ observed.to(dtype)
+            return rows.to(dtype) @ (matrix.mT @ observed.double()).to(dtype)
+
+        rows = expectations.reshape(*batch, count, self.basis.count)
+        return self._combined(context, values, lengths, rows).reshape(*batch, *queries, size)
+
+    def _combined(
+        self,
+        combine: Callable[..., torch.Tensor],
+        values: torch.Tensor,
+        lengths: torch.Tensor | None,
+        *rows: torch.Tensor,
+    ) -> torch.Tensor:
+        """combine(G, H, *rows) for the values H, (..., L, M), and rows of the same batch, without what is padding."""
         d = self.basis.dimension
         if values.dim() < d + 1 or 0 in values.shape[-d - 1 : -1]:
             wanted = ("(..., L, M)", "(..., height, width, M)", "(..., depth, height, width, M)")[d - 1]
@@ -269,7 +274,7 @@ class RidgeValues(torch.nn.Module):
         keeps = not (transformed or self.basis.learned or isinstance(self.ridge, torch.Tensor))
         if lengths is None:
             make = partial(self._matrix_of_grid, grid)
-            return self._kept(grid, values.device, make) if keeps else make(values.device), observed
+            return combine(self._kept(grid, values.device, make) if keeps else make(values.device), observed, *rows)
         if d != 1 or self.places.given is not None:
             what = f"a basis on R^{d}" if d != 1 else "positions that are given"
             raise ValueError(f"RidgeValues: lengths must be None for {what}, got shape {tuple(lengths.shape)}")
@@ -279,23 +284,29 @@ class RidgeValues(torch.nn.Module):
         bad = lengths[(lengths < 1) | (lengths > grid[0])] if looked_at else lengths.new_empty(0)
         if bad.numel() > 0:
             raise ValueError(f"RidgeValues: lengths must be in [1, {grid[0]}], got {bad[0].item()}")
-        observed = torch.where(mask(lengths, grid[0])[..., None], observed, 0.0)
         if keeps and looked_at:
-            return self._of_lengths_there(lengths, grid[0], values.device), observed
+            return self._by_length(combine, lengths, observed, *rows)
+        observed = torch.where(mask(lengths, grid[0])[..., None], observed, 0.0)
         known = torch.where((lengths < 1) | (lengths > grid[0]), 0, lengths)
         if keeps and grid[0] ** 2 * self.basis.count <= self.largest_table:
             every = torch.arange(grid[0] + 1, device=values.device)
             table = self._kept((grid[0], "every length"), values.device, lambda _: self._of_each(every, grid[0]))
-            return table[known], observed
-        return self._of_each(known, grid[0]), observed
+            return combine(table[known], observed, *rows)
+        return combine(self._of_each(known, grid[0]), observed, *rows)
 
-    def _of_lengths_there(self, lengths: torch.Tensor, length: int, device: torch.device) -> torch.Tensor:
-        """G of each row, from matrices that are kept for the lengths that there are."""
-        counts, which = lengths.unique(return_inverse=True)
-        matrices = torch.zeros(counts.numel(), length, self.basis.count, dtype=torch.float64, device=device)
-        for i, count in enumerate(counts.tolist()):
-            matrices[i, :count] = self._kept((count,), device, partial(self._matrix_of_grid, (count,)))
-        return matrices[which]
+    def _by_length(
+        self, combine: Callable[..., torch.Tensor], lengths: torch.Tensor, *tensors: torch.Tensor
+    ) -> torch.Tensor:
+        """`combine` for the sequences of each length that there is, whose matrix is kept, without their padding."""
+        counts = lengths.reshape(-1)
+        observed, *rest = (x.reshape(counts.numel(), *x.shape[lengths.dim() :]) for x in tensors)
+        parts, places = [], []
+        for count in counts.unique().tolist() or [observed.shape[1]]:
+            matrix = self._kept((count,), observed.device, partial(self._matrix_of_grid, (count,)))
+            places.append((counts == count).nonzero()[:, 0])
+            parts.append(combine(matrix, observed[places[-1], :count], *(x[places[-1]] for x in rest)))
+        combined = torch.cat(parts)[torch.cat(places).argsort()]
+        return combined.reshape(*lengths.shape, *combined.shape[1:])
 
     def _of_each(self, lengths: torch.Tensor, length: int) -> torch.Tensor:
         """G of each row, computed: 0 beyond its length, and NaN for a length of 0."""
