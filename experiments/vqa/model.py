@@ -180,7 +180,8 @@ class Cells(nn.Module):
         padded = nn.functional.pad(x, (0, 0, 1, 1, 1, 1))
         around = [padded[:, :, i : i + height, j : j + width] for i in range(3) for j in range(3)]
         x = torch.relu(self.neighbours(torch.cat(around, -1))).flatten(2, 3)
-        return self.norm(x + self.place(self.waves.expand(x.shape[0], *self.waves.shape)).unsqueeze(1))
+        # Where a cell lies is added to what it sees at one scale: it would otherwise outweigh it at the start.
+        return self.norm(x) + self.place(self.waves.expand(x.shape[0], *self.waves.shape)).unsqueeze(1)
 
 
 def waves(cells: int, frequencies: int) -> torch.Tensor:
