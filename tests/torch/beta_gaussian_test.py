@@ -149,7 +149,14 @@ def test_shapes_expand_and_validation():
     empty = ft.BetaGaussian(1.5, torch.zeros(0, 3))
     assert empty.rsample((2,)).shape == (2, 0, 3) and empty.log_prob(torch.zeros(0, 3)).shape == (0, 3)
     assert empty.entropy().shape == (0, 3)
-    for bad in ({"alpha": -1.0}, {"alpha": math.nan}, {"sigma2": 0.0}, {"mu": math.nan}):
+    for bad in (
+        {"alpha": -1.0},
+        {"alpha": math.nan},
+        {"sigma2": 0.0},
+        {"sigma2": math.inf},
+        {"mu": math.nan},
+        {"mu": math.inf},
+    ):
         with pytest.raises(ValueError, match=next(iter(bad))):
             ft.BetaGaussian(**{"alpha": 1.5, "mu": torch.tensor(0.0), **bad}, validate_args=True)
     with pytest.raises(ValueError, match=r"alpha\[0\] must be above 0, got -1"):

@@ -134,6 +134,31 @@ def test_training_finds_the_moments():
     torch.testing.assert_close(p.variance, data.var(unbiased=False), atol=1e-4, rtol=0)
 
 
+@pytest.mark.parametrize(
+    ("family", "scale"),
+    [
+        (ft.BetaGaussian, "sigma2"),
+        (ft.BetaLaplace, "b"),
+        (ft.TruncatedGaussian, "sigma2"),
+        (ft.CappedTriangular, "b"),
+        (ft.CappedParabola, "sigma2"),
+        (ft.SmoothTriangular, "b"),
+        (ft.SmoothParabola, "sigma2"),
+        (ft.SparseIntegerGaussian, "sigma2"),
+    ],
+)
+def test_no_parameter_may_be_infinite(family, scale):
+    for name in ("mu", scale):
+        for dtype in (torch.float32, torch.float64):
+            infinite = torch.tensor([1.0, math.inf], dtype=dtype)
+            with pytest.raises(ValueError, match=f"parameter {name} "):
+                family(2.0, **{"mu": torch.zeros(2), name: infinite}, validate_args=True)
+    unconstrained = torch.tensor([-2.0, 0.5])
+    for name in ("mu", scale):
+        constraint = family.arg_constraints[name]
+        assert constraint.check(torch.distributions.transform_to(constraint)(unconstrained)).all()
+
+
 def test_errors_name_what_is_wrong():
     with pytest.raises(ValueError, match="kappa"):
         ft.TruncatedGaussian(0.5, validate_args=True)

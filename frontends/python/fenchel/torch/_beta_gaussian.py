@@ -8,6 +8,7 @@ import torch
 from torch.distributions import Distribution, Normal, constraints, register_kl
 from torch.distributions.utils import broadcast_all
 
+from ._constraints import finite, positive_finite
 from ._elliptical import Elliptical, alpha_tensor, real
 from ._rows import Parameter
 
@@ -41,7 +42,7 @@ class BetaGaussian(Elliptical):
     (tensor([-0.1447, -1.1447]), tensor([2.1447, 1.1447]))
     """
 
-    arg_constraints = {"alpha": constraints.positive, "mu": constraints.real, "sigma2": constraints.positive}
+    arg_constraints = {"alpha": constraints.positive, "mu": finite, "sigma2": positive_finite}
     support = constraints.real
     sigma2: torch.Tensor
 

@@ -8,6 +8,7 @@ import torch
 from torch.distributions import Distribution, constraints
 from torch.distributions.utils import broadcast_all
 
+from ._constraints import finite, positive_finite
 from ._differentiable import Places, Rule, Tensors, differentiable
 from ._elliptical import real
 from ._library import ops, register_rows
@@ -228,8 +229,8 @@ class BetaLaplace(LineFamily):
 
     arg_constraints = {  # noqa: RUF012
         "alpha": constraints.greater_than(0.5),
-        "mu": constraints.real,
-        "b": constraints.positive,
+        "mu": finite,
+        "b": positive_finite,
     }
     _family = "beta_laplace"
     _names = ("alpha", "mu", "b")
@@ -264,7 +265,7 @@ class Triangular(LineFamily):
     tensor([0.5000, 0.2500, 0.0000])
     """
 
-    arg_constraints = {"mu": constraints.real, "b": constraints.positive}  # noqa: RUF012
+    arg_constraints = {"mu": finite, "b": positive_finite}  # noqa: RUF012
     _family = "beta_laplace"
     _names = ("mu", "b")
     _fixed_shape = 2.0
@@ -300,8 +301,8 @@ class TruncatedGaussian(LineFamily):
 
     arg_constraints = {  # noqa: RUF012
         "kappa": constraints.greater_than(1.0),
-        "mu": constraints.real,
-        "sigma2": constraints.positive,
+        "mu": finite,
+        "sigma2": positive_finite,
     }
     _family = "truncated_gaussian"
     _names = ("kappa", "mu", "sigma2")
@@ -317,8 +318,8 @@ class TruncatedGaussian(LineFamily):
 class _TriangularFamily(LineFamily):
     arg_constraints = {  # noqa: RUF012
         "gamma": constraints.nonnegative,
-        "mu": constraints.real,
-        "b": constraints.positive,
+        "mu": finite,
+        "b": positive_finite,
     }
     _names = ("gamma", "mu", "b")
     gamma: torch.Tensor
@@ -333,8 +334,8 @@ class _TriangularFamily(LineFamily):
 class _ParabolaFamily(LineFamily):
     arg_constraints = {  # noqa: RUF012
         "gamma": constraints.nonnegative,
-        "mu": constraints.real,
-        "sigma2": constraints.positive,
+        "mu": finite,
+        "sigma2": positive_finite,
     }
     _names = ("gamma", "mu", "sigma2")
     gamma: torch.Tensor

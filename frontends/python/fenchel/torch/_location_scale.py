@@ -11,6 +11,7 @@ from torch.distributions.utils import broadcast_all, lazy_property
 
 import fenchel
 
+from ._constraints import finite, positive_finite
 from ._elliptical import real
 from ._rows import Parameter
 
@@ -49,7 +50,7 @@ class LocationScale(Distribution):
     tensor([0.5000, 0.7278])
     """
 
-    arg_constraints = {"mu": constraints.real, "sigma": constraints.positive}  # noqa: RUF012
+    arg_constraints = {"mu": finite, "sigma": positive_finite}  # noqa: RUF012
     support = constraints.real
     has_rsample = True
 

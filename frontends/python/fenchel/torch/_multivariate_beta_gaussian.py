@@ -8,6 +8,7 @@ import torch
 from torch.distributions import Distribution, MultivariateNormal, constraints, register_kl
 from torch.distributions.utils import lazy_property
 
+from ._constraints import finite_vector
 from ._elliptical import Elliptical, alpha_tensor, real
 from ._linalg import cholesky
 from ._rows import Parameter
@@ -78,7 +79,7 @@ class MultivariateBetaGaussian(Elliptical):
         """What the parameters must be."""
         return {
             "alpha": constraints.greater_than(max(0.0, 1 - 2 / self.mu.shape[-1])),
-            "mu": constraints.real_vector,
+            "mu": finite_vector,
             "Sigma": constraints.positive_definite,
             "scale_tril": constraints.lower_cholesky,
         }

@@ -9,6 +9,7 @@ from torch.distributions import Distribution, constraints
 from torch.distributions.utils import broadcast_all
 
 from ._beta_gaussian import BetaGaussian
+from ._constraints import finite, positive_finite
 from ._elliptical import alpha_tensor, real
 from ._entmax import entmax
 from ._entmax_loss import entmax_loss
@@ -44,8 +45,8 @@ class SparseIntegerGaussian(Distribution):
 
     arg_constraints = {  # noqa: RUF012
         "alpha": constraints.greater_than_eq(1.0),
-        "mu": constraints.real,
-        "sigma2": constraints.positive,
+        "mu": finite,
+        "sigma2": positive_finite,
     }
     support = constraints.integer_interval(-(2**53), 2**53)
 
