@@ -9,8 +9,9 @@
 namespace fenchel {
 
 double detail::mean_scale_derivative(const TruncatedGaussian& p) {
-  const auto integrand = [&p](double t) { return pdf(p, t) * scale_derivative((t - p.mu()) / p.sigma()); };
-  return bounded_integral(integrand, support(p), p.mu());
+  const TruncatedGaussian q = p.centred();
+  return bounded_integral([&q](double x) { return pdf(q, x) * scale_derivative(x / q.sigma()); }, support(q),
+                          0);
 }
 
 detail::ScaledGaussianMoments detail::scaled_gaussian_moments(const TruncatedGaussian& p) {

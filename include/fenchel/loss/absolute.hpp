@@ -38,6 +38,8 @@ template <class Target>
 template <class Target>
 [[nodiscard]] Loss<AbsoluteGradient> fenchel_young(const Tsallis& omega, const AbsoluteScore& f, Line domain,
                                                    const Target& q) {
+  if (const double at = detail::location(q); at != 0)
+    return fenchel_young(omega, f.moved(-at), domain, detail::centred(q));
   const BetaLaplace p = predict(omega, f, domain);
   const double alpha = omega.alpha(), temperature = omega.temperature();
   Loss<AbsoluteGradient> loss = cross_omega(omega, f, domain, q);

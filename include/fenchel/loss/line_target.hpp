@@ -78,7 +78,8 @@ template <class Q>
   if constexpr (requires { mean_deviation(q, mu); }) {
     return mean_deviation(q, mu);
   } else {
-    return target_expectation(q, [mu](double t) { return std::abs(t - mu); }, {mu});
+    const double x = mu - location(q);
+    return target_expectation(centred(q), [x](double t) { return std::abs(t - x); }, {x});
   }
 }
 

@@ -19,6 +19,8 @@ namespace fenchel {
 template <class Target>
 [[nodiscard]] Loss<LocationScaleGradient> cross_omega(const Tsallis& omega, const LocationScaleScore& f,
                                                       Line domain, const Target& q) {
+  if (const double at = detail::location(q); at != 0)
+    return cross_omega(omega, f.moved(-at), domain, detail::centred(q));
   const LocationScale p = predict(omega, f, domain);
   const double mu = f.mu(), sigma = f.sigma(), temperature = omega.temperature(), square = mean_density(p);
   const std::vector<double> cuts = {mu, support(p).lower(), support(p).upper()};
@@ -36,6 +38,8 @@ template <class Target>
 template <class Target>
 [[nodiscard]] Loss<LocationScaleGradient> fenchel_young(const Tsallis& omega, const LocationScaleScore& f,
                                                         Line domain, const Target& q) {
+  if (const double at = detail::location(q); at != 0)
+    return fenchel_young(omega, f.moved(-at), domain, detail::centred(q));
   const LocationScale p = predict(omega, f, domain);
   Loss<LocationScaleGradient> loss = cross_omega(omega, f, domain, q);
   loss.value = detail::sparse_fenchel_young_value(omega.temperature(), loss.value, q, p);
@@ -47,6 +51,8 @@ template <class Target>
 template <class Target>
 [[nodiscard]] Hessian<2> fenchel_young_hessian(const Tsallis& omega, const LocationScaleScore& f, Line domain,
                                                const Target& q) {
+  if (const double at = detail::location(q); at != 0)
+    return fenchel_young_hessian(omega, f.moved(-at), domain, detail::centred(q));
   const LocationScale p = predict(omega, f, domain);
   const double mu = f.mu(), sigma = f.sigma(), square = sigma * sigma, cube = square * sigma, a = p.a();
   const std::vector<double> cuts = {mu, support(p).lower(), support(p).upper()};

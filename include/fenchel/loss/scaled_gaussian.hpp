@@ -39,6 +39,8 @@ struct ScaledGaussianMoments {
 template <class Target>
 [[nodiscard]] Loss<ScaledGaussianGradient> cross_omega(const Tsallis& omega, const ScaledGaussianScore& f,
                                                        Line domain, const Target& q) {
+  if (const double at = detail::location(q); at != 0)
+    return cross_omega(omega, f.moved(-at), domain, detail::centred(q));
   const TruncatedGaussian p = predict(omega, f, domain);
   const double mu = p.mu(), sigma = p.sigma(), temperature = omega.temperature();
   const auto mean_of = [&](auto&& h) { return detail::target_expectation(q, h, {mu}); };
@@ -54,6 +56,8 @@ template <class Target>
 template <class Target>
 [[nodiscard]] Loss<ScaledGaussianGradient> fenchel_young(const Tsallis& omega, const ScaledGaussianScore& f,
                                                          Line domain, const Target& q) {
+  if (const double at = detail::location(q); at != 0)
+    return fenchel_young(omega, f.moved(-at), domain, detail::centred(q));
   const TruncatedGaussian p = predict(omega, f, domain);
   Loss<ScaledGaussianGradient> loss = cross_omega(omega, f, domain, q);
   loss.value = detail::sparse_fenchel_young_value(omega.temperature(), loss.value, q, p);
@@ -65,6 +69,8 @@ template <class Target>
 template <class Target>
 [[nodiscard]] Hessian<3> fenchel_young_hessian(const Tsallis& omega, const ScaledGaussianScore& f,
                                                Line domain, const Target& q) {
+  if (const double at = detail::location(q); at != 0)
+    return fenchel_young_hessian(omega, f.moved(-at), domain, detail::centred(q));
   const TruncatedGaussian p = predict(omega, f, domain);
   const double mu = p.mu(), sigma = p.sigma(), sigma2 = p.sigma2(), kappa = f.kappa();
   const auto mean_of = [&](auto&& h) {

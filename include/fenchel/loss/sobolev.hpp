@@ -65,12 +65,16 @@ template <class Target>
 template <class Target>
 [[nodiscard]] Loss<QuadraticGammaGradient> fenchel_young(const Sobolev& omega, const QuadraticScore& f,
                                                          Line domain, const Target& q) {
+  if (const double at = detail::location(q); at != 0)
+    return fenchel_young(omega, f.moved(-at), domain, detail::centred(q));
   return detail::sobolev_fenchel_young(omega.temperature(), conjugate(omega, f, domain),
                                        cross_omega(omega, f, domain, q), q, predict(omega, f, domain));
 }
 template <class Target>
 [[nodiscard]] Loss<AbsoluteGammaGradient> fenchel_young(const Sobolev& omega, const AbsoluteScore& f,
                                                         Line domain, const Target& q) {
+  if (const double at = detail::location(q); at != 0)
+    return fenchel_young(omega, f.moved(-at), domain, detail::centred(q));
   return detail::sobolev_fenchel_young(omega.temperature(), conjugate(omega, f, domain),
                                        cross_omega(omega, f, domain, q), q, predict(omega, f, domain));
 }

@@ -71,6 +71,8 @@ template <class Q>
 template <VariationTarget Q>
 [[nodiscard]] Loss<AbsoluteGammaGradient> fenchel_young(const TotalVariation& omega, const AbsoluteScore& f,
                                                         Line domain, const Q& q) {
+  if (const double at = detail::location(q); at != 0)
+    return fenchel_young(omega, f.moved(-at), domain, detail::centred(q));
   Loss<AbsoluteGammaGradient> loss = cross_omega(omega, f, domain, q);
   loss.value = detail::capped_fenchel_young_value(omega, loss.value, q, predict(omega, f, domain));
   loss.gradient.gamma += omega.temperature() * total_variation(q);
@@ -79,6 +81,8 @@ template <VariationTarget Q>
 template <VariationTarget Q>
 [[nodiscard]] Loss<QuadraticGammaGradient> fenchel_young(const TotalVariation& omega, const QuadraticScore& f,
                                                          Line domain, const Q& q) {
+  if (const double at = detail::location(q); at != 0)
+    return fenchel_young(omega, f.moved(-at), domain, detail::centred(q));
   Loss<QuadraticGammaGradient> loss = cross_omega(omega, f, domain, q);
   loss.value = detail::capped_fenchel_young_value(omega, loss.value, q, predict(omega, f, domain));
   loss.gradient.gamma += omega.temperature() * total_variation(q);

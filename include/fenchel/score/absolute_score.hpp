@@ -18,6 +18,8 @@ class AbsoluteScore {
 
   [[nodiscard]] double mu() const noexcept { return mu_; }
   [[nodiscard]] double b() const noexcept { return b_; }
+  /// The same about mu + by. Throws as the constructor does.
+  [[nodiscard]] AbsoluteScore moved(double by) const { return {mu_ + by, b_}; }
   [[nodiscard]] double operator()(double t) const noexcept { return -std::abs(t - mu_) / b_; }
 
   friend bool operator==(const AbsoluteScore&, const AbsoluteScore&) = default;

@@ -25,6 +25,8 @@ class LocationScaleScore {
 
   [[nodiscard]] double mu() const noexcept { return mu_; }
   [[nodiscard]] double sigma() const noexcept { return sigma_; }
+  /// The same about mu + by. Throws as the constructor does.
+  [[nodiscard]] LocationScaleScore moved(double by) const { return {g_, slope_, mu_ + by, sigma_}; }
   [[nodiscard]] double g(double x) const { return g_(x); }
   [[nodiscard]] double slope(double x) const { return slope_(x); }
   [[nodiscard]] double operator()(double t) const { return -slope_(std::abs(t - mu_) / sigma_) / sigma_; }

@@ -16,6 +16,8 @@ class QuadraticScore {
 
   [[nodiscard]] double mu() const noexcept { return mu_; }
   [[nodiscard]] double sigma2() const noexcept { return sigma2_; }
+  /// The same about mu + by. Throws as the constructor does.
+  [[nodiscard]] QuadraticScore moved(double by) const { return {mu_ + by, sigma2_}; }
   [[nodiscard]] double operator()(double t) const noexcept { return -(t - mu_) * (t - mu_) / (2 * sigma2_); }
 
   friend bool operator==(const QuadraticScore&, const QuadraticScore&) = default;

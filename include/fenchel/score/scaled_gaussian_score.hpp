@@ -21,6 +21,8 @@ class ScaledGaussianScore {
   [[nodiscard]] double kappa() const noexcept { return kappa_; }
   [[nodiscard]] double mu() const noexcept { return mu_; }
   [[nodiscard]] double sigma2() const noexcept { return sigma2_; }
+  /// The same about mu + by. Throws as the constructor does.
+  [[nodiscard]] ScaledGaussianScore moved(double by) const { return {kappa_, mu_ + by, sigma2_}; }
   [[nodiscard]] double operator()(double t) const noexcept {
     return kappa_ * std::exp(-(t - mu_) * (t - mu_) / (2 * sigma2_)) /
            std::sqrt(2 * std::numbers::pi * sigma2_);

@@ -154,7 +154,7 @@ double mean_density(const TruncatedGaussian& p) noexcept {
 
 double entropy(const TruncatedGaussian& p) { return tsallis_entropy(p, 1); }
 double tsallis_entropy(const TruncatedGaussian& p, double order) {
-  const TruncatedGaussian centred(p.kappa(), 0, p.sigma2());  // about a large mu doubles are too coarse
+  const TruncatedGaussian centred = p.centred();  // about a large mu doubles are too coarse
   return detail::bounded_tsallis_entropy([&](double t) { return log_pdf(centred, t); }, support(centred), 0,
                                          order);
 }

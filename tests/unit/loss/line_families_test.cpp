@@ -212,5 +212,38 @@ TEST(BetaLaplace, DeviationIsItsDefinition) {
   }
 }
 
+/// Losses of f against q, and of both moved.
+template <class Score, class Q>
+void expect_the_same_elsewhere(const Tsallis& omega, const Score& f, const Q& q, const Score& far_f,
+                               const Q& far_q) {
+  const auto here = fenchel_young(omega, f, q), there = fenchel_young(omega, far_f, far_q);
+  EXPECT_EQ(here.value, there.value);
+  EXPECT_EQ(here.gradient.mu, there.gradient.mu);
+  EXPECT_EQ(cross_omega(omega, f, q).value, cross_omega(omega, far_f, far_q).value);
+}
+
+TEST(LossesOnTheLine, DoNotDependOnTheLocation) {
+  constexpr double kFar = 0x1p17, kStep = 0x1p-18;  // doubles near kFar are 2^-36 apart
+  const Tsallis omega(2);
+  for (const double offset : {0., kStep}) {
+    SCOPED_TRACE(offset);
+    for (const double kappa : {1.5, 2., 1e20}) {
+      const TruncatedGaussian q(kappa, 0, 1e-10), far_q(kappa, kFar, 1e-10);
+      const ScaledGaussianScore f(kappa, offset, 1e-10), far_f(kappa, kFar + offset, 1e-10);
+      expect_the_same_elsewhere(omega, f, q, far_f, far_q);
+      EXPECT_EQ(fenchel_young_hessian(omega, f, Line(), q),
+                fenchel_young_hessian(omega, far_f, Line(), far_q));
+      EXPECT_EQ(fenchel_young(omega, score(far_q), far_q).value, 0);
+    }
+    const BetaLaplace q(1.5, 0, 1e-8), far_q(1.5, kFar, 1e-8);
+    for (const double alpha : {0.8, 1., 1.5, 2.})
+      expect_the_same_elsewhere(Tsallis(alpha), AbsoluteScore(offset, 1e-8), q,
+                                AbsoluteScore(kFar + offset, 1e-8), far_q);
+    const LocationScaleScore f = location_scale_example(0, 0, 1e-5);
+    expect_the_same_elsewhere(omega, f.moved(offset), LocationScale(f), f.moved(kFar + offset),
+                              LocationScale(f.moved(kFar)));
+  }
+}
+
 }  // namespace
 }  // namespace fenchel

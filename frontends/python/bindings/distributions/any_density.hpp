@@ -25,6 +25,13 @@ template <class... Families>
 struct OneOf {
   using value_type = double;
   std::variant<Families...> value;
+
+  [[nodiscard]] double mu() const {
+    return std::visit([](const auto& p) { return detail::location(p); }, value);
+  }
+  [[nodiscard]] OneOf centred() const {
+    return std::visit([](const auto& p) { return OneOf{detail::centred(p)}; }, value);
+  }
 };
 #define FENCHEL_TYPE(P, name, omega) P,
 using AnyDensity = OneOf<FENCHEL_LINE_FAMILIES(FENCHEL_TYPE) LocationScale, NumericDensity>;

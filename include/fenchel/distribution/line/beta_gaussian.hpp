@@ -58,6 +58,12 @@ class FENCHEL_EXPORT BetaGaussian {
 
   [[nodiscard]] double alpha() const noexcept { return alpha_; }
   [[nodiscard]] double mu() const noexcept { return mu_; }
+  /// The same about 0.
+  [[nodiscard]] BetaGaussian centred() const noexcept {
+    BetaGaussian p = *this;
+    p.mu_ = 0;
+    return p;
+  }
   [[nodiscard]] double sigma2() const noexcept { return sigma2_; }
   [[nodiscard]] const BetaGaussianConstants& constants() const noexcept { return constants_; }
   /// Half the length of the support; infinite for alpha <= 1.

@@ -36,6 +36,12 @@ class FENCHEL_EXPORT BetaLaplace {
 
   [[nodiscard]] double alpha() const noexcept { return alpha_; }
   [[nodiscard]] double mu() const noexcept { return mu_; }
+  /// The same about 0.
+  [[nodiscard]] BetaLaplace centred() const noexcept {
+    BetaLaplace p = *this;
+    p.mu_ = 0;
+    return p;
+  }
   [[nodiscard]] double b() const noexcept { return b_; }
   /// log p(mu).
   [[nodiscard]] double log_peak() const noexcept { return log_peak_; }

@@ -33,6 +33,12 @@ class FENCHEL_EXPORT CappedParabola {
 
   [[nodiscard]] double gamma() const noexcept { return shape_.gamma(); }
   [[nodiscard]] double mu() const noexcept { return mu_; }
+  /// The same about 0.
+  [[nodiscard]] CappedParabola centred() const noexcept {
+    CappedParabola p = *this;
+    p.mu_ = 0;
+    return p;
+  }
   [[nodiscard]] double sigma2() const noexcept { return shape_.scale(); }
   /// Half the length of the support: (3 sigma2 (1 + 2 gamma) / 2)^{1/3}.
   [[nodiscard]] double half_width() const noexcept { return shape_.half_width(); }

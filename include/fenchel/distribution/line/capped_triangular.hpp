@@ -33,6 +33,12 @@ class FENCHEL_EXPORT CappedTriangular {
 
   [[nodiscard]] double gamma() const noexcept { return shape_.gamma(); }
   [[nodiscard]] double mu() const noexcept { return mu_; }
+  /// The same about 0.
+  [[nodiscard]] CappedTriangular centred() const noexcept {
+    CappedTriangular p = *this;
+    p.mu_ = 0;
+    return p;
+  }
   [[nodiscard]] double b() const noexcept { return shape_.scale(); }
   /// Half the length of the support: sqrt(b (1 + 2 gamma)).
   [[nodiscard]] double half_width() const noexcept { return shape_.half_width(); }

@@ -27,6 +27,19 @@ namespace detail {
 inline std::vector<Interval> pieces(const Interval& support) { return {support}; }
 inline std::vector<Interval> pieces(std::vector<Interval> support) { return support; }
 
+/// The mu of a family that can be moved, and its member about 0: next to a large mu doubles are too coarse
+/// for what is narrow. 0 and p itself for others.
+template <class P>
+[[nodiscard]] double location(const P& p) {
+  if constexpr (requires { p.centred(); }) return p.mu();
+  return 0;
+}
+template <class P>
+[[nodiscard]] P centred(const P& p) {
+  if constexpr (requires { p.centred(); }) return p.centred();
+  return p;
+}
+
 /// int pdf f over the pieces of a support, cut at `centre`; infinite ends are scanned at `scale`.
 [[nodiscard]] FENCHEL_EXPORT double expectation(FunctionRef<double(double)> f,
                                                 FunctionRef<double(double)> pdf,
@@ -101,8 +114,9 @@ requires requires(const P& p) {
   if (std::isinf(order)) return 0;
   if (std::isinf(tsallis_entropy(p, order))) return std::numeric_limits<double>::quiet_NaN();
   const double am1 = order - 1;
-  return expectation(p, [&p, am1, order](double t) {
-    const double l = log_pdf(p, t);
+  const P about_zero = detail::centred(p);
+  return expectation(about_zero, [&about_zero, am1, order](double t) {
+    const double l = log_pdf(about_zero, t);
     return (deformed_log_alpha_derivative<1>(am1, l) - deformed_log_of_exp(am1, l) / order) / order;
   });
 }

@@ -34,6 +34,12 @@ class FENCHEL_EXPORT LocationScale {
 
   [[nodiscard]] const LocationScaleScore& score() const noexcept { return score_; }
   [[nodiscard]] double mu() const noexcept { return score_.mu(); }
+  /// The same about 0.
+  [[nodiscard]] LocationScale centred() const {
+    LocationScale p = *this;
+    p.score_ = score_.moved(-mu());
+    return p;
+  }
   [[nodiscard]] double sigma() const noexcept { return score_.sigma(); }
   /// half_width / sigma.
   [[nodiscard]] double a() const noexcept { return a_; }

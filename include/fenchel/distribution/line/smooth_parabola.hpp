@@ -32,6 +32,12 @@ class FENCHEL_EXPORT SmoothParabola {
 
   [[nodiscard]] double gamma() const noexcept { return shape_.gamma(); }
   [[nodiscard]] double mu() const noexcept { return mu_; }
+  /// The same about 0.
+  [[nodiscard]] SmoothParabola centred() const noexcept {
+    SmoothParabola p = *this;
+    p.mu_ = 0;
+    return p;
+  }
   [[nodiscard]] double sigma2() const noexcept { return shape_.scale(); }
   /// Half the length of the support.
   [[nodiscard]] double half_width() const noexcept { return shape_.half_width(); }

@@ -33,6 +33,12 @@ class FENCHEL_EXPORT TruncatedGaussian {
 
   [[nodiscard]] double kappa() const noexcept { return kappa_; }
   [[nodiscard]] double mu() const noexcept { return mu_; }
+  /// The same about 0.
+  [[nodiscard]] TruncatedGaussian centred() const noexcept {
+    TruncatedGaussian p = *this;
+    p.mu_ = 0;
+    return p;
+  }
   [[nodiscard]] double sigma2() const noexcept { return sigma2_; }
   [[nodiscard]] double sigma() const noexcept { return sigma_; }
   /// half_width / sigma: the root of P(3/2, z^2/2) = 1 / kappa.
