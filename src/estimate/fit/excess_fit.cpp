@@ -10,6 +10,7 @@
 #include "fenchel/core/infinity.hpp"
 #include "fenchel/estimate/regression/objective.hpp"
 #include "fenchel/estimate/statistics/line_moments.hpp"
+#include "fenchel/estimate/statistics/selection.hpp"
 #include "score/factorizations.hpp"
 
 namespace fenchel::detail {
@@ -46,13 +47,26 @@ struct Integrals {
   }
 };
 
+/// The middle of the data and its standard deviation, by its quartiles as of a Gaussian: values far off move
+/// neither. Where half of the data is one value, its mean and standard deviation.
+struct Unit {
+  double centre, deviation;
+};
+Unit unit_of(const Data& data, const LineMoments& moments) {
+  constexpr double kGaussianQuartile = 0.6744897501960817;
+  const double lower = weighted_quantile(data, 0.25), upper = weighted_quantile(data, 0.75);
+  const double deviation = (upper - lower) / (2 * kGaussianQuartile);
+  if (std::isnormal(deviation * deviation)) return {lower + (upper - lower) / 2, deviation};
+  return {moments.mean(), std::sqrt(moments.variance())};
+}
+
 }  // namespace
 
 ExcessFit fit_excess(std::string_view where, const Data& data,
                      FunctionRef<ExcessModel(const Eigen::VectorXd& x)> model, const Eigen::VectorXd& start) {
   const LineMoments moments = collect(data, LineMoments());
   check_moments(where, moments);
-  const double mean = moments.mean(), deviation = std::sqrt(moments.variance());
+  const auto [centre, deviation] = unit_of(data, moments);
 
   const index_t size = start.size();
   const Eigen::LLT<Eigen::MatrixXd> unit(Integrals(model(start), size).hessian);
@@ -74,7 +88,7 @@ ExcessFit fit_excess(std::string_view where, const Data& data,
       double weight = 0, value = 0;
       for (index_t i = 0; i < rows.rows; ++i) {
         if (weights[i] == 0) continue;
-        value -= weights[i] * p->excess((rows[i][0] - mean) / deviation, derivative);
+        value -= weights[i] * p->excess((rows[i][0] - centre) / deviation, derivative);
         pull -= weights[i] * derivative;
         weight += weights[i];
       }
@@ -93,7 +107,7 @@ ExcessFit fit_excess(std::string_view where, const Data& data,
   const Eigen::VectorXd x = parameters(found.x);
   const Integrals at(model(x), size);
   const Eigen::MatrixXd inverse = at.hessian.llt().solve(Eigen::MatrixXd::Identity(size, size));
-  return {mean,
+  return {centre,
           deviation,
           x,
           inverse * (at.scatter - at.pull * at.pull.transpose()) * inverse / moments.weight(),

@@ -21,9 +21,9 @@ struct ExcessModel {
   std::function<double(double t, Eigen::VectorXd& derivative)> excess;
 };
 
-/// For the data in units of its standard deviation from its mean.
+/// For the data in units of its deviation from its middle.
 struct ExcessFit {
-  double mean, deviation;  ///< of the data
+  double centre, deviation;  ///< of the data, by its quartiles
   Eigen::VectorXd x;
   Eigen::MatrixXd covariance;  ///< of x
   double loss;                 ///< in the units of the data

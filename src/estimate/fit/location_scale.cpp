@@ -39,7 +39,8 @@ Fit<LocationScale> fit_location_scale(std::function<double(double)> g, std::func
   const Eigen::Vector2d start(0, -std::log(variance(unit)) / 2);
   const detail::ExcessFit found = detail::fit_excess(
       kWhere, data, [&](const Eigen::VectorXd& x) { return model_of(member(x[0], std::exp(x[1]))); }, start);
-  const double mu = found.mean + found.deviation * found.x[0], sigma = found.deviation * std::exp(found.x[1]);
+  const double mu = found.centre + found.deviation * found.x[0],
+               sigma = found.deviation * std::exp(found.x[1]);
   const Eigen::DiagonalMatrix<double, 2> jacobian(found.deviation, sigma);
   return {
       member(mu, sigma), {"mu", "sigma"}, Eigen::Vector2d(mu, sigma), jacobian * found.covariance * jacobian,

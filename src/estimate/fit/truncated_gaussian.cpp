@@ -64,7 +64,7 @@ Fit<TruncatedGaussian> fit_truncated_gaussian(double kappa, const Data& data) {
   const detail::ExcessFit found = detail::fit_excess(
       kWhere, data, [&](const Eigen::VectorXd& x) { return model_of(shape, x[0], std::exp(x[1])); }, start);
   const double sigma = found.deviation * std::exp(found.x[1]) / unit.z(), sigma2 = sigma * sigma;
-  const double mu = found.mean + found.deviation * found.x[0];
+  const double mu = found.centre + found.deviation * found.x[0];
   const Eigen::DiagonalMatrix<double, 2> jacobian(found.deviation, 2 * sigma2);
   return {TruncatedGaussian(kappa, mu, sigma2),   {"mu", "sigma2"}, Eigen::Vector2d(mu, sigma2),
           jacobian * found.covariance * jacobian, found.loss,       found.weight};
@@ -85,7 +85,7 @@ Fit<TruncatedGaussian> fit_truncated_gaussian(const Data& data) {
                                 : "must be above 1: the data is more peaked than a Gaussian",
                       kappa));
   const double a = found.deviation * std::exp(found.x[1]), sigma2 = a * a / (2 * shape.w);
-  const double mu = found.mean + found.deviation * found.x[0];
+  const double mu = found.centre + found.deviation * found.x[0];
   Eigen::Matrix3d jacobian;
   jacobian << 0, 0, kappa * shape.kappa_slope() * shape.w, found.deviation, 0, 0, 0, 2 * sigma2, -sigma2;
   return {TruncatedGaussian(kappa, mu, sigma2),

@@ -1,8 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 #include <vector>
 
+#include "fenchel/core/error.hpp"
+#include "fenchel/core/philox.hpp"
+#include "fenchel/core/variates.hpp"
 #include "fenchel/distribution/line/beta_gaussian.hpp"
 #include "fenchel/distribution/line/empirical.hpp"
 #include "fenchel/estimate/fit/location_scale.hpp"
@@ -92,6 +96,28 @@ TEST(FitTruncatedGaussian, WeightsAreFrequencies) {
   EXPECT_LT((a.parameters - b.parameters).norm(), 1e-9);
   EXPECT_LT((a.covariance - b.covariance).norm(), 1e-9);
   EXPECT_EQ(a.weight, 7);
+}
+
+TEST(FitTruncatedGaussian, ValuesFarOffDoNotStopIt) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    Philox rng(seed, 0);
+    std::vector<double> cauchy(5000);
+    for (double& t : cauchy) t = std::tan(std::numbers::pi * (uniform01(rng) - 0.5));
+    const RowsSource source = source_of(cauchy);
+    for (const double kappa : {1.2, 2.0, 5.0}) {
+      SCOPED_TRACE(::testing::Message() << "seed " << seed << ", kappa " << kappa);
+      const auto fit = fit_truncated_gaussian(kappa, Data{source});
+      EXPECT_NEAR(fit.parameters[0], 0, 0.15);
+      const auto loss = cross_omega(Tsallis(2), score(fit.distribution), Line(), Empirical(cauchy));
+      EXPECT_NEAR(loss.gradient.mu, 0, 1e-7);
+      EXPECT_NEAR(loss.gradient.sigma2, 0, 1e-7);
+    }
+    const std::string message =
+        message_of<ConvergenceError>([&] { (void)fit_truncated_gaussian(Data{source}); });
+    EXPECT_EQ(
+        message.substr(0, message.find(", got")),
+        "fenchel::fit_truncated_gaussian: kappa must be above 1: the data is more peaked than a Gaussian");
+  }
 }
 
 TEST(FitTruncatedGaussian, NamesWhatItCannotFit) {

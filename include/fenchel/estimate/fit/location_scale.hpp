@@ -12,9 +12,9 @@
 namespace fenchel {
 
 /// The LocationScale of a given g and its derivative with the least mean cross-Omega loss of Tsallis(2) over
-/// the data, a pass for each step. The loss is not convex in mu and sigma: a local minimum, from the mean and
-/// the standard deviation of the data. g and g' are called by several threads at once; g'' is taken by
-/// differences, and g should be smooth on (0, a).
+/// the data, a pass for each step. The loss is not convex in mu and sigma: a local minimum, from the
+/// quartiles of the data. g and g' are called by several threads at once; g'' is taken by differences, and g
+/// should be smooth on (0, a).
 ///
 /// Throws as LocationScale does; std::domain_error where g''(0) is not 0 (the loss then has a kink at every
 /// value: fit_beta_laplace knows g = t^2/2) and for data of no weight or no variance; ConvergenceError where

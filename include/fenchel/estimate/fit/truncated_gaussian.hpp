@@ -10,9 +10,9 @@
 namespace fenchel {
 
 /// The TruncatedGaussian with the least mean cross-Omega loss of Tsallis(2) over the data, a pass for each
-/// step. The loss is not convex in mu and sigma2: a local minimum, from the mean and the variance of the
-/// data, which values very far off may spoil. With mu and sigma2 known the family is linear in kappa:
-/// fit_linear_score with one phi.
+/// step. The loss is not convex in mu and sigma2: a local minimum, from the quartiles of the data, which
+/// values far off do not move. With mu and sigma2 known the family is linear in kappa: fit_linear_score with
+/// one phi.
 ///
 /// Throws std::domain_error for data of no weight or no variance, and ConvergenceError where the minimiser
 /// does not converge.
