@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr index_t kScan = index_t{1} << 16;  // bytes to look at together where lines are counted or ended
+constexpr index_t kLine = index_t{1} << 10;  // and first, where one is ended: few lines are longer
 
 std::string_view text_of(const detail::FileWindow& window) {
   return {window.bytes.data(), window.bytes.size()};
@@ -155,8 +156,8 @@ index_t CsvSource::batches() const noexcept {
 
 /// The first line break in [from, limit), or limit.
 index_t CsvSource::line_end(index_t from, index_t limit) const {
-  while (from < limit) {
-    const index_t to = std::min(limit, from + kScan);
+  for (index_t scan = kLine; from < limit; scan = std::min(2 * scan, kScan)) {
+    const index_t to = std::min(limit, from + scan);
     const detail::FileWindow window = file_->window(from, to);
     const std::size_t found = text_of(window).find('\n');
     if (found != std::string_view::npos) return from + static_cast<index_t>(found);

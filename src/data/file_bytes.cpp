@@ -1,7 +1,6 @@
 #include "data/file_bytes.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,15 +11,6 @@
 #include "fenchel/data/data_error.hpp"
 
 namespace fenchel::detail {
-namespace {
-
-#ifdef MAP_POPULATE
-constexpr int kMapFlags = MAP_PRIVATE | MAP_POPULATE;
-#else
-constexpr int kMapFlags = MAP_PRIVATE;
-#endif
-
-}  // namespace
 
 FileBytes::FileBytes(std::string name, std::span<const char> memory)
     : name_(std::move(name)), memory_(memory), size_(static_cast<index_t>(memory.size())) {}
@@ -51,20 +41,23 @@ FileWindow FileBytes::window(index_t begin, index_t end) const {
   if (begin == end) return {};
   if (descriptor_ < 0)
     return {memory_.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)), nullptr};
-  static const index_t page = ::sysconf(_SC_PAGESIZE);
-  const index_t start = begin / page * page;
-  const auto length = static_cast<std::size_t>(end - start);
-  void* const mapped = ::mmap(nullptr, length, PROT_READ, kMapFlags, descriptor_, start);
-  if (mapped == MAP_FAILED) refuse_errno("cannot be read");
-  std::shared_ptr<const void> owner(mapped, [length](void* address) { ::munmap(address, length); });
-
+  const std::shared_ptr<char[]> bytes(new char[static_cast<std::size_t>(end - begin)]);
+  index_t at = begin;
+  while (at != end) {
+    const ssize_t count =
+        ::pread(descriptor_, bytes.get() + (at - begin), static_cast<std::size_t>(end - at), at);
+    if (count == 0) break;
+    if (count > 0)
+      at += count;
+    else if (errno != EINTR)
+      refuse_errno("cannot be read");
+  }
   struct stat status {};
   if (::fstat(descriptor_, &status) != 0) refuse_errno("cannot be read");
-  if (status.st_size != size_ || status.st_mtim.tv_sec != changed_seconds_ ||
+  if (at != end || status.st_size != size_ || status.st_mtim.tv_sec != changed_seconds_ ||
       status.st_mtim.tv_nsec != changed_nanoseconds_)
     refuse("changed while it was read");
-  return {{static_cast<const char*>(mapped) + (begin - start), static_cast<std::size_t>(end - begin)},
-          std::move(owner)};
+  return {{bytes.get(), static_cast<std::size_t>(end - begin)}, bytes};
 }
 
 void FileBytes::refuse(std::string_view complaint) const {

@@ -15,7 +15,8 @@ struct FileWindow {
   std::shared_ptr<const void> owner;
 };
 
-/// A regular file of which windows are mapped one at a time, or bytes in memory that somebody else owns.
+/// A regular file of which windows are copied one at a time, or bytes in memory that somebody else owns. A
+/// mapping would end the process (SIGBUS) where the file is cut short or its medium fails while it is used.
 /// Throws DataError where the file cannot be read, and where it is no longer what it was when it was opened.
 class FileBytes {
  public:
@@ -27,8 +28,7 @@ class FileBytes {
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] index_t size() const noexcept { return size_; }
-  /// The bytes of [begin, end), which must lie in the file. Safe in any thread. A file that is cut short
-  /// between this and the use of its bytes still ends the process (SIGBUS), as with any mapping.
+  /// The bytes of [begin, end), which must lie in the file. Safe in any thread.
   [[nodiscard]] FileWindow window(index_t begin, index_t end) const;
   /// Throws DataError "NAME: COMPLAINT".
   [[noreturn]] void refuse(std::string_view complaint) const;

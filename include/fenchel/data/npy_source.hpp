@@ -22,7 +22,7 @@ struct NpyOptions {
   index_t batch_bytes = index_t{1} << 20;  ///< of the file, in a batch; at least a row
 };
 
-/// A table in a .npy file of NumPy, which is mapped a batch at a time: memory does not grow with the file.
+/// A table in a .npy file of NumPy, which is read a batch at a time: memory does not grow with the file.
 ///
 /// Versions 1 to 3; arrays of one dimension (one column) or two, in C or Fortran order; doubles, floats,
 /// integers of 1 to 8 bytes and booleans, of either byte order. Doubles of this machine in C order are used

@@ -33,7 +33,22 @@ std::string many_lines() {
   return text;
 }
 
-TEST(FileBytes, MapsWindowsOfAFile) {
+/// A .npy file of two columns: 0, 1, 2, ...
+std::string many_numbers() {
+  std::string text = "\x93NUMPY\x01";
+  text += '\0';
+  text += "v";
+  text += '\0';
+  text += "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(kRows) + ", 2), }";
+  text.resize(128, ' ');
+  for (std::size_t k = 0; k < 2 * kRows; ++k) {
+    const auto value = static_cast<double>(k);
+    text.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  return text;
+}
+
+TEST(FileBytes, ReadsWindowsOfAFile) {
   const TemporaryFolder folder;
   const std::string text = many_lines(), path = folder.write("data.csv", text);
   const Contents whole = read_all(CsvSource::in_memory(text, "data.csv"));
@@ -55,19 +70,9 @@ TEST(FileBytes, IsReadByThreadsAtOnce) {
   EXPECT_EQ(tables[1], whole);
 }
 
-TEST(FileBytes, KeepsMappedRowsForTheBatch) {
+TEST(FileBytes, KeepsRowsForTheBatch) {
   const TemporaryFolder folder;
-  std::string text = "\x93NUMPY\x01";
-  text += '\0';
-  text += "v";
-  text += '\0';
-  text += "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(kRows) + ", 2), }";
-  text.resize(128, ' ');
-  for (std::size_t k = 0; k < 2 * kRows; ++k) {
-    const auto value = static_cast<double>(k);
-    text.append(reinterpret_cast<const char*>(&value), sizeof value);
-  }
-  const std::string path = folder.write("data.npy", text);
+  const std::string text = many_numbers(), path = folder.write("data.npy", text);
   Batch first, second;
   {
     const NpySource source(path, {.batch_bytes = 100000});
@@ -109,6 +114,34 @@ TEST(FileBytes, NoticesAChange) {
   const CsvSource again(folder.write("data.csv", text), {.batch_bytes = 4096});
   std::filesystem::last_write_time(path, std::filesystem::last_write_time(path) + std::chrono::seconds(1));
   EXPECT_EQ(message_of<DataError>([&] { again.read(3, batch); }), path + ": changed while it was read");
+}
+
+TEST(FileBytes, RowsOutliveAFileThatIsCut) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("data.npy", many_numbers());
+  const NpySource source(path, {.batch_bytes = 100000});
+  Batch batch;
+  source.read(1, batch);
+  std::filesystem::resize_file(path, 0);
+  EXPECT_EQ(batch.rows[batch.rows.rows - 1][1], 24999);  // of a mapping it would be SIGBUS
+  EXPECT_EQ(message_of<DataError>([&] { source.read(2, batch); }), path + ": changed while it was read");
+}
+
+/// Whoever cuts a file does so at any time: each end of the reading is an error that names the file.
+TEST(FileBytes, IsCutWhileItIsRead) {
+  const TemporaryFolder folder;
+  const std::string text = many_lines(), path = folder.path("data.csv");
+  for (int k = 0; k < 20; ++k) {
+    const CsvSource source(folder.write("data.csv", text), {.batch_bytes = 4096});
+    std::thread cutter([&] {
+      std::this_thread::sleep_for(std::chrono::microseconds(50 * k));
+      std::filesystem::resize_file(path, 0);
+    });
+    Contents last;
+    while (last.error.empty()) last = read_all(source);
+    cutter.join();
+    EXPECT_EQ(last.error, path + ": changed while it was read");
+  }
 }
 
 TEST(ConcatenatedSource, IsOneTable) {
