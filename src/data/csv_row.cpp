@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "data/column_names.hpp"
 #include "data/decimal.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/infinity.hpp"
@@ -46,6 +47,19 @@ const char* read_text(const char* p, const char* end, char separator, index_t fi
   return p;
 }
 
+/// Calls take(text) for each field of a line.
+template <class Take>
+void for_each_field(std::string_view line, char separator, const Take& take) {
+  if (line.empty()) throw CsvFault{1, kBlankLine};
+  const char *p = line.data(), *const end = p + line.size();
+  std::string text;
+  for (index_t field = 1;; ++field, ++p) {
+    p = read_text(p, end, separator, field, text);
+    take(text);
+    if (p == end) return;
+  }
+}
+
 bool is_missing(std::string_view text) {
   constexpr std::array<std::string_view, 4> kMissing = {"", "na", "nan", "null"};
   const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
@@ -82,14 +96,13 @@ std::string shown(std::string_view text) {
 }
 
 std::vector<std::string> csv_fields(std::string_view line, char separator) {
-  if (line.empty()) throw CsvFault{1, kBlankLine};
   std::vector<std::string> fields;
-  const char *p = line.data(), *const end = p + line.size();
-  for (std::string text;; ++p) {
-    p = read_text(p, end, separator, static_cast<index_t>(fields.size()) + 1, text);
+  for_each_field(line, separator, [&](const std::string& text) {
+    if (std::ssize(fields) == kMaxColumns)
+      throw CsvFault{kMaxColumns + 1, "a line must have at most " + shortest(kMaxColumns) + " fields"};
     fields.push_back(text);
-    if (p == end) return fields;
-  }
+  });
+  return fields;
 }
 
 bool CsvRow::read(std::string_view line, double* row) const {
@@ -119,7 +132,8 @@ bool CsvRow::read(std::string_view line, double* row) const {
     if (place != kSkipped) row[place] = value;
     if (p == end && field == count) return complete;
     if (p == end || field == count) {
-      const auto got = static_cast<index_t>(csv_fields(line, separator).size());
+      index_t got = 0;
+      for_each_field(line, separator, [&](const std::string&) { ++got; });
       throw CsvFault{std::min(count, got) + 1,
                      "expected " + shortest(count) + " fields, got " + shortest(got)};
     }

@@ -17,7 +17,7 @@ struct CsvFault {
 /// How a message shows a field: 'abc', on one line, in ASCII and not too long.
 [[nodiscard]] std::string shown(std::string_view text);
 
-/// The fields of a line as text, without quotes. Throws CsvFault.
+/// The fields of a line as text, without quotes. Throws CsvFault, also for more than kMaxColumns.
 [[nodiscard]] std::vector<std::string> csv_fields(std::string_view line, char separator);
 
 /// How each line of a file is read: for each field the place of its number in a row, or kSkipped.

@@ -16,8 +16,9 @@ namespace fenchel {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-constexpr index_t kScan = index_t{1} << 16;  // bytes to look at together where lines are counted or ended
-constexpr index_t kLine = index_t{1} << 10;  // and first, where one is ended: few lines are longer
+constexpr index_t kScan = index_t{1} << 16;     // bytes to look at together where lines are counted or ended
+constexpr index_t kLine = index_t{1} << 10;     // and first, where one is ended: few lines are longer
+constexpr index_t kMaxLine = index_t{1} << 26;  // bytes, since a line is held in memory
 
 std::string_view text_of(const detail::FileWindow& window) {
   return {window.bytes.data(), window.bytes.size()};
@@ -54,6 +55,11 @@ index_t content_end(const detail::FileBytes& file, index_t begin) {
     end = from;
   }
   return begin;
+}
+
+void check_length(std::string_view line) {
+  if (std::ssize(line) > kMaxLine)
+    throw detail::CsvFault{1, "a line must have at most " + shortest(kMaxLine) + " bytes"};
 }
 
 std::string_view without_return(std::string_view line) {
@@ -98,10 +104,12 @@ CsvSource::CsvSource(std::unique_ptr<const detail::FileBytes> file, CsvOptions o
   options_.batch_bytes = std::min(options_.batch_bytes, std::max<index_t>(1, file_->size()));
   end_ = content_end(*file_, begin_);
   if (begin_ == end_) file_->refuse("is empty");
-  const index_t stop = line_end(begin_, end_);
+  const index_t stop = line_end(begin_, std::min(end_, begin_ + kMaxLine + 2));  // with CR
   try {
     const detail::FileWindow window = file_->window(begin_, stop);
-    std::vector<std::string> header = detail::csv_fields(without_return(text_of(window)), options_.separator);
+    const std::string_view line = without_return(text_of(window));
+    check_length(line);
+    std::vector<std::string> header = detail::csv_fields(line, options_.separator);
     if (!options_.header) {
       for (std::size_t j = 0; j < header.size(); ++j) header[j] = shortest(static_cast<index_t>(j));
     }
@@ -166,17 +174,20 @@ index_t CsvSource::line_end(index_t from, index_t limit) const {
   return limit;
 }
 
+/// A line that is longer than may be is cut, but still too long.
 CsvSource::Lines CsvSource::lines_of(index_t batch) const {
   const index_t from = begin_ + batch * options_.batch_bytes;
   const index_t to = std::min(end_, from + options_.batch_bytes);
   const index_t first = batch == 0 ? from : line_end(from - 1, to) + 1;
   if (first >= to) return {};
-  return {file_->window(first, std::min(end_, line_end(to - 1, end_) + 1)), first};
+  const index_t stop = line_end(to - 1, std::min(end_, to + kMaxLine + 1));
+  return {file_->window(first, std::min(end_, stop + 1)), first};
 }
 
 /// CsvRow::read, with errors that name the place.
 bool CsvSource::read_row(std::string_view line, index_t offset, double* row) const {
   try {
+    check_length(line);
     return row_->read(line, row);
   } catch (const detail::CsvFault& fault) {
     throw DataError(place_at(offset, fault.field) + ": " + fault.complaint);

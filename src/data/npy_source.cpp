@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "data/column_names.hpp"
 #include "data/file_bytes.hpp"
 #include "data/npy_header.hpp"
 #include "data/npy_values.hpp"
@@ -71,15 +72,12 @@ namespace {
 
 constexpr const char* kNativeDouble = std::endian::native == std::endian::little ? "<f8" : ">f8";
 
-// So that a header of a few bytes cannot ask for all memory.
-constexpr index_t kMaxColumns = index_t{1} << 20;
-
 /// Throws DataError unless the file holds the array that its header tells of, and nothing else.
 void check_size(const detail::FileBytes& file, const detail::NpyHeader& header, index_t value_size) {
   if (value_size == 0)
     file.refuse("must hold doubles, floats, integers or booleans, got the type '" + header.type + "'");
-  if (header.columns < 1 || header.columns > kMaxColumns)
-    file.refuse("must have between 1 and " + shortest(kMaxColumns) + " columns, got " +
+  if (header.columns < 1 || header.columns > detail::kMaxColumns)
+    file.refuse("must have between 1 and " + shortest(detail::kMaxColumns) + " columns, got " +
                 shortest(header.columns));
   const index_t row_size = header.columns * value_size, bytes = file.size() - header.begin;
   if (header.rows != bytes / row_size || bytes % row_size != 0)

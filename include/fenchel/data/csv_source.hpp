@@ -28,7 +28,8 @@ struct CsvOptions {
   index_t batch_bytes = index_t{1} << 20;  ///< of the file, in a batch
 };
 
-/// A table in a CSV file, which is read a batch at a time: memory does not grow with the file.
+/// A table in a CSV file, which is read a batch at a time: memory does not grow with the file. It has at most
+/// 2^20 columns, as .npy has, and a line at most 2^26 bytes.
 ///
 /// A row is a line, ended by LF or CRLF or the end of the file; blank lines may stand at the very end alone.
 /// Each line has as many fields as the first. A field may stand in quotes, with "" for a quote, and may have

@@ -24,10 +24,11 @@ struct NpyOptions {
 
 /// A table in a .npy file of NumPy, which is read a batch at a time: memory does not grow with the file.
 ///
-/// Versions 1 to 3; arrays of one dimension (one column) or two, in C or Fortran order; doubles, floats,
-/// integers of 1 to 8 bytes and booleans, of either byte order. Doubles of this machine in C order are used
-/// where they lie unless columns are chosen. Values must be finite, integers of 8 bytes at most 2^53 in size.
-/// Columns are named by their indices; a message names "FILE: row 16, column 2", both from 0 as in NumPy.
+/// Versions 1 to 3; arrays of one dimension (one column) or two, with at most 2^20 columns, in C or Fortran
+/// order; doubles, floats, integers of 1 to 8 bytes and booleans, of either byte order. Doubles of this
+/// machine in C order are used as they are read unless columns are chosen. Values must be finite, integers of
+/// 8 bytes at most 2^53 in size. Columns are named by their indices; a message names "FILE: row 16, column
+/// 2", both from 0 as in NumPy.
 class FENCHEL_EXPORT NpySource final : public BatchSource {
  public:
   /// Opens the file and reads its header. Throws DataError where the file cannot be read or holds something

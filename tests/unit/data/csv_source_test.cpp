@@ -22,6 +22,7 @@ namespace {
 using testing::Contents;
 using testing::message_of;
 using testing::read_all;
+using testing::read_memory;
 using Values = std::vector<std::vector<double>>;
 
 /// What a text holds; the same for batches of every size.
@@ -143,6 +144,27 @@ TEST(CsvSource, ManyColumnsTakeNoMoreThanTheirShare) {
   std::string text;
   for (int j = 0; j < 300'000; ++j) text += "c" + std::to_string(j) + (j < 299'999 ? "," : "\n");
   EXPECT_EQ(CsvSource::in_memory(text, "data.csv").columns(), 300'000);
+}
+
+/// As for .npy: a header of some megabytes would otherwise ask for all memory.
+TEST(CsvSource, ColumnsAndLinesAreBounded) {
+  std::string text = "0";
+  for (int j = 1; j < 1 << 20; ++j) text += "," + std::to_string(j);
+  const auto error = [](const std::string& table, index_t bytes = 1 << 20) {
+    return read_memory<CsvSource>(table, CsvOptions{.batch_bytes = bytes}).error;
+  };
+  EXPECT_EQ(CsvSource::in_memory(text, "data").columns(), 1 << 20);
+  EXPECT_EQ(error(text + ",more\n"), "data:1:1048577: a line must have at most 1048576 fields");
+  EXPECT_EQ(error("x\n" + text + ",more\n"), "data:2:2: expected 1 fields, got 1048577");
+
+  const std::string longest(1 << 26, 'x'), complaint = "a line must have at most 67108864 bytes";
+  EXPECT_EQ(error(longest + "\n1\n"), "");
+  EXPECT_EQ(error(longest + "x\n1\n"), "data:1:1: " + complaint);
+  EXPECT_EQ(error("x\n1\n" + std::string(1 << 26, '0') + "\n"), "");
+  for (const index_t bytes : {1 << 20, 1 << 27}) {
+    EXPECT_EQ(error("x\n1\n" + longest + "x\n", bytes), "data:3:1: " + complaint);
+    EXPECT_EQ(error("x\n1\n" + longest + longest, bytes), "data:3:1: " + complaint);
+  }
 }
 
 TEST(CsvSource, MissingValuesAreRefusedOrLeftOut) {
