@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 
 namespace fenchel {
 namespace {
@@ -15,7 +16,7 @@ std::string to_text(Number value) {
 
 }  // namespace
 
-std::string shortest(double value) { return to_text(value); }
+std::string shortest(double value) { return std::isnan(value) ? "nan" : to_text(value); }
 std::string shortest(index_t value) { return to_text(value); }
 
 std::string error_message(std::string_view where, std::string_view what, std::string_view constraint,

@@ -32,7 +32,7 @@ class FENCHEL_EXPORT CudaError : public std::runtime_error {
 [[nodiscard]] FENCHEL_EXPORT std::string error_message(std::string_view where, std::string_view what,
                                                        std::string_view constraint, std::string_view got);
 
-/// The shortest form that reads back.
+/// The shortest form that reads back; "nan" whatever its sign, which says nothing.
 [[nodiscard]] FENCHEL_EXPORT std::string shortest(double value);
 [[nodiscard]] FENCHEL_EXPORT std::string shortest(index_t value);
 

@@ -21,6 +21,8 @@ TEST(Error, PrintsTheShortestNumberThatReadsBack) {
   EXPECT_EQ(error_message("f", "x", "must be finite", 0.1), "fenchel::f: x must be finite, got 0.1");
   EXPECT_EQ(error_message("f", "x", "must be finite", std::numeric_limits<double>::quiet_NaN()),
             "fenchel::f: x must be finite, got nan");
+  EXPECT_EQ(error_message("f", "x", "must be finite", -std::numeric_limits<double>::quiet_NaN()),
+            "fenchel::f: x must be finite, got nan");
   EXPECT_EQ(error_message("f", "x", "must be finite", -kInfinity), "fenchel::f: x must be finite, got -inf");
 }
 
