@@ -93,6 +93,14 @@ class Basics(CommandLine):
         self.assertEqual(third, rounded)
         self.assertEqual(self.json("density", "beta-gaussian", "--alpha", "inf")["parameters"]["alpha"], "inf")
 
+    def test_a_number_too_small_for_a_double_is_zero(self):
+        self.assertEqual(self.json("density", "gaussian", "--mu", "1e-400")["mean"], 0)
+        self.assertEqual(self.succeed("map", "-", "--map", "sparsemax", stdin="a,b\n1e-400,-1e-400\n"), "a,b\n0.5,0.5\n")
+        self.fail_with(2, "fenchel density: --mu: expected a number such as 1.5, 4/3 or inf, got '1e400'",
+                       "density", "gaussian", "--mu", "1e400")
+        self.fail_with(1, "fenchel map: standard input:2:1: must be in the range of double, got '1e400'",
+                       "map", "-", stdin="a,b\n1e400,1\n")
+
     def test_the_form_follows_the_file(self):
         self.file("scores.csv", SCORES)
         table = self.table("map", "scores.csv")

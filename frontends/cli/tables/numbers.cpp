@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -18,7 +20,11 @@ namespace {
 std::optional<double> decimal(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range) {
+    value = std::strtod(std::string(text).c_str(), nullptr);  // 0 where it is too small
+    if (std::isfinite(value)) error = std::errc();
+  }
   if (error != std::errc() || end != text.data() + text.size() || value != value) return std::nullopt;
   return value;
 }

@@ -15,8 +15,9 @@ class FileBytes;
 struct CsvRow;
 }  // namespace detail
 
-/// Numbers are those of std::from_chars (no leading +), correctly rounded and finite; in columns that are not
-/// selected anything may stand. Missing is an empty field, NA, NaN or null in any case.
+/// Numbers are those of std::from_chars (no leading +), correctly rounded and finite; those too small for a
+/// double are 0 of their sign, as with std::strtod. In columns that are not selected anything may stand.
+/// Missing is an empty field, NA, NaN or null in any case.
 struct CsvOptions {
   std::vector<std::string> columns = {};  ///< by name, in this order; empty: all but the weight
   std::string weight = {};                ///< name of the column of weights; empty: none

@@ -5,12 +5,14 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <random>
 #include <string>
 #include <string_view>
 
+#include "data/csv_row.hpp"
 #include "data/decimal.hpp"
 #include "fenchel/data/data_error.hpp"
 #include "support/messages.hpp"
@@ -123,13 +125,31 @@ TEST(CsvSource, NamesLineAndField) {
             "data.csv:2:1: expected a number, got '" + std::string(40, 'a') + "...'");
   EXPECT_EQ(error_of("x\n-inf\n"), "data.csv:2:1: must be finite, got '-inf'");
   EXPECT_EQ(error_of("x\n1e999\n"), "data.csv:2:1: must be in the range of double, got '1e999'");
-  EXPECT_EQ(error_of("x\n1e-999\n"), "data.csv:2:1: must be in the range of double, got '1e-999'");
   EXPECT_EQ(error_of("x,y\n1,2\n3\n"), "data.csv:3:2: expected 2 fields, got 1");
   EXPECT_EQ(error_of("x,y\n1,2,,\n"), "data.csv:2:3: expected 2 fields, got 4");
   EXPECT_EQ(error_of("x\n1\n\n2\n"), "data.csv:3:1: a line must not be blank");
   EXPECT_EQ(error_of("\nx\n1\n"), "data.csv:1:1: a line must not be blank");
   EXPECT_EQ(error_of(""), "data.csv: is empty");
   EXPECT_EQ(error_of("\xEF\xBB\xBF\n\r\n"), "data.csv: is empty");
+}
+
+/// Rounded to the nearest double, 0 of their sign, as std::strtod and IEEE 754 do.
+TEST(CsvSource, NumbersTooSmallForADoubleAreZero) {
+  using Texts = std::vector<std::string>;
+  const std::string zeros(400, '0');
+  for (const std::string& text :
+       Texts{"1e-400", "0." + zeros + "1", "0." + zeros + "1e9", "1" + zeros + "e-999", "2e-324",
+             "1E-99999999999999999999", "." + zeros + "9e-5"}) {
+    const Values rows = table_of("x\n" + text + "\n\"-" + text + "\"\n").rows;
+    ASSERT_EQ(rows, (Values{{0}, {0}})) << text;
+    EXPECT_FALSE(std::signbit(rows[0][0])) << text;
+    EXPECT_TRUE(std::signbit(rows[1][0])) << text;
+  }
+  EXPECT_EQ(table_of("x\n3e-324\n").rows, (Values{{5e-324}}));
+  for (const std::string& text : Texts{"1e400", "1" + zeros, "1" + zeros + ".5e-9", "0.001e" + zeros + "999",
+                                       "1e99999999999999999999", "-1e+400", "0." + zeros + "1e900"})
+    EXPECT_EQ(error_of("x\n" + text + "\n"),
+              "data.csv:2:1: must be in the range of double, got " + detail::shown(text));
 }
 
 TEST(CsvSource, AHeaderOfControlCharactersIsNone) {
