@@ -2,19 +2,38 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <stdexcept>
 #include <string_view>
 
 #include "estimate/statistics/byte_format.hpp"
+#include "fenchel/estimate/regression/objective.hpp"
 #include "fenchel/estimate/statistics/absolute_moments.hpp"
 #include "fenchel/estimate/statistics/count_histogram.hpp"
 #include "fenchel/estimate/statistics/line_moments.hpp"
 #include "fenchel/estimate/statistics/moments.hpp"
+#include "fenchel/estimate/statistics/phi_moments.hpp"
+#include "fenchel/estimate/statistics/radial_moments.hpp"
 
 namespace {
 
 using fenchel::Bytes;
+
+/// PhiMoments of two functions, and ObjectiveSum of two parameters, as statistics that bytes alone make.
+struct TwoPhiMoments : fenchel::PhiMoments {
+  static TwoPhiMoments from_bytes(std::span<const std::byte> bytes) {
+    const auto square = [](double t) { return t * t; };
+    return {fenchel::PhiMoments::from_bytes(bytes, {std::identity(), square})};
+  }
+};
+struct TwoParameters : fenchel::ObjectiveSum {
+  static TwoParameters from_bytes(std::span<const std::byte> bytes) {
+    TwoParameters sum{fenchel::ObjectiveSum(2)};
+    sum.merge_bytes(bytes);
+    return sum;
+  }
+};
 
 /// What is read is written as it was read, alone and merged with itself.
 template <class S>
@@ -59,7 +78,7 @@ void check_both(std::string_view kind, std::span<const std::byte> bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const auto bytes = std::as_bytes(std::span(data + 1, size - 1));
-  switch (data[0] % 4) {
+  switch (data[0] % 8) {
     case 0:
       check_both<fenchel::LineMoments>("FLIN", bytes);
       break;
@@ -69,8 +88,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 2:
       check_both<fenchel::CountHistogram>("FCNT", bytes);
       break;
-    default:
+    case 3:
       check_both<fenchel::AbsoluteMoments>("FABS", bytes);
+      break;
+    case 4:
+      check_both<fenchel::RadialMoments>("FRAD", bytes);
+      break;
+    case 5:
+      check_both<TwoPhiMoments>("FMOM", bytes);
+      break;
+    default:
+      check_both<TwoParameters>("FLOS", bytes);
   }
   return 0;
 }
