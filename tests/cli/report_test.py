@@ -204,6 +204,11 @@ class Errors(CommandLine):
                        "report", "--out", "closed/here")
         self.assertEqual(self.left(), ["closed"])
 
+    def test_the_page_may_not_be_written(self):
+        (self.folder / "out" / "index.html").mkdir(parents=True)
+        self.fail_with(1, "fenchel report: cannot write out/index.html: it is a folder", "report", "--out", "out")
+        self.assertEqual(self.left(), ["out", "out/index.html"])
+
     def test_out_needs_a_folder(self):
         done = self.run_fenchel("report", "--out")
         self.assertEqual((done.returncode, done.stdout), (2, ""))

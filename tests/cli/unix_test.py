@@ -103,12 +103,16 @@ class Unix(CommandLine):
         self.file("t.csv", "a,b\n1,2\n")
         self.assertEqual(self.succeed("map", "t.tsv", "--separator", "\\t"), self.succeed("map", "t.csv"))
 
-    def end(self, signals, *arguments, before=""):
-        """How a run ends that gets these signals, soon after."""
+    def begin(self, *arguments, before=""):
         process = subprocess.Popen(["bash", "-c", f"{before} exec {shlex.quote(FENCHEL)} {shlex.join(arguments)}"],
                                    cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.PIPE)
         self.addCleanup(process.kill)
+        return process
+
+    def end(self, signals, *arguments, before=""):
+        """How a run ends that gets these signals, soon after."""
+        process = self.begin(*arguments, before=before)
         time.sleep(0.5)
         self.assertIsNone(process.poll())
         for number in signals:
@@ -124,8 +128,73 @@ class Unix(CommandLine):
         self.assertEqual(self.end([signal.SIGINT], *long), -signal.SIGINT)
         self.assertEqual(self.end([signal.SIGTERM], *long), -signal.SIGTERM)
         self.assertEqual(self.end([signal.SIGINT], "report", "--out", "new/report"), -signal.SIGINT)
+        self.assertEqual(self.end([signal.SIGKILL], "report", "--out", "new/report"), -signal.SIGKILL)
         self.assertEqual(self.end([signal.SIGINT], "map", "-"), -signal.SIGINT)
         self.assertEqual((self.names(), (self.folder / "draws.csv").read_text()), (["draws.csv"], "old\n"))
+
+    def end_each(self, signals, before):
+        """Runs that write a new file and one that exists, each ended by one of the signals, leave nothing."""
+        self.file("draws.csv", "old\n")
+        runs = [(number, self.begin("sample", "gaussian", "-n", "1e12", "-o", output, "--threads", "1", before=before))
+                for number in signals for output in ["draws.csv", "new.csv"]]
+        time.sleep(1)
+        for number, process in runs:
+            self.assertIsNone(process.poll())
+            process.send_signal(number)
+        for number, process in runs:
+            _, said = process.communicate(timeout=15)
+            self.assertEqual((process.returncode, said), (-number, b""))
+        self.assertEqual((self.names(), (self.folder / "draws.csv").read_text()), (["draws.csv"], "old\n"))
+
+    def test_a_result_has_no_name_until_it_is_whole(self):
+        """So that nothing is left by signals that nobody expects, nor by one that nobody can catch."""
+        self.end_each([signal.SIGQUIT, signal.SIGUSR1, signal.SIGXCPU, signal.SIGXFSZ, signal.SIGKILL], "ulimit -c 0;")
+
+    def test_a_result_with_a_name_goes_with_a_signal(self):
+        """Without /proc a file cannot get its name late, as on file systems without O_TMPFILE."""
+        hidden = ["unshare", "--user", "--map-root-user", "--mount", "bash", "-c"]
+        if subprocess.run([*hidden, "mount -t tmpfs none /proc"], capture_output=True).returncode != 0:
+            self.skipTest("no namespaces without privileges here")
+        script = 'mount -t tmpfs none /proc; exec "$@"'
+        draws = self.succeed("sample", "gaussian", "-n", "2")
+        for output in ["draws.csv", "draws.csv"]:  # a new file, and one that exists
+            done = subprocess.run([*hidden, script, "bash", FENCHEL, "sample", "gaussian", "-n", "2", "-o", output],
+                                  cwd=self.folder, capture_output=True)
+            self.assertEqual((done.returncode, done.stderr, self.names()), (0, b"", [output]))
+            self.assertEqual((self.folder / output).read_text(), draws)
+        before = f"ulimit -c 0; exec {shlex.join(hidden)} {shlex.quote(script)}"
+        self.end_each([signal.SIGQUIT, signal.SIGUSR1, signal.SIGXCPU, signal.SIGXFSZ], before)
+
+    def test_a_file_that_may_not_grow(self):
+        self.file("draws.csv", "old\n")
+        for output in ["draws.csv", "new.csv"]:
+            done = self.shell(f'ulimit -f 100; exec "$F" sample gaussian -n 1e6 -o {output}')
+            self.assertEqual((done.returncode, done.stderr), (1, f"fenchel sample: cannot write {output}: File too large\n"))
+            self.assertEqual((self.names(), (self.folder / "draws.csv").read_text()), (["draws.csv"], "old\n"))
+
+    def test_an_output_that_cannot_be_written_is_known_before_the_input_is_read(self):
+        """The inputs are pipes that nobody writes to: whoever reads one waits for ever."""
+        os.mkfifo(self.folder / "pipe")
+        self.file("closed.csv", "old\n").chmod(0o444)
+        outputs = [("nowhere/out.csv", "cannot write nowhere/out.csv: No such file or directory"),
+                   ("x" * 300, f"cannot write {'x' * 300}: File name too long"),
+                   (".", "cannot write .: it is a folder")]
+        if os.geteuid() != 0:
+            outputs.append(("closed.csv", "cannot write closed.csv: Permission denied"))
+        for command in [["map", "pipe"], ["map", "-"], ["fit", "pipe"], ["fit", "-"], ["loss", "gaussian", "--data", "pipe"],
+                        ["regress", "pipe", "--x", "a", "--y", "b"],
+                        ["attend", "pipe", "--mu", "0.5", "--sigma2", "0.1"],
+                        ["plot", "regression", "pipe", "--x", "a", "--y", "b"]]:
+            name = " ".join(command[:2]) if command[0] == "plot" else command[0]
+            for output, said in outputs:
+                reader, writer = os.pipe()
+                self.addCleanup(os.close, writer)
+                process = subprocess.Popen([FENCHEL, *command, "-o", output], cwd=self.folder, stdin=reader,
+                                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                os.close(reader)
+                self.addCleanup(process.kill)
+                _, error = process.communicate(timeout=10)
+                self.assertEqual((process.returncode, error), (1, f"fenchel {name}: {said}\n"))
 
     def test_a_hangup_that_is_ignored_stays_ignored(self):
         long = ["sample", "gaussian", "-n", "1e12"]

@@ -20,6 +20,7 @@ Record by_channel(const Attention& attention, const Eigen::VectorXd& values) {
 }
 
 void attend_signal(const Session& session, const AttentionOptions& options) {
+  check_form(session);
   const Attention attention = read_attention(session, options);
   const BetaGaussian& p = attention.density;
   const auto& v = attention.signal;

@@ -31,7 +31,8 @@ void draw(const Session& session, const Options& options) {
   const std::string ending = std::filesystem::path(session.output).extension().string();
   if (!ending.empty() && ending != ".svg")
     throw UsageError(fmt::format("--output: a plot is an SVG file, got {}", session.output));
-  write_file(session.output, plot::svg_file("", kind->draw(), 1, kThemes.at(options.theme)));
+  session.result->write(plot::svg_file("", kind->draw(), 1, kThemes.at(options.theme)));
+  session.result->finish();
 }
 
 }  // namespace

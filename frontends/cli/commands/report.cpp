@@ -42,7 +42,11 @@ class Folder {
 };
 
 void run_report(const Session& session, const std::filesystem::path& folder) {
-  const Folder figures(folder / "figures");
+  const std::string index = (folder / "index.html").string();
+  {  // What cannot be written is known now, and nothing is left by who ends the program while it computes.
+    const Folder possible(folder / "figures");
+    const Output writable(index);
+  }
   report::Report page;
   {
     ProgressMeter meter(session, "fenchel report");
@@ -50,9 +54,9 @@ void run_report(const Session& session, const std::filesystem::path& folder) {
       meter.update(static_cast<double>(done), static_cast<double>(total), title);
     });
   }
+  const Folder figures(folder / "figures");
   for (const report::FigureFile& figure : page.figures)
     write_file((folder / "figures" / figure.name).string(), figure.content);
-  const std::string index = (folder / "index.html").string();
   write_file(index, page.html);
   if (!session.quiet) write_file("-", index + "\n");
 }

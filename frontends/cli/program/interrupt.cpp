@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <csignal>
+#include <initializer_list>
 
 namespace fenchel::cli {
 namespace {
@@ -19,6 +20,7 @@ std::array<char, 4096> unfinished_file{};
 constexpr unsigned kPatience = 2;
 
 [[noreturn]] void die_of(int number) {
+  if (has_unfinished_file) unlink(unfinished_file.data());
   std::signal(number, SIG_DFL);
   std::raise(number);
   _exit(128 + number);
@@ -30,21 +32,34 @@ void on_signal(int number) {
     alarm(kPatience);
     return;
   }
-  if (has_unfinished_file) unlink(unfinished_file.data());
   die_of(number == SIGALRM && signal_seen != 0 ? signal_seen : number);
+}
+
+/// A write beyond the limit of a file's size has sent its SIGXFSZ to itself, and fails then.
+void on_fatal_signal(int number, siginfo_t* sent, void*) {
+  if (number == SIGXFSZ && sent->si_pid == getpid()) return;
+  die_of(number);
+}
+
+void handle(std::initializer_list<int> numbers, struct sigaction action) {
+  action.sa_flags |= SA_NODEFER;  // so that the handler can die of its own signal
+  for (const int number : numbers) {
+    struct sigaction before {};
+    sigaction(number, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);
+  }
 }
 
 }  // namespace
 
 void catch_signals() {
-  struct sigaction action {};
-  action.sa_handler = on_signal;
-  action.sa_flags = SA_NODEFER;  // so that the handler can die of its own signal
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGALRM}) {
-    struct sigaction before {};
-    sigaction(number, nullptr, &before);
-    if (before.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);
-  }
+  struct sigaction noted {};
+  noted.sa_handler = on_signal;
+  handle({SIGINT, SIGTERM, SIGHUP, SIGALRM}, noted);
+  struct sigaction fatal {};
+  fatal.sa_sigaction = on_fatal_signal;
+  fatal.sa_flags = SA_SIGINFO;
+  handle({SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF}, fatal);
   std::signal(SIGPIPE, SIG_IGN);
 }
 

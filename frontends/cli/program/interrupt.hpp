@@ -12,15 +12,15 @@ class Interrupted : public std::exception {
 };
 
 /// From here on SIGINT, SIGTERM and SIGHUP are noted once, but stay ignored where they are (nohup); a second
-/// one, or two seconds in which nobody asks, end the program at once, without the file that it was writing.
-/// SIGPIPE becomes an error of the write.
+/// one, two seconds in which nobody asks, or another signal that ends a program end it at once, without the
+/// file that it was writing. SIGPIPE, and SIGXFSZ of our own, become errors of the write.
 void catch_signals();
 
 [[nodiscard]] bool interrupted() noexcept;
 /// Throws Interrupted when a signal has come.
 void check_interrupt();
 
-/// The file that a second signal removes; empty: none.
+/// The file that a signal removes when it ends the program; empty: none.
 void set_unfinished_file(const std::string& path);
 
 /// Ends the program as the signal that came would have; as SIGTERM where it came to another process.

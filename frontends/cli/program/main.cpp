@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -15,6 +16,7 @@
 #include "cli/program/interrupt.hpp"
 #include "cli/program/launch.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/tables/format.hpp"
 #include "cli/tables/output.hpp"
 #include "fenchel/core/parallel.hpp"
 #include "fenchel/data/data_error.hpp"
@@ -59,6 +61,14 @@ std::string_view hint(std::string_view message) {
   return "";
 }
 
+/// Throws where the result cannot be written, before the command reads and computes what it is.
+void open_result(Session& session) {
+  static_cast<void>(form_of(session, false));
+  together(*session.processes, [&] {
+    if (session.speaks()) session.result = std::make_shared<Output>(session.output);
+  });
+}
+
 void run(Program& program, Session& session, int count, char** arguments) {
   try {
     check_commands(*program.app, count, arguments);
@@ -74,6 +84,7 @@ void run(Program& program, Session& session, int count, char** arguments) {
   }
   session.command = command_name(*program.app);
   set_num_threads(session.threads);
+  if (has_output(*program.app)) open_result(session);
   for (const Command& command : program.commands) {
     if (command.app->parsed() && (command.distributed || session.speaks())) command.run();
   }

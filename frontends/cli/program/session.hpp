@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -12,6 +13,8 @@ class App;
 
 namespace fenchel::cli {
 
+class Output;
+
 /// What every command has: the options that all of them share, and who else runs it.
 struct Session {
   std::string command;       ///< "fit": how messages call it
@@ -21,6 +24,7 @@ struct Session {
   int threads = 0;
   std::uint64_t seed = 0;
   Processes* processes = &Processes::alone();
+  std::shared_ptr<Output> result = {};  ///< the output, open when the command runs; of one process alone
 
   /// One process prints.
   [[nodiscard]] bool speaks() const { return processes->rank() == 0; }

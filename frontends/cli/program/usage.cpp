@@ -71,6 +71,12 @@ std::string command_name(const CLI::App& program) {
   return name;
 }
 
+bool has_output(const CLI::App& program) {
+  const CLI::App* app = &program;
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  return app->get_option_no_throw("--output") != nullptr;
+}
+
 void check_commands(const CLI::App& program, int count, char** arguments) {
   std::string path = "fenchel";
   const CLI::App* app = &program;

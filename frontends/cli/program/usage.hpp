@@ -16,6 +16,9 @@ namespace fenchel::cli {
 /// The commands that stand on the command line: "plot density".
 [[nodiscard]] std::string command_name(const CLI::App& program);
 
+/// Whether the command on the command line has --output.
+[[nodiscard]] bool has_output(const CLI::App& program);
+
 /// Throws UsageError where a command is due and another word stands: CLI11 would only say that none was
 /// given.
 void check_commands(const CLI::App& program, int count, char** arguments);

@@ -46,7 +46,7 @@ void check_form(const Session& session) {
 void print(const Session& session, const Record& record) {
   check_form(session);
   if (!session.speaks()) return;
-  Output output(session.output);
+  Output& output = *session.result;
   const Form form = form_of(session, output.is_terminal());
   if (form == Form::json) {
     output.write(json_text(record, 2) + '\n');

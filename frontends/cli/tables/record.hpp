@@ -20,7 +20,7 @@ using Record = nlohmann::ordered_json;
 
 /// Throws UsageError where print would: for a form that a result with names does not have.
 void check_form(const Session& session);
-/// Prints to session.output: JSON, else aligned on a terminal, else CSV with the columns name and value.
+/// Prints to session.result: JSON, else aligned on a terminal, else CSV with the columns name and value.
 /// Numbers in JSON and CSV are the shortest that read back, on a terminal they have six digits. Does nothing
 /// unless the session speaks.
 void print(const Session& session, const Record& record);

@@ -31,7 +31,7 @@ std::string bytes_of(std::span<const double> row) {
 }  // namespace
 
 RowWriter::RowWriter(const Session& session, std::vector<std::string> columns)
-    : output_(session.output), form_(form_of(session, output_.is_terminal())), columns_(std::move(columns)) {
+    : output_(*session.result), form_(form_of(session, output_.is_terminal())), columns_(std::move(columns)) {
   if (form_ == Form::npy) output_.write(npy_header(0, columns_.size()));
   if (form_ == Form::json) output_.write("{\"columns\": " + json_text(Record(columns_)) + ", \"rows\": [");
   if (form_ == Form::csv) {

@@ -11,7 +11,7 @@
 
 namespace fenchel::cli {
 
-/// A table of numbers that leaves row by row, to session.output: CSV, an aligned table on a terminal, JSON
+/// A table of numbers that leaves row by row, to session.result: CSV, an aligned table on a terminal, JSON
 /// ({"columns": [...], "rows": [[...], ...]}) or, for an output FILE.npy, a two-dimensional array of doubles.
 class RowWriter {
  public:
@@ -28,7 +28,7 @@ class RowWriter {
   void write_table_row(std::span<const std::string> cells);
   void settle_widths();
 
-  Output output_;
+  Output& output_;
   Form form_;
   std::vector<std::string> columns_;
   std::vector<std::vector<std::string>> waiting_;  // rows of a table whose widths are not known yet
