@@ -42,6 +42,7 @@
 #include "fenchel/core/beta_gaussian.hpp"
 #include "fenchel/core/beta_gaussian_jet.hpp"
 #include "fenchel/core/check.hpp"
+#include "fenchel/core/checkpoint.hpp"
 #include "fenchel/core/contour.hpp"
 #include "fenchel/core/deformed.hpp"
 #include "fenchel/core/deformed_derivatives.hpp"

@@ -1,5 +1,6 @@
 #include "fenchel/attention/finite_attention.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "backend/cpu/checks.hpp"
 #include "fenchel/backend/cpu/entmax.hpp"
 #include "fenchel/backend/cpu/entmax_derivatives.hpp"
+#include "fenchel/core/checkpoint.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/infinity.hpp"
 
@@ -18,6 +20,20 @@ using detail::check_shape;
 constexpr double kMasked = -kInfinity;
 
 using RowMatrix = decltype(KeyValueAttention::probabilities);
+
+/// a b, rows after rows: a long product is checked in between.
+template <class Result = Eigen::MatrixXd, class A, class B>
+Result product(const A& a, const B& b) {
+  constexpr index_t kTogether = index_t{1} << 27;  // multiplications, some 50 ms
+  const index_t rows = std::max<index_t>(1, kTogether / std::max<index_t>(1, a.cols() * b.cols()));
+  Result result(a.rows(), b.cols());
+  for (index_t i = 0; i < a.rows(); i += rows) {
+    checkpoint();
+    const index_t count = std::min(rows, a.rows() - i);
+    result.middleRows(i, count).noalias() = a.middleRows(i, count) * b;
+  }
+  return result;
+}
 
 Rows<double> rows_of(RowMatrix& m) { return {m.data(), m.rows(), m.cols()}; }
 
@@ -55,7 +71,7 @@ KeyValueAttention key_value_attention(const Tsallis& omega, const Eigen::MatrixX
                                       const Eigen::MatrixXd& mask) {
   constexpr auto kWhere = "key_value_attention";
   check_inputs(kWhere, queries, keys, values);
-  KeyValueAttention seen{queries * keys.transpose(), {}};
+  KeyValueAttention seen{product<RowMatrix>(queries, keys.transpose()), {}};
   RowMatrix& p = seen.probabilities;
   if (mask.size() > 0) {
     check_shape(kWhere, "mask", mask, p.rows(), p.cols());
@@ -63,7 +79,7 @@ KeyValueAttention key_value_attention(const Tsallis& omega, const Eigen::MatrixX
   }
   p /= omega.temperature();
   cpu::entmax(rows_of(p), omega.alpha(), rows_of(p));
-  seen.contexts = p * values;
+  seen.contexts = product(p, values);
   return seen;
 }
 
@@ -76,7 +92,7 @@ KeyValueGradient key_value_attention_vjp(const Tsallis& omega, const Eigen::Matr
   RowMatrix p = attention.probabilities;
   check_shape(kWhere, "attention.probabilities", p, queries.rows(), keys.rows());
   check_shape(kWhere, "cotangent", cotangent, queries.rows(), values.cols());
-  RowMatrix scores = cotangent * values.transpose();
+  auto scores = product<RowMatrix>(cotangent, values.transpose());
   std::vector<double> alpha(static_cast<std::size_t>(p.rows()));
   cpu::entmax_vjp(rows_of(p), omega.alpha(), rows_of(scores), rows_of(scores), alpha);
   double alpha_sum = 0;
@@ -89,7 +105,8 @@ KeyValueGradient key_value_attention_vjp(const Tsallis& omega, const Eigen::Matr
     }
   }
   scores /= omega.temperature();
-  return {scores * keys, scores.transpose() * queries, p.transpose() * cotangent, alpha_sum};
+  return {product(scores, keys), product(scores.transpose(), queries), product(p.transpose(), cotangent),
+          alpha_sum};
 }
 
 }  // namespace fenchel

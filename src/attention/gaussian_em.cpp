@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "fenchel/core/check.hpp"
+#include "fenchel/core/checkpoint.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/infinity.hpp"
 #include "score/factorizations.hpp"
@@ -188,6 +189,7 @@ GaussianFit fit_gaussians(const WeightedPoints& points, index_t components, doub
   GaussianFit fit{maximise(points, responsibilities), 0, 0, false};
   fit.log_likelihood = expect(points, fit.mixture, responsibilities);
   while (!fit.converged && fit.iterations < max_iterations) {
+    checkpoint();
     const double before = fit.log_likelihood;
     fit.mixture = maximise(points, responsibilities);
     fit.log_likelihood = expect(points, fit.mixture, responsibilities);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 
+#include "core/current_check.hpp"
 #include "fenchel/core/error.hpp"
 
 #ifdef _OPENMP
@@ -29,6 +31,30 @@ void watch_for_fork() {
   static_cast<void>(registered);
 }
 #endif
+
+/// body over [first, last), cut into one range for each worker.
+void run_block(index_t first, index_t last, int workers, detail::RowRange range, const void* body) {
+  if (first >= last) return;
+  const index_t rows = last - first;
+  const auto run_worker = [=](int worker) {
+    const index_t begin = first + rows * worker / workers, end = first + rows * (worker + 1) / workers;
+    if (begin < end) range(body, begin, end, worker);
+  };
+  if (workers > 1 && current_pool != nullptr) {
+    current_pool->run(workers, run_worker);
+    return;
+  }
+#ifdef _OPENMP
+  if (workers > 1) {
+    watch_for_fork();
+    has_used_threads = true;
+#pragma omp parallel for schedule(static, 1) num_threads(workers)
+    for (int worker = 0; worker < workers; ++worker) run_worker(worker);
+    return;
+  }
+#endif
+  for (int worker = 0; worker < workers; ++worker) run_worker(worker);
+}
 
 }  // namespace
 
@@ -58,25 +84,23 @@ int workers_for(index_t rows, index_t work_per_row) noexcept {
 }
 
 void detail::run_row_ranges(index_t rows, int workers, RowRange range, const void* body) {
-  if (rows <= 0) return;
-  const auto run_worker = [=](int worker) {
-    const index_t begin = rows * worker / workers, end = rows * (worker + 1) / workers;
-    if (begin < end) range(body, begin, end, worker);
-  };
-  if (workers > 1 && current_pool != nullptr) {
-    current_pool->run(workers, run_worker);
-    return;
+  if (current_check == nullptr) return run_block(0, rows, workers, range, body);
+  using Clock = std::chrono::steady_clock;
+  constexpr double kMostGrowth = 32;  // rows may cost more than those before them
+  index_t block = workers;
+  for (index_t begin = 0; begin < rows;) {
+    checkpoint();
+    const index_t end = begin + std::min(block, rows - begin);
+    const Clock::time_point started = Clock::now();
+    {
+      const WithoutCheck unchecked;
+      run_block(begin, end, workers, range, body);
+    }
+    const std::chrono::duration<double> elapsed = Clock::now() - started;
+    const double growth = std::min(kMostGrowth, ScopedCheck::kInterval / elapsed);
+    block = std::max<index_t>(workers, static_cast<index_t>(growth * static_cast<double>(block)));
+    begin = end;
   }
-#ifdef _OPENMP
-  if (workers > 1) {
-    watch_for_fork();
-    has_used_threads = true;
-#pragma omp parallel for schedule(static, 1) num_threads(workers)
-    for (int worker = 0; worker < workers; ++worker) run_worker(worker);
-    return;
-  }
-#endif
-  for (int worker = 0; worker < workers; ++worker) run_worker(worker);
 }
 
 }  // namespace fenchel

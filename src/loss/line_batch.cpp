@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <exception>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "backend/cpu/checks.hpp"
+#include "core/for_each_row.hpp"
 #include "fenchel/core/deformed_derivatives.hpp"
 #include "fenchel/core/infinity.hpp"
-#include "fenchel/core/parallel.hpp"
 #include "fenchel/core/quadrature.hpp"
 #include "fenchel/distribution/line/beta_laplace.hpp"
 #include "fenchel/distribution/line/capped_parabola.hpp"
@@ -367,25 +366,9 @@ Enum by_name(std::string_view where, std::string_view what, const Names& names, 
   return static_cast<Enum>(found - names.begin());
 }
 
-bool is_at_a_number(LineStatistic statistic) noexcept { return statistic <= LineStatistic::cross_omega; }
+constexpr index_t kCost = 2000;  // nanoseconds of an element
 
-/// work(i) for each i, on several threads; what one throws is thrown here.
-template <class Work>
-void for_each(index_t size, const Work& work) {
-  constexpr index_t kCost = 2000;  // nanoseconds
-  const int workers = workers_for(size, kCost);
-  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(workers));
-  parallel_rows(size, workers, [&](index_t begin, index_t end, int worker) noexcept {
-    try {
-      for (index_t i = begin; i < end; ++i) work(i);
-    } catch (...) {
-      errors[static_cast<std::size_t>(worker)] = std::current_exception();
-    }
-  });
-  for (const auto& error : errors) {
-    if (error) std::rethrow_exception(error);
-  }
-}
+bool is_at_a_number(LineStatistic statistic) noexcept { return statistic <= LineStatistic::cross_omega; }
 
 void check_batch(std::string_view where, const LineBatch& batch, bool at_numbers, index_t size) {
   detail::check_count(where, "shape", static_cast<index_t>(batch.shape.size()), size);
@@ -421,7 +404,7 @@ LineStatistic line_statistic(std::string_view name) {
 
 void line_batch(LineFamily family, LineStatistic statistic, const LineBatch& batch, std::span<double> value) {
   check_batch("line_batch", batch, is_at_a_number(statistic), static_cast<index_t>(value.size()));
-  for_each(static_cast<index_t>(value.size()), [&](index_t i) {
+  detail::for_each_row(static_cast<index_t>(value.size()), kCost, [&](index_t i) {
     const Element e(batch, i);
     double& out = value[static_cast<std::size_t>(i)];
     out = kNaN;
@@ -435,7 +418,7 @@ void line_batch_gradient(LineFamily family, LineStatistic statistic, const LineB
   constexpr auto kWhere = "line_batch_gradient";
   check_gradient(kWhere, gradient);
   check_batch(kWhere, batch, is_at_a_number(statistic), gradient.rows);
-  for_each(gradient.rows, [&](index_t i) {
+  detail::for_each_row(gradient.rows, kCost, [&](index_t i) {
     const Element e(batch, i);
     Slopes s{kNaN, kNaN, kNaN};
     if (!e.is_nan()) {
@@ -453,7 +436,7 @@ void line_batch_fenchel_young(LineFamily family, const LineBatch& batch, const L
   check_batch(kWhere, batch, true, size);
   check_batch(kWhere, target, true, size);
   detail::check_count(kWhere, "gradient", gradient.rows, size);
-  for_each(size, [&](index_t i) {
+  detail::for_each_row(size, kCost, [&](index_t i) {
     const Element e(batch, i), q(target, i);
     double& out = value[static_cast<std::size_t>(i)];
     out = kNaN;

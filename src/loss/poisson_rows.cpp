@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <limits>
 #include <vector>
 
 #include "backend/cpu/checks.hpp"
 #include "core/compensated_sum.hpp"
 #include "core/fenchel_young_term.hpp"
+#include "core/for_each_row.hpp"
 #include "fenchel/core/deformed_derivatives.hpp"
 #include "fenchel/core/infinity.hpp"
-#include "fenchel/core/parallel.hpp"
 #include "fenchel/distribution/integers/integer_tail.hpp"
 #include "fenchel/distribution/integers/sparse_poisson.hpp"
 #include "loss/integer_sums.hpp"
@@ -230,18 +229,8 @@ void sparse_poisson_rows(PoissonStatistic statistic, PerRow alpha, PerRow mu, Ro
     detail::check_same_shape(kWhere, "d2_alpha", out.d2_alpha, "at", at);
   }
   constexpr index_t kTableCost = 5000, kNumberCost = 100;  // nanoseconds
-  const int workers = workers_for(at.rows, kTableCost + kNumberCost * at.cols);
-  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(workers));
-  parallel_rows(at.rows, workers, [&](index_t begin, index_t end, int worker) noexcept {
-    try {
-      for (index_t i = begin; i < end; ++i) fill_row(statistic, mu[i], alpha[i], i, at, out, order);
-    } catch (...) {
-      errors[static_cast<std::size_t>(worker)] = std::current_exception();
-    }
-  });
-  for (const auto& error : errors) {
-    if (error) std::rethrow_exception(error);
-  }
+  detail::for_each_row(at.rows, kTableCost + kNumberCost * at.cols,
+                       [&](index_t i) { fill_row(statistic, mu[i], alpha[i], i, at, out, order); });
 }
 
 }  // namespace fenchel

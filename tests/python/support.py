@@ -1,6 +1,8 @@
 """What several tests use."""
 
 import math
+import signal
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -27,3 +29,38 @@ def at_once(count, f):
 def hills(t):
     """A score with several hills."""
     return math.cos(3 * t) - t * t / 2
+
+
+def is_interrupted(call, signals=5):
+    """Whether Ctrl-C ends the call. No clock says so: a signal is sent when the one before has been handled, and only
+    the last one raises. A call that does not look at signals ends by itself, after the first of them."""
+    begin, handled = threading.Semaphore(0), threading.Semaphore(0)
+    count, calling = 0, True
+
+    def handle(number, frame):
+        nonlocal count
+        count += 1
+        handled.release()
+        if count == signals and calling:
+            raise KeyboardInterrupt
+
+    def send():
+        begin.acquire()
+        for _ in range(signals):
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            handled.acquire()
+
+    before = signal.signal(signal.SIGINT, handle)
+    sender = threading.Thread(target=send)
+    sender.start()
+    try:
+        begin.release()
+        call()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        calling = False
+        while sender.is_alive():  # a signal may come just before the thread waits, and does not wake it
+            sender.join(0.01)
+        signal.signal(signal.SIGINT, before)
+    return False

@@ -20,6 +20,7 @@ class PythonFunction {
 
   double operator()(double t) const {
     const nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();  // f may be written in C
     const nb::object answer = f_(t);
     const double value = PyFloat_AsDouble(answer.ptr());
     if (value == -1 && PyErr_Occurred() != nullptr) {

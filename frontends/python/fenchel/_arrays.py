@@ -15,6 +15,9 @@ FloatArray = npt.NDArray[np.float64]
 RandomState = int | np.integer[Any] | np.random.Generator | np.random.RandomState | None
 Size = int | tuple[int, ...] | None
 
+_PART = 2**20
+"""Elements that are copied at once."""
+
 
 def shown(x: Any) -> str:
     """x in a short line, for messages."""
@@ -38,9 +41,31 @@ def real_numbers(name: str, x: npt.ArrayLike) -> npt.NDArray[Any]:
     return array
 
 
+def fill(out: npt.NDArray[Any], array: npt.NDArray[Any]) -> None:
+    """out[...] = array, in parts: Ctrl-C acts between two of them. Of an array that is transposed they are faster, too."""
+    if out.size <= _PART:
+        out[...] = array
+        return
+    step = _PART * len(out) // out.size
+    for begin in range(0, len(out), max(step, 1)):
+        if step > 1:
+            out[begin : begin + step] = array[begin : begin + step]
+        else:
+            fill(out[begin, ...], array[begin, ...])
+
+
+def contiguous(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """The array as an aligned one of this type, its elements one after the other; itself where it is one."""
+    if array.dtype == dtype and array.flags.c_contiguous and array.flags.aligned:
+        return array
+    copy = np.empty(array.shape, dtype)
+    fill(copy, array)
+    return copy
+
+
 def doubles(name: str, x: npt.ArrayLike) -> FloatArray:
     """x as an aligned array of doubles, its elements one after the other; x itself where it is one."""
-    return np.require(real_numbers(name, x), np.float64, ("C", "ALIGNED"))
+    return contiguous(real_numbers(name, x), np.float64)
 
 
 def vector(name: str, x: npt.ArrayLike) -> FloatArray:

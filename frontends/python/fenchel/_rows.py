@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import doubles, integer, real_numbers, reals
+from ._arrays import contiguous, doubles, fill, integer, real_numbers, reals
 
 Array = npt.NDArray[Any]
 Axis = int | tuple[int, ...]
@@ -99,11 +99,11 @@ class Batch:
             raise ValueError(f"{self.where}: {name} must have shape {self.shape}, got {array.shape}")
         if self._order is not None:
             array = array.transpose(self._order)
-        if array.dtype != self.dtype or not array.flags.aligned:
-            array = np.array(array, self.dtype, order="C")
+        if array.dtype != self.dtype or not array.flags.aligned or (self._order is not None and array.ndim > 2):
+            array = contiguous(array, self.dtype)
         rows = array.reshape(self.rows, self.cols)
         if self.cols > 1 and rows.strides[1] != rows.itemsize:
-            rows = np.ascontiguousarray(rows)
+            rows = contiguous(rows, self.dtype)
         return rows
 
     def spread_rows(self, name: str, x: npt.ArrayLike) -> Array:
@@ -141,7 +141,7 @@ class Batch:
             array = rows.reshape([self.shape[i] for i in self._order]).transpose(back)
         if out is None:
             return array
-        out[...] = array
+        fill(out, array)
         return out
 
     def numbers(self, dtype: npt.DTypeLike = np.float64) -> Array:

@@ -52,9 +52,10 @@ FENCHEL_EXPORT void run_row_ranges(index_t rows, int workers, RowRange range, co
 /// nanosecond): a thread must have some 20 microseconds to do, or starting it costs more than it brings.
 [[nodiscard]] FENCHEL_EXPORT int workers_for(index_t rows, index_t work_per_row) noexcept;
 
-/// Calls body(begin, end, worker) over contiguous ranges that cover [0, rows), worker in [0, workers). A
-/// row's result must depend on that row alone, so that it does not depend on the number of threads. body must
-/// not throw.
+/// Calls body(begin, end, worker) over contiguous ranges that cover [0, rows), worker in [0, workers);
+/// several ranges for a worker where the caller's thread has a ScopedCheck, which is asked between them and
+/// may throw. A row's result must depend on that row alone, so that it does not depend on the number of
+/// threads. body must not throw.
 template <class Body>
 void parallel_rows(index_t rows, int workers, const Body& body) {
   static_assert(std::is_nothrow_invocable_v<const Body&, index_t, index_t, int>,

@@ -1,5 +1,7 @@
 #include "fenchel/distribution/euclidean/multivariate_mixture.hpp"
 
+#include "fenchel/core/checkpoint.hpp"
+
 namespace fenchel {
 
 Euclidean domain(const Mixture<MultivariateBetaGaussian>& p) { return domain(p.components()[0]); }
@@ -25,6 +27,7 @@ Eigen::MatrixXd sample(const Mixture<MultivariateBetaGaussian>& p, index_t count
   if (count < 0) throw_invalid_argument("sample", "count", "must not be negative", count);
   Eigen::MatrixXd draws(p.components()[0].dimension(), count);
   for (index_t k = 0; k < count; ++k) {
+    checkpoint_at(k);
     Philox rng(seed, static_cast<std::uint64_t>(k));
     draws.col(k) = sample(p, rng);
   }

@@ -8,6 +8,7 @@
 
 #include "distribution/integers/flank.hpp"
 #include "distribution/integers/heavy_prediction.hpp"
+#include "fenchel/core/checkpoint.hpp"
 #include "fenchel/core/deformed.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/infinity.hpp"
@@ -76,10 +77,13 @@ IntegerPrediction predict_integers(double am1, const IntegerScore& score, std::s
   for (index_t wanted = kFirstWindow;; wanted = std::min(kGrowth * wanted, kMost)) {
     auto size = static_cast<index_t>(1 + left.taken().size() + right.taken().size());
     for (; size < wanted && std::max(left.next(), right.next()) >= level(found.offset); ++size) {
+      checkpoint_at(size);
       (left.next() > right.next() ? left : right).take();
     }
     p = window_of(left, right);
+    checkpoint();
     found = normalize(am1, p);
+    checkpoint();
     if (!(std::max(left.next(), right.next()) >= level(found.offset))) break;
     if (size == kMost) refuse();
   }

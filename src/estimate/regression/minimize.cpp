@@ -13,6 +13,7 @@
 #include <Eigen/Cholesky>
 
 #include "fenchel/core/check.hpp"
+#include "fenchel/core/checkpoint.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/core/infinity.hpp"
 
@@ -44,6 +45,7 @@ void check(const MinimizeOptions& options) {
 
 /// Why to stop at a point, if to stop.
 std::optional<MinimizeStatus> verdict(const MinimizeOptions& options, int iteration, const Point& at) {
+  checkpoint();
   if (!at.is_finite()) return MinimizeStatus::not_finite;
   if (options.callback && !options.callback({iteration, at.value, at.residual()}))
     return MinimizeStatus::cancelled;

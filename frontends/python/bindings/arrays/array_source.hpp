@@ -56,19 +56,12 @@ class ArraySource final : public BatchSource {
   index_t first_;
 };
 
-/// Lets Python handle signals between rounds of batches, so that Ctrl-C ends a fit with KeyboardInterrupt.
-inline bool handle_signals(const Progress&) {
-  const nb::gil_scoped_acquire acquire;
-  if (PyErr_CheckSignals() != 0) throw nb::python_error();
-  return true;
-}
-
 /// f of the data in arrays, computed without the GIL.
 template <class F>
 [[nodiscard]] auto with_data(const InputRows& rows, const std::optional<Input<>>& weights,
                              std::vector<std::string> names, index_t first, const F& f) {
   const ArraySource source(rows, weights, std::move(names), first);
-  return without_gil([&] { return f(Data{source, Processes::alone(), handle_signals}); });
+  return without_gil([&] { return f(Data{source}); });
 }
 
 }  // namespace fenchel::python

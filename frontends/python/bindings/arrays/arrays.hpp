@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/gil.hpp"
+#include "fenchel/core/checkpoint.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/core/parallel.hpp"
 #include "fenchel/core/rows.hpp"
@@ -42,6 +44,12 @@ template <class T>
   return owned_array(data, shape, std::move(owner));
 }
 template <class T>
+[[nodiscard]] Output<T> to_array(std::unique_ptr<T[]> values, const std::vector<std::size_t>& shape) {
+  auto owner = std::make_unique<std::unique_ptr<T[]>>(std::move(values));
+  T* data = owner->get();
+  return owned_array(data, shape, std::move(owner));
+}
+template <class T>
 [[nodiscard]] Output<T> to_array(std::vector<T> values) {
   const std::size_t size = values.size();
   return to_array(std::move(values), {size});
@@ -71,11 +79,11 @@ inline constexpr index_t kElementCost = 20;
 template <class Result = double, class T, class F>
 [[nodiscard]] Output<Result> map_array(const Input<T>& x, const F& f) {
   static_assert(std::is_nothrow_invocable_v<const F&, T>);
-  std::vector<Result> values(x.size());
+  auto values = std::make_unique_for_overwrite<Result[]>(x.size());
   const T* data = x.data();
   {
-    const nb::gil_scoped_release release;
-    const auto count = static_cast<index_t>(values.size());
+    const WithoutGil released;
+    const auto count = static_cast<index_t>(x.size());
     parallel_rows(count, workers_for(count, kElementCost), [&](index_t begin, index_t end, int) noexcept {
       for (index_t i = begin; i < end; ++i) values[static_cast<std::size_t>(i)] = f(data[i]);
     });
@@ -86,8 +94,12 @@ template <class Result = double, class T, class F>
 /// The same on this thread with the GIL held, for an f that may call Python or throw.
 template <class Result = double, class T, class F>
 [[nodiscard]] Output<Result> map_array_here(const Input<T>& x, const F& f) {
+  const ScopedCheck check(handle_signals);
   std::vector<Result> values(x.size());
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = f(x.data()[i]);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    checkpoint_at(static_cast<index_t>(i));
+    values[i] = f(x.data()[i]);
+  }
   return to_array(std::move(values), shape_of(x));
 }
 

@@ -2,10 +2,13 @@
 
 #include <Eigen/Core>
 #include <cstddef>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "bindings/arrays/arrays.hpp"
+#include "bindings/gil.hpp"
+#include "fenchel/core/checkpoint.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/core/parallel.hpp"
 
@@ -17,11 +20,11 @@ template <class Result = double, class F>
   std::vector<std::size_t> shape = shape_of(points);
   const auto size = static_cast<index_t>(shape.back());
   shape.pop_back();
-  std::vector<Result> values(points.size() / static_cast<std::size_t>(size));
+  const auto count = static_cast<index_t>(points.size()) / size;
+  auto values = std::make_unique_for_overwrite<Result[]>(static_cast<std::size_t>(count));
   const double* data = points.data();
   {
-    const nb::gil_scoped_release release;
-    const auto count = static_cast<index_t>(values.size());
+    const WithoutGil released;
     parallel_rows(
         count, workers_for(count, kElementCost * size), [&](index_t begin, index_t end, int) noexcept {
           for (index_t i = begin; i < end; ++i)
@@ -39,7 +42,9 @@ template <class F>
   shape.pop_back();
   std::vector<double> values(points.size() / static_cast<std::size_t>(size));
   const double* point = points.data();
+  const ScopedCheck check(handle_signals);
   for (double& value : values) {
+    checkpoint();
     value = f(Eigen::Map<const Eigen::VectorXd>(point, size));
     point += size;
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bindings/arrays/rows.hpp"
+#include "bindings/gil.hpp"
 #include "fenchel/backend/cpu/entmax_loss.hpp"
 #include "fenchel/backend/cpu/reduce_loss.hpp"
 #include "fenchel/core/index.hpp"
@@ -25,7 +26,7 @@ void bind_loss(nb::module_& m, const char* name, const Loss& loss, const Names&.
              index_t ignored, std::optional<cpu::Reduction> reduction, const Numbers<Real>& value,
              const std::optional<RowsArray<Real>>& grad_scores,
              const std::optional<Numbers<double>>& grad_parameter, const Extra&... extra) {
-        const nb::gil_scoped_release release;
+        const WithoutGil released;
         std::vector<Real> rows(reduction ? scores.shape(0) : 0);
         const cpu::LossOutputs<Real> outputs{reduction ? std::span(rows) : span_of(value),
                                              rows_of(grad_scores), span_of(grad_parameter)};

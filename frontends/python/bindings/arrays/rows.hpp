@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "bindings/arrays/arrays.hpp"
+#include "bindings/gil.hpp"
 #include "fenchel/core/rows.hpp"
 
 /// Batches of rows as the kernels take them: where they lie in NumPy's memory, without a copy.
@@ -59,7 +60,7 @@ void bind_map(nb::module_& m, const char* name, const Map& map, const Names&... 
       name,
       [map](const RowsArray<const Real>& scores, const Parameter& parameter, const RowsArray<Real>& p,
             const Extra&... extra) {
-        const nb::gil_scoped_release release;
+        const WithoutGil released;
         map(rows_of(scores), per_row(parameter), rows_of(p), extra...);
       },
       rows_argument("scores"), nb::arg("parameter"), rows_argument("p"), names...);
@@ -74,7 +75,7 @@ void bind_jacobian_product(nb::module_& m, const char* name, const Product& prod
       [product](const RowsArray<const Real>& p, const Parameter& parameter, const RowsArray<const Real>& v,
                 const RowsArray<Real>& result, const std::optional<Numbers<T>>& by_parameter,
                 const Extra&... extra) {
-        const nb::gil_scoped_release release;
+        const WithoutGil released;
         product(rows_of(p), per_row(parameter), rows_of(v), rows_of(result), span_of(by_parameter), extra...);
       },
       rows_argument("p"), nb::arg("parameter"), rows_argument("v"), rows_argument("result"),

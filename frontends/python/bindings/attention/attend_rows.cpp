@@ -2,6 +2,7 @@
 
 #include "bindings/arrays/rows.hpp"
 #include "bindings/bindings.hpp"
+#include "bindings/gil.hpp"
 #include "fenchel/attention/gaussian_basis.hpp"
 #include "fenchel/attention/multivariate_gaussian_basis.hpp"
 #include "fenchel/backend/cpu/attention.hpp"
@@ -36,26 +37,26 @@ void bind_rows(nb::module_& m) {
   using Out = RowsArray<Real>;
   m.def("attend_rows",
         [](const Parameter& alpha, const In& mu, const In& scale, const Psi& psi, const Out& r) {
-          const nb::gil_scoped_release release;
+          const WithoutGil released;
           cpu::attend(densities<Real>(alpha, mu, scale), psi.functions(), rows_of(r));
         });
   m.def("attend_rows_vjp",
         [](const Parameter& alpha, const In& mu, const In& scale, const Psi& psi, const In& cotangent,
            const Numbers<Real>& d_alpha, const Out& d_mu, const Out& d_scale) {
-          const nb::gil_scoped_release release;
+          const WithoutGil released;
           cpu::attend_vjp(densities<Real>(alpha, mu, scale), psi.functions(), rows_of(cotangent),
                           tangents<Real>(d_alpha, d_mu, d_scale));
         });
   m.def("attend_rows_jvp", [](const Parameter& alpha, const In& mu, const In& scale, const Psi& psi,
                               const std::optional<Numbers<const Real>>& d_alpha, const In& d_mu,
                               const In& d_scale, const Out& tangent) {
-    const nb::gil_scoped_release release;
+    const WithoutGil released;
     cpu::attend_jvp(densities<Real>(alpha, mu, scale), psi.functions(),
                     {span_of(d_alpha), rows_of(d_mu), rows_of(d_scale)}, {}, rows_of(tangent));
   });
   m.def("attend_context_rows", [](const Parameter& alpha, const In& mu, const In& scale, const Psi& psi,
                                   const MatrixArray<const Real>& values, const Out& context) {
-    const nb::gil_scoped_release release;
+    const WithoutGil released;
     cpu::attend_context(densities<Real>(alpha, mu, scale), psi.functions(), matrices<const Real>(values),
                         rows_of(context));
   });
@@ -63,7 +64,7 @@ void bind_rows(nb::module_& m) {
         [](const Parameter& alpha, const In& mu, const In& scale, const Psi& psi,
            const MatrixArray<const Real>& values, const In& cotangent, const Numbers<Real>& d_alpha,
            const Out& d_mu, const Out& d_scale, const MatrixArray<Real>& d_values) {
-          const nb::gil_scoped_release release;
+          const WithoutGil released;
           cpu::attend_context_vjp(densities<Real>(alpha, mu, scale), psi.functions(),
                                   matrices<const Real>(values), rows_of(cotangent),
                                   tangents<Real>(d_alpha, d_mu, d_scale), matrices<Real>(d_values));

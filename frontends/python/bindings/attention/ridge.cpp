@@ -27,7 +27,7 @@ template <class Run>
 void with_systems(const Systems& systems, const Run& run) {
   std::map<index_t, const RidgeSystem*> by_length;
   for (const RidgeSystem* system : systems) by_length.emplace(system->matrix().rows(), system);
-  const nb::gil_scoped_release release;
+  const WithoutGil released;
   run([&](index_t length) -> const RidgeSystem& { return *by_length.at(length); });
 }
 
@@ -51,7 +51,7 @@ void bind_rows(nb::module_& m) {
         [](const Parameter& alpha, const In& weights, const std::optional<RowsArray<const double>>& points,
            const Numbers<const index_t>& lengths, std::optional<double> floor, const Out& mu,
            const Out& scale) {
-          const nb::gil_scoped_release release;
+          const WithoutGil released;
           cpu::match_weights<Real>(per_row(alpha), rows_of(weights), weight_positions(points, lengths), floor,
                                    {.mu = rows_of(mu), .Sigma = rows_of(scale)});
         });
@@ -60,7 +60,7 @@ void bind_rows(nb::module_& m) {
            const Numbers<const index_t>& lengths, std::optional<double> floor,
            const Numbers<const Real>& d_alpha, const In& d_mu, const In& d_scale, const Out& weights_gradient,
            const Numbers<Real>& alpha_gradient) {
-          const nb::gil_scoped_release release;
+          const WithoutGil released;
           cpu::match_weights_vjp<Real>(per_row(alpha), rows_of(weights), weight_positions(points, lengths),
                                        floor, {span_of(d_alpha), rows_of(d_mu), rows_of(d_scale)},
                                        rows_of(weights_gradient), span_of(alpha_gradient));
@@ -71,7 +71,7 @@ void bind_rows(nb::module_& m) {
 
 void bind_ridge(nb::module_& m) {
   nb::class_<RidgeSystem>(m, "RidgeSystem")
-      .def(nb::init<const Eigen::MatrixXd&, double>(), nb::call_guard<nb::gil_scoped_release>())
+      .def(nb::init<const Eigen::MatrixXd&, double>(), nb::call_guard<WithoutGil>())
       .def("matrix", &RidgeSystem::matrix)
       .def("vjp",
            [](const RidgeSystem& system, const Eigen::MatrixXd& values, const Eigen::MatrixXd& cotangent) {

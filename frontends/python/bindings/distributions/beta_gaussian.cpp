@@ -5,12 +5,14 @@
 
 #include <cmath>
 #include <iterator>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "bindings/arrays/arrays.hpp"
 #include "bindings/bindings.hpp"
+#include "bindings/gil.hpp"
 #include "fenchel/backend/cpu/beta_gaussian.hpp"
 #include "fenchel/core/rows.hpp"
 
@@ -22,10 +24,10 @@ template <class Kernel>
 Output<double> map_rows(const BetaGaussian& p, const Input<>& x, const Kernel& kernel) {
   const double mu = p.mu(), sigma = std::sqrt(p.sigma2()), whitening = 1 / sigma;
   const cpu::BetaGaussianParams params{p.constants(), {&mu, 1}, {&whitening, 1, 1}, {&sigma, 1, 1}};
-  std::vector<double> values(x.size());
+  auto values = std::make_unique_for_overwrite<double[]>(x.size());
   {
-    const nb::gil_scoped_release release;
-    kernel(params, std::span(x.data(), x.size()), std::span(values));
+    const WithoutGil released;
+    kernel(params, std::span(x.data(), x.size()), std::span(values.get(), x.size()));
   }
   return to_array(std::move(values), shape_of(x));
 }

@@ -237,11 +237,10 @@ void bind_integers(nb::module_& m) {
       .def("normalizer", [](const NumericIntegers& p) { return p.prediction.normalizer(); })
       .def("threshold", [](const NumericIntegers& p) { return p.prediction.threshold(); });
   bind_integer_prediction<SparsePoisson>(m, "SparsePoisson")
-      .def(nb::init<double, double>(), nb::arg("alpha"), nb::arg("mu"),
-           nb::call_guard<nb::gil_scoped_release>());
+      .def(nb::init<double, double>(), nb::arg("alpha"), nb::arg("mu"), nb::call_guard<WithoutGil>());
   bind_integer_prediction<SparseIntegerGaussian>(m, "SparseIntegerGaussian")
       .def(nb::init<double, double, double>(), nb::arg("alpha"), nb::arg("mu"), nb::arg("sigma2"),
-           nb::call_guard<nb::gil_scoped_release>())
+           nb::call_guard<WithoutGil>())
       .def_prop_ro("sigma2", &SparseIntegerGaussian::sigma2);
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <new>
 #include <span>
 #include <utility>
@@ -45,15 +46,16 @@ template <class Kernel>
   const index_t size = p.dimension();
   const auto count = static_cast<index_t>(points.size()) / size;
   shape.pop_back();
-  std::vector<double> values(static_cast<std::size_t>(count));
+  auto values = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(count));
   const RowMajor whitening = p.score().whitening(), factor = p.score().factor();
   const cpu::BetaGaussianParams params{p.constants(),
                                        {p.mu().data(), static_cast<std::size_t>(size)},
                                        {whitening.data(), size, size},
                                        {factor.data(), size, size}};
   {
-    const nb::gil_scoped_release release;
-    kernel(params, Rows<const double>(points.data(), count, size), std::span<double>(values));
+    const WithoutGil released;
+    kernel(params, Rows<const double>(points.data(), count, size),
+           std::span(values.get(), static_cast<std::size_t>(count)));
   }
   return to_array(std::move(values), shape);
 }

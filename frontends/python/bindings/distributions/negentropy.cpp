@@ -9,6 +9,8 @@
 
 #include "bindings/arrays/rows.hpp"
 #include "bindings/bindings.hpp"
+#include "bindings/gil.hpp"
+#include "fenchel/core/checkpoint.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/core/infinity.hpp"
 #include "fenchel/core/rows.hpp"
@@ -49,10 +51,11 @@ void bind_row_function(nb::module_& m, const char* name, const F& f) {
   m.def(
       name,
       [f](const RowsArray<const Real>& x, const Parameter& alpha, const Numbers<Real>& values) {
-        const nb::gil_scoped_release release;
+        const WithoutGil released;
         const Rows<const Real> rows = rows_of(x);
         const PerRow alphas = per_row(alpha);
         for (index_t i = 0; i < rows.rows; ++i) {
+          checkpoint();
           values.data()[i] =
               static_cast<Real>(f(alphas[i], std::vector<double>(rows[i].begin(), rows[i].end())));
         }
@@ -73,6 +76,7 @@ void bind(nb::module_& m) {
   });
   bind_map<Real>(m, "escort", [](Rows<const Real> p, PerRow beta, Rows<Real> result) {
     for (index_t i = 0; i < p.rows; ++i) {
+      checkpoint();
       std::ranges::copy(escort_of_row(std::vector<double>(p[i].begin(), p[i].end()), beta[i]), result.row(i));
     }
   });

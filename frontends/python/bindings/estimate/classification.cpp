@@ -16,6 +16,7 @@
 #include "bindings/arrays/eigen_arrays.hpp"
 #include "bindings/bindings.hpp"
 #include "bindings/estimate/estimators.hpp"
+#include "bindings/gil.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/core/rows.hpp"
@@ -28,7 +29,7 @@ Output<> probabilities_of(const ClassificationFit& fit, const InputRows& x) {
   const index_t classes = fit.intercepts.size();
   std::vector<double> p(static_cast<std::size_t>(rows.rows * classes));
   {
-    const nb::gil_scoped_release release;
+    const WithoutGil released;
     probabilities(fit, rows, {p.data(), rows.rows, classes});
   }
   return to_array(std::move(p), {static_cast<std::size_t>(rows.rows), static_cast<std::size_t>(classes)});

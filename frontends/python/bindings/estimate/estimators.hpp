@@ -6,6 +6,7 @@
 
 #include "bindings/arrays/arrays.hpp"
 #include "bindings/gil.hpp"
+#include "fenchel/core/checkpoint.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/core/rows.hpp"
 #include "fenchel/estimate/regression/minimize.hpp"
@@ -24,7 +25,10 @@ template <class Fit>
   return without_gil([&] {
     std::vector<decltype(predict(fit, rows[0]))> result;
     result.reserve(static_cast<std::size_t>(rows.rows));
-    for (index_t i = 0; i < rows.rows; ++i) result.push_back(predict(fit, rows[i]));
+    for (index_t i = 0; i < rows.rows; ++i) {
+      checkpoint_at(i);
+      result.push_back(predict(fit, rows[i]));
+    }
     return result;
   });
 }
@@ -35,7 +39,10 @@ template <class Fit, class F>
   const Rows<const double> rows = rows_of(x);
   return to_array(without_gil([&] {
     std::vector<double> values(static_cast<std::size_t>(rows.rows));
-    for (index_t i = 0; i < rows.rows; ++i) values[static_cast<std::size_t>(i)] = f(predict(fit, rows[i]));
+    for (index_t i = 0; i < rows.rows; ++i) {
+      checkpoint_at(i);
+      values[static_cast<std::size_t>(i)] = f(predict(fit, rows[i]));
+    }
     return values;
   }));
 }

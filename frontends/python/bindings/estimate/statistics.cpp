@@ -15,6 +15,7 @@
 #include "bindings/arrays/arrays.hpp"
 #include "bindings/arrays/eigen_arrays.hpp"
 #include "bindings/bindings.hpp"
+#include "bindings/gil.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/data/data_error.hpp"
 #include "fenchel/estimate/statistics/absolute_moments.hpp"
@@ -54,6 +55,7 @@ void update(RadialMoments& total, const InputRows& rows, const std::optional<Inp
   RadialMoments next = total;
   Batch batch;
   for (index_t i = 0; i < source.batches(); ++i) {
+    handle_signals();
     source.read(i, batch);
     try {
       next.update(batch.rows, batch.row_weights());

@@ -4,6 +4,7 @@
 
 #include "bindings/arrays/rows.hpp"
 #include "bindings/bindings.hpp"
+#include "bindings/gil.hpp"
 #include "fenchel/backend/cpu/entmax_derivatives.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/core/rows.hpp"
@@ -33,7 +34,7 @@ void bind(nb::module_& m) {
       [](const RowsArray<const Real>& p, const Parameter& alpha, const RowsArray<const Real>& cotangent,
          const RowsArray<const Real>& weight_scores, const std::optional<Numbers<const double>>& weight_alpha,
          const RowsArray<Real>& grad_scores, const std::optional<Numbers<double>>& grad_alpha) {
-        const nb::gil_scoped_release release;
+        const WithoutGil released;
         cpu::entmax_vjp_vjp<Real>(rows_of(p), per_row(alpha), rows_of(cotangent), rows_of(weight_scores),
                                   span_of(weight_alpha), rows_of(grad_scores), span_of(grad_alpha));
       },

@@ -1,6 +1,7 @@
 #include "fenchel/backend/cpu/entmax_loss.hpp"
 #include "bindings/arrays/row_losses.hpp"
 #include "bindings/bindings.hpp"
+#include "bindings/gil.hpp"
 #include "fenchel/core/rows.hpp"
 
 namespace fenchel::python {
@@ -29,7 +30,7 @@ void bind(nb::module_& m) {
       "entmax_hessian_product",
       [](const RowsArray<const Real>& scores, const Parameter& alpha, const RowsArray<const Real>& direction,
          const RowsArray<Real>& product) {
-        const nb::gil_scoped_release release;
+        const WithoutGil released;
         cpu::entmax_loss_hessian_product<Real>(rows_of(scores), per_row(alpha), rows_of(direction),
                                                rows_of(product));
       },

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "fenchel/core/check.hpp"
+#include "fenchel/core/checkpoint.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/distribution/line/dirac.hpp"
@@ -49,6 +50,7 @@ template <std::invocable<double> F>
 [[nodiscard]] double expectation(const Empirical& q, F&& f) {
   double sum = 0;
   for (std::size_t i = 0; i < q.values().size(); ++i) {
+    checkpoint_at(static_cast<index_t>(i));
     const double weight = q.weights().empty() ? 1 : q.weights()[i];
     if (weight != 0) sum += weight * f(q.values()[i]);
   }

@@ -2,6 +2,7 @@
 
 /// Accessors that follow from others: `median`, `moment`, `expectation`, draws with a seed.
 
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
@@ -10,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "fenchel/core/checkpoint.hpp"
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/deformed.hpp"
 #include "fenchel/core/deformed_derivatives.hpp"
@@ -62,10 +64,12 @@ inline std::size_t checked_count(index_t count) {
 template <class P>
 [[nodiscard]] std::vector<typename P::value_type> sample_on_one_thread(const P& p, index_t count,
                                                                        std::uint64_t seed) {
-  std::vector<typename P::value_type> draws(checked_count(count));
-  for (std::size_t k = 0; k < draws.size(); ++k) {
-    Philox rng(seed, k);
-    draws[k] = sample(p, rng);
+  std::vector<typename P::value_type> draws;
+  draws.reserve(checked_count(count));
+  for (index_t k = 0; k < count; ++k) {
+    checkpoint_at(k);
+    Philox rng(seed, static_cast<std::uint64_t>(k));
+    draws.push_back(sample(p, rng));
   }
   return draws;
 }
@@ -127,13 +131,19 @@ requires requires(const P& p, Philox& rng) {
   { sample(p, rng) } -> std::convertible_to<typename P::value_type>;
 }
 [[nodiscard]] std::vector<typename P::value_type> sample(const P& p, index_t count, std::uint64_t seed) {
-  std::vector<typename P::value_type> draws(detail::checked_count(count));
-  parallel_rows(count, workers_for(count, detail::kDrawCost), [&](index_t begin, index_t end, int) noexcept {
-    for (index_t k = begin; k < end; ++k) {
-      Philox rng(seed, static_cast<std::uint64_t>(k));
-      draws[static_cast<std::size_t>(k)] = sample(p, rng);
-    }
-  });
+  constexpr index_t kTogether = 1 << 20;  // so that memory for many is not touched at once
+  std::vector<typename P::value_type> draws;
+  draws.reserve(detail::checked_count(count));
+  for (index_t first = 0; first < count; first += kTogether) {
+    const index_t part = std::min(kTogether, count - first);
+    draws.resize(static_cast<std::size_t>(first + part));
+    parallel_rows(part, workers_for(part, detail::kDrawCost), [&](index_t begin, index_t end, int) noexcept {
+      for (index_t k = first + begin; k < first + end; ++k) {
+        Philox rng(seed, static_cast<std::uint64_t>(k));
+        draws[static_cast<std::size_t>(k)] = sample(p, rng);
+      }
+    });
+  }
   return draws;
 }
 
