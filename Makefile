@@ -1,5 +1,5 @@
 # The commands of this repository; the work itself is in CMakePresets.json and scripts/.
-.PHONY: help bootstrap run unit test test-gpu build wheel bench experiments asan fuzz tidy format clean
+.PHONY: help bootstrap run unit test test-gpu build wheel bench experiments asan fuzz campaign tidy format clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -39,6 +39,9 @@ asan: bootstrap ## run the tests under the address and undefined behaviour sanit
 
 fuzz: ## run each fuzz target for a minute, or FUZZ_SECONDS; what fails stays in tests/fuzz/corpus
 	@scripts/fuzz
+
+campaign: ## random calls of every public function against the laws, for MINUTES (1) with SEED (0); prints what failed
+	@MINUTES="$(MINUTES)" SEED="$(SEED)" PYTHON="$(PYTHON)" scripts/campaign
 
 tidy: bootstrap ## run clang-tidy over src and the headers that it includes
 	@scripts/tidy

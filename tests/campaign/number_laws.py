@@ -1,0 +1,178 @@
+"""Laws of distributions of numbers, and of their losses."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import fenchel
+from arrays import Array
+from laws import EPSILON, Function, finite, must, must_agree, not_nan
+
+
+
+def inside(p: Any, x: Any) -> Any:
+    lower, upper = p.support()
+    return (x >= lower) & (x <= upper)
+
+
+def around(p: Any, levels: Array) -> Array:
+    """Points of the support, its ends, their neighbours, and points far outside."""
+    lower, upper = p.support()
+    ends = [e for end in (lower, upper) for e in (math.nextafter(end, -math.inf), end, math.nextafter(end, math.inf))]
+    far = [-1e308, -1.0, 0.0, 1.0, 1e308, -math.inf, math.inf]
+    return np.sort(np.concatenate([p.ppf(levels), ends, far]))
+
+
+def spacing_mass(p: Any, x: Any) -> Any:
+    """What the distribution function moves by within some roundings of x."""
+    if not hasattr(p, "pdf"):
+        return 0.0
+    lower, upper = p.support()
+    with np.errstate(all="ignore"):
+        wide = 8 * (np.spacing(abs(x)) + EPSILON * (abs(p.median()) + (upper - lower if upper - lower < math.inf else 0)))
+        return np.fmin(1.0, wide * np.fmax(p.pdf(x), np.fmax(p.pdf(x - wide), p.pdf(x + wide))))
+
+
+def tails(p: Any, levels: Array) -> None:
+    """Both are probabilities that add up to one, monotone, and 0 and 1 outside of the support."""
+    x = around(p, levels)
+    below, above = p.cdf(x), p.sf(x)
+    lower, upper = p.support()
+    must("a probability", (below >= 0) & (below <= 1), below)
+    must("a probability", (above >= 0) & (above <= 1), above)
+    must_agree("cdf + sf = 1", below + above, np.ones(x.shape), absolute=1e-12)
+    must("cdf does not fall", np.diff(below) >= -1e-13, x[1:])
+    must_agree("cdf at the upper end", p.cdf(upper), 1.0, absolute=1e-13)
+    must("0 below the support", below[x < lower] == 0)
+    must("0 above the support", above[x > upper] == 0)
+    with np.errstate(divide="ignore"):
+        for log, tail in ((p.logcdf(x), below), (p.logsf(x), above)):
+            seen = tail > 1e-300
+            must_agree("the logarithm of a tail", log[seen], np.log(tail[seen]), absolute=1e-9, relative=1e-9)
+            not_nan(log)
+
+
+def quantiles(p: Any, q: Array) -> None:
+    """They lie in the support, do not fall, and cdf(ppf(q)) = q; NaN outside of [0, 1]."""
+    for inverse, forward in ((p.ppf, p.cdf), (p.isf, p.sf)):
+        x = not_nan(inverse(q))
+        must("in the support", inside(p, x), q, x)
+        bound = 1e-12 + spacing_mass(p, x)
+        if hasattr(p, "pdf"):
+            must_agree("cdf(ppf(q)) = q", forward(x), q, absolute=bound)
+        elif forward == p.cdf:
+            must("cdf(ppf(q)) >= q", forward(x) >= q - bound, q, x)
+            must("ppf(q) is the least", (forward(x - 1) <= q + bound) | (x == p.support()[0]), q, x)
+    x = p.ppf(np.sort(q))
+    must("ppf does not fall", x[1:] >= x[:-1] - 8 * EPSILON * np.fmin(abs(x[1:]), 1e300), x[1:], x[:-1])
+    must("NaN outside of [0, 1]", np.isnan(p.ppf([-0.1, 1.1, math.nan])))
+    low, high = p.interval(float(q[0]))
+    must("an interval", low <= high + 1e-12 * abs(high), low, high)
+    must_agree("the median", p.median(), p.ppf(0.5), relative=1e-12, absolute=1e-12 * abs(high - low))
+
+
+def density(p: Any, levels: Array) -> None:
+    """Not negative, and 0 outside of the support, as its logarithm says too."""
+    x = around(p, levels)
+    pdf, log_pdf = finite(p.pdf(x)), not_nan(p.logpdf(x))
+    must("not negative", pdf >= 0, x, pdf)
+    outside = ~inside(p, x)
+    must("0 outside of the support", pdf[outside] == 0, x[outside], pdf[outside])
+    with np.errstate(divide="ignore"):
+        must_agree("logpdf", np.exp(log_pdf), pdf, relative=1e-11, absolute=1e-300)
+
+
+def probabilities(p: Any, levels: Array) -> None:
+    """On the integers: probabilities that add up to the distribution function, and none between."""
+    k = np.unique(np.clip(np.round(p.ppf(levels)), -1e15, 1e15))
+    pmf = finite(p.pmf(k))
+    must("a probability", (pmf >= 0) & (pmf <= 1), k, pmf)
+    must_agree("pmf = cdf(k) - cdf(k - 1)", pmf, p.cdf(k) - p.cdf(k - 1), absolute=1e-12)
+    with np.errstate(divide="ignore"):
+        must_agree("logpmf", np.exp(p.logpmf(k)), pmf, relative=1e-11, absolute=1e-300)
+    must("0 between", p.pmf(k + 0.5) == 0)
+
+
+def draws(p: Any, seed: int, count: int = 1000) -> None:
+    """In the support, the same for the same seed, and of the distribution function (Kolmogorov; one in e^50 errs)."""
+    x = not_nan(p.rvs(count, random_state=seed))
+    must("in the support", inside(p, x), x)
+    must_agree("the same for the same seed", p.rvs((2, count // 2), random_state=seed).reshape(-1), x)
+    x = np.sort(x)
+    above = np.arange(1, count + 1) / count - p.cdf(x) - spacing_mass(p, x)
+    must("of the distribution function", above * math.sqrt(count) <= 5, above)
+
+
+def moments(p: Any) -> None:
+    """They fit together, and lie in the support."""
+    lower, upper = p.support()
+    mean, variance = not_nan(p.mean()), not_nan(p.var())
+    wide = EPSILON * 64 * max(abs(mean), abs(upper - lower))
+    if math.isfinite(mean):
+        must("the mean lies in the support", lower - wide <= mean <= upper + wide, mean)
+    must("the median lies in the support", inside(p, p.median()), p.median())
+    must("the mode lies in the support", inside(p, p.mode()), p.mode())
+    must("not negative", variance >= 0, variance)
+    must_agree("std^2 = var", p.std(), math.sqrt(variance), relative=1e-15)
+    must_agree("moment(0)", p.moment(0), 1.0, relative=1e-12)
+    must_agree("moment(1)", p.moment(1), mean, relative=1e-12, absolute=1e-12 * p.std())
+    must_agree("central_moment(2)", p.central_moment(2), variance, relative=1e-10)
+    if 1e-100 < variance < 1e100 and math.isfinite(p.central_moment(4)):
+        skewness, kurtosis = not_nan(p.skewness()), not_nan(p.kurtosis())
+        must("kurtosis >= skewness^2 + 1", kurtosis >= skewness**2 + 1 - 1e-9, skewness, kurtosis)
+
+
+def entropies(p: Any, order: float) -> None:
+    """Shannon's is finite; that of another order may be beyond doubles."""
+    finite(p.entropy()), not_nan(p.tsallis_entropy(order))
+    must_agree("Shannon's is that of order 1", p.tsallis_entropy(1), p.entropy(), relative=1e-12, absolute=1e-12)
+
+
+def expectations(p: Any, function: Function) -> None:
+    """The mass is one, and a mean lies between the extremes of the function."""
+    must_agree("mass one", p.expect(lambda t: 1.0), 1.0, absolute=1e-9)
+    cut = lambda t: min(max(function(t), -1.0), 2.0)  # noqa: E731
+    mean = finite(p.expect(cut))
+    must("between the extremes", -1 - 1e-9 <= mean <= 2 + 1e-9, mean)
+
+
+def zero_loss(p: Any) -> None:
+    """Zero at the prediction, where its gradient vanishes and the cross-Omega loss has its minimum."""
+    loss, gradient = p.fenchel_young(p, return_gradient=True)
+    size = 1 + abs(finite(p.cross_omega(p)))
+    must("zero at the prediction", 0 <= loss <= 1e-9 * size, loss)
+    finite(gradient)
+
+
+def losses(p: Any, q: Any) -> None:
+    """Not negative against another prediction, and finite against points."""
+    must("not negative", not_nan(p.fenchel_young(q)) >= 0, p.fenchel_young(q))
+    value, gradient = p.cross_omega(q, return_gradient=True)
+    not_nan(value)
+    for part in gradient.values():
+        not_nan(part)
+
+
+def moment_difference(p: Any, sample: Array, **slopes: Function) -> None:
+    """The gradient in a parameter is E_p - E_sample of the derivative of the score in it."""
+    _, gradient = p.cross_omega(sample, return_gradient=True)
+    for name, slope in slopes.items():
+        model, data = p.expect(slope), np.array([slope(t) for t in sample.tolist()])
+        size = abs(model) + abs(data).mean()
+        must_agree(f"gradient in {name}", gradient[name], model - data.mean(), absolute=1e-8 * size)
+
+
+def gaussian(t: float, mu: float, sigma2: float) -> float:
+    """The density of the Gaussian."""
+    return math.exp(-((t - mu) ** 2) / (2 * sigma2)) / math.sqrt(2 * math.pi * sigma2)
+
+
+def linear_moment_difference(f: Any, alpha: float, sample: Array) -> None:
+    """The gradient in theta of a linear score is E_p[phi] - E_sample[phi]."""
+    p: Any = fenchel.predict(fenchel.Tsallis(alpha), f)
+    _, gradient = p.cross_omega(sample, return_gradient=True)
+    for by_theta, phi in zip(gradient["theta"], f.phi):
+        model, data = p.expect(phi), np.array([phi(t) for t in sample.tolist()])
+        must_agree("gradient in theta", by_theta, model - data.mean(), absolute=1e-8 * (abs(model) + abs(data).mean()))

@@ -1,0 +1,136 @@
+"""Laws of distributions in space, of attention and of estimation."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import fenchel
+from arrays import Array
+from laws import Function, finite, must, must_agree, not_nan
+
+
+
+def space(p: Any, seed: int) -> None:
+    """Draws lie in the support, where the density is positive; contours have their mass."""
+    x = finite(p.rvs(200, random_state=seed))
+    pdf = finite(p.pdf(x))
+    must("positive on draws", pdf > 0, pdf)
+    must_agree("logpdf", np.exp(p.logpdf(x)), pdf, relative=1e-10)
+    must("in the support", p.support().contains(x) | (pdf < 1e-6 * p.pdf(p.mode())))
+    must_agree("the mean", p.mean(), p.mode(), relative=1e-12, absolute=1e-12)
+    finite([p.cov(), p.entropy(), p.tsallis_entropy(2)])
+    if np.sqrt(np.diag(p.cov())).min() > 1e-9 * abs(p.mean()).max():  # else doubles do not resolve it
+        cover = p.contour(0.5).contains(x).mean()
+        must("half of the mass", abs(cover - 0.5) < 5 / math.sqrt(len(x)), cover)
+    must("radial_cdf does not fall", np.diff(p.radial_cdf(np.linspace(0, 9, 30))) >= -1e-12)
+
+
+def adjoint(forward: Any, backward: Any, direction: Any, cotangent: Any) -> None:
+    """cotangent . J direction = (J^T cotangent) . direction, of arrays by name."""
+    finite(forward), finite(backward)
+    left = np.asarray(cotangent) * forward
+    right = np.concatenate([np.ravel(np.asarray(backward[name]) * direction[name]) for name in direction])
+    must_agree("adjoint", left.sum(), right.sum(), absolute=1e-9 * (abs(left).sum() + abs(right).sum()))
+
+
+def statistics(kind: Function, x: Array) -> None:
+    """Parts that are merged are the whole; bytes, copies and pickles are the same."""
+    whole, half = kind().update(x), kind().update(x[:7])
+    half.merge(kind().update(x[7:]))
+    must_agree("weight", finite(half.weight), whole.weight, relative=1e-14)
+    rounding = 1e-12 * abs(x).max()
+    for name in ("mean", "variance", "mean_square"):
+        if hasattr(whole, name):
+            must_agree(name, finite(getattr(half, name)), getattr(whole, name), relative=1e-12, absolute=rounding)
+    copies = [type(whole).from_bytes(whole.to_bytes()), whole.copy(), pickle.loads(pickle.dumps(whole))]
+    must("copies are equal", [copied == whole for copied in copies])
+
+
+def fitted(found: Any, sample: Array, *, matches_mean: bool = False) -> None:
+    """Estimates are finite, and the mean is that of the data where the family matches it."""
+    must("a Fit", isinstance(found, fenchel.Fit))
+    finite([found.parameters, found.weight]), not_nan(found.loss)
+    if matches_mean:
+        mean, rounding = found.distribution.mean(), 1e-9 * abs(sample).max()
+        must_agree("the mean", mean, sample.mean(0), relative=1e-9, absolute=rounding)
+
+
+def distances(distance: Function, p: Any, q: Any) -> None:
+    """Zero to itself, the same both ways, not negative."""
+    there = finite(distance(p, q))
+    must("not negative", there >= 0, there)
+    must_agree("the same both ways", there, distance(q, p), relative=1e-9, absolute=1e-12)
+    must_agree("zero to itself", distance(p, p), 0.0, absolute=1e-7 * (1 + there))
+
+
+def transports(p: Any, q: Any, levels: Array) -> None:
+    """The optimal map takes quantiles to quantiles."""
+    slope, shift = fenchel.optimal_map(p, q)
+    x = p.ppf(levels)
+    moved, size = slope * x + shift, abs(slope * x) + abs(shift)
+    must_agree("quantiles", finite(moved), q.ppf(levels), relative=1e-9, absolute=1e-9 * q.std() + 1e-12 * size)
+
+
+def mixture_in_space(p: Any, seed: int) -> None:
+    x = finite(p.rvs(100, random_state=seed))
+    pdf = finite(p.pdf(x))
+    must("positive on draws", pdf > 0, pdf)
+    must_agree("logpdf", np.exp(p.logpdf(x)), pdf, relative=1e-10)
+    finite([p.mean(), p.cov()])
+
+
+def plane(p: Any, seed: int) -> None:
+    """A prediction in the plane: mass one, zero loss at itself, draws where the density is positive."""
+    x = finite(p.rvs(50, random_state=seed))
+    pdf = finite(p.pdf(x))
+    must("positive on draws", pdf > 0, pdf)
+    must_agree("logpdf", np.exp(p.logpdf(x)), pdf, relative=1e-10)
+    must_agree("mass one", p.expect(lambda y: np.ones(len(y))), 1.0, absolute=1e-6)
+    support = p.support()
+    must("in the support", isinstance(support, fenchel.LevelSupport) and support.contains(x))
+    finite([p.mean(), p.cov(), p.var(), p.entropy(), p.tsallis_entropy(), p.mode(), p.cross_omega(x)])
+    must("modes and contours", len(p.modes()) > 0 and len(p.contour(0.5)) > 0 and len(support.contours()) > 0)
+    must("zero at the prediction", 0 <= p.fenchel_young(p) <= 1e-6, p.fenchel_young(p))
+
+
+def attended(p: Any, basis: Any) -> None:
+    """The mean of a positive function is positive, and at most its peak."""
+    r = finite(fenchel.attend(p, basis))
+    peak = basis(basis.mu).max(0)
+    must("between 0 and the peak", (r >= 0) & (r <= peak * (1 + 1e-10)), r, peak)
+
+
+def ridge(regression: Any, values: Array, cotangent: Array) -> None:
+    """Coefficients are linear in the values, and vjp is the transpose."""
+    coefficients = finite(regression.fit(values).coefficients)
+    gradient = regression.vjp(values, cotangent)
+    adjoint(coefficients, gradient, {"values": values}, cotangent)
+
+
+def composed(regression: Any, values: Array, scores: Array, alpha: float, weights_alpha: float) -> None:
+    """Both contexts are the sum of one and the other; derivatives are finite."""
+    orders: Any = {"alpha": alpha, "weights_alpha": weights_alpha}
+    one, other, both = (
+        finite(fenchel.compose(scores, values, regression, kind, **orders)) for kind in ("discrete", "continuous", "both")
+    )
+    must_agree("the sum of both", both, one + other, absolute=1e-12 * (abs(one) + abs(other)).max())
+    finite(fenchel.compose_vjp(scores, values, regression, np.ones(len(values)), **orders))
+
+
+def key_values(queries: Array, keys: Array, values: Array, alpha: float, temperature: float) -> None:
+    """Probabilities of mass one, and contexts between the least and the largest value."""
+    options = {"alpha": alpha, "temperature": temperature}
+    contexts, p = fenchel.key_value_attention(queries, keys, values, return_probabilities=True, **options)
+    must_agree("mass one", finite(p).sum(-1), np.ones(len(queries)), absolute=1e-14)
+    must("between the values", (contexts <= values.max(0) + 1e-12) & (contexts >= values.min(0) - 1e-12))
+    finite(fenchel.key_value_attention_vjp(queries, keys, values, np.ones_like(contexts), **options))
+
+
+def mixture_fit(found: Any) -> None:
+    """Weights that add up to one, components that are finite."""
+    must_agree("mass one", sum(found.mixture.weights), 1.0, absolute=1e-12)
+    finite([[p.mu, p.sigma2] for p in found.mixture.components])
+    finite(found.log_likelihood)

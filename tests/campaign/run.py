@@ -1,0 +1,167 @@
+"""Runs lines: one after the other in a process of its own, so that a crash and a call without end are failures too."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import multiprocessing
+import random
+import re
+import signal
+import time
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
+from typing import Any
+
+from draw import Draw
+from row import Row
+
+SECONDS = 30
+"""Of processor time that a call may take; it may wait ten times as long, for others have work too."""
+SEVERITY = ("crash", "no end", "wrong error", "refused", "broken")
+"""Kinds of failures, the worst first."""
+
+
+@dataclasses.dataclass
+class Case:
+    """A line to run."""
+
+    front_end: str
+    names: str
+    line: str
+    wild: bool
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What came of it: held, declined (an error that is documented, for wild arguments) or a kind of failure."""
+
+    kind: str
+    why: str = ""
+    numbers: int = 0
+
+    @property
+    def failed(self) -> bool:
+        return self.kind in SEVERITY
+
+
+def cases(table: dict[str, list[Row]], seed: int, round_: int) -> Iterator[Case]:
+    """Every row once: the same for the same seed and round."""
+    for front_end, rows in table.items():
+        for k, row in enumerate(rows):
+            generator = random.Random(f"{seed} {round_} {front_end} {k}")
+            wild = generator.random() < 0.5
+            name = generator.choice(row.names.split())
+            line = row.line.replace("{name}", name).replace("{method}", name.rpartition(".")[2])
+            yield Case(front_end, row.names, Draw(generator, wild).line(line), wild)
+
+
+def attempt(case: Case) -> Outcome:
+    """Runs a line here. What is ordinary must not be refused; what is refused must name a parameter in one sentence."""
+    from names import DOCUMENTED, NAMESPACE, PARAMETERS
+    from laws import Broken, Count
+
+    before, error = Count.numbers, None
+    try:
+        eval(case.line, NAMESPACE)
+    except Exception as raised:  # noqa: BLE001
+        error = raised
+    numbers = Count.numbers - before
+    if error is None:
+        return Outcome("held", numbers=numbers)
+    why = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+    if isinstance(error, Broken):
+        return Outcome("broken", str(error), numbers)
+    if not isinstance(error, DOCUMENTED):
+        return Outcome("wrong error", why, numbers)
+    if isinstance(error, ValueError) and not PARAMETERS & set(re.findall(r"\w+", str(error))):
+        return Outcome("wrong error", f"names no parameter: {why}", numbers)
+    return Outcome("declined" if case.wild else "refused", why, numbers)
+
+
+def work(connection: Connection) -> None:
+    """Runs what comes, until nothing more does."""
+    while (case := connection.recv()) is not None:
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)  # SIGPROF ends the process
+        connection.send(attempt(case))
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+class Worker:
+    """A process that runs lines, and another one after it where it dies."""
+
+    def __init__(self) -> None:
+        self.process: Any = None
+
+    def run(self, case: Case) -> Outcome:
+        if self.process is None:
+            context = multiprocessing.get_context("spawn")
+            self.connection, theirs = context.Pipe()
+            self.process = context.Process(target=work, args=(theirs,), daemon=True)
+            self.process.start()
+            theirs.close()
+            self.connection.send(Case("", "", "None", True))
+            self.connection.recv()  # it has imported all
+        self.connection.send(case)
+        try:
+            if self.connection.poll(10 * SECONDS):
+                outcome: Outcome = self.connection.recv()
+                return outcome
+            why = Outcome("no end", f"no end after {10 * SECONDS} s")
+        except (EOFError, ConnectionResetError):
+            self.process.join()
+            late = self.process.exitcode == -signal.SIGPROF
+            why = Outcome("no end" if late else "crash", f"the process ended with {self.process.exitcode}")
+        self.close()
+        return why
+
+    def close(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.join()
+            self.process = None
+
+
+class Tally:
+    """What a campaign has seen."""
+
+    def __init__(self) -> None:
+        self.calls: collections.Counter[str] = collections.Counter()
+        self.numbers: collections.Counter[str] = collections.Counter()
+        self.declined: collections.Counter[str] = collections.Counter()
+        self.failures: dict[tuple[str, str, str], list[tuple[Case, Outcome]]] = {}
+
+    def add(self, case: Case, outcome: Outcome) -> None:
+        self.calls[case.front_end] += 1
+        self.numbers[case.front_end] += outcome.numbers
+        self.declined[case.front_end] += outcome.kind == "declined"
+        if outcome.failed:
+            self.failures.setdefault((outcome.kind, case.front_end, case.names), []).append((case, outcome))
+
+    def worst(self) -> list[list[tuple[Case, Outcome]]]:
+        """Failures by row and kind, the worst kind and the shortest line first."""
+        groups = [sorted(found, key=lambda pair: len(pair[0].line)) for found in self.failures.values()]
+        return sorted(groups, key=lambda group: SEVERITY.index(group[0][1].kind))
+
+    @property
+    def failed(self) -> int:
+        return sum(map(len, self.failures.values()))
+
+
+def campaign(
+    table: dict[str, list[Row]], seed: int, rounds: int | None, seconds: float, report: Callable[[Case, Outcome], None]
+) -> Tally:
+    """So many rounds, or what can be done in so many seconds; report hears of every failure."""
+    tally, worker, end = Tally(), Worker(), time.monotonic() + seconds
+    round_ = 0
+    while round_ < rounds if rounds is not None else time.monotonic() < end:
+        for case in cases(table, seed, round_):
+            outcome = worker.run(case)
+            tally.add(case, outcome)
+            if outcome.failed:
+                report(case, outcome)
+            if rounds is None and time.monotonic() >= end:
+                break
+        round_ += 1
+    worker.close()
+    return tally

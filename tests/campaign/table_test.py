@@ -1,0 +1,108 @@
+"""Every public function stands in the table, and a campaign sees every kind of failure."""
+
+import inspect
+import json
+import pathlib
+import random
+import re
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import command_laws
+import fenchel
+import fenchel.torch
+import page
+import run
+from draw import SHELL_COUNTS, SHELL_FAMILIES, SHELL_SCORES, SHELL_SPACE, Draw
+from names import NAMESPACE, public
+from table import TABLE
+
+MODULES = {"fenchel": fenchel, "fenchel.torch": fenchel.torch, "fenchel.torch.nn": fenchel.torch.nn}
+BY_TORCH = {"forward", "extra_repr"}
+"""What torch calls where a module is called, or shown."""
+
+
+def named(front_end):
+    return {name for row in TABLE[front_end] for name in row.names.split()}
+
+
+@pytest.mark.parametrize("front_end", MODULES)
+def test_every_public_function_is_in_the_table(front_end):
+    assert set(public(MODULES[front_end])) - named(front_end) == set()
+
+
+@pytest.mark.parametrize("front_end", MODULES)
+def test_the_table_has_public_functions_alone(front_end):
+    assert named(front_end) - set(public(MODULES[front_end])) == set()
+
+
+def test_a_function_that_is_missing_is_found(monkeypatch):
+    monkeypatch.setattr(fenchel, "unheard_of", lambda x: x, raising=False)
+    monkeypatch.setattr(fenchel, "__all__", [*fenchel.__all__, "unheard_of"])
+    assert set(public(fenchel)) - named("fenchel") == {"unheard_of"}
+
+
+def test_every_command_is_in_the_table():
+    commands = set(command_laws.listed()) - {"plot"} | {f"plot {name}" for name in command_laws.listed("plot")}
+    assert commands == {row.names for row in TABLE["command"]}
+
+
+def test_every_family_of_the_command_is_drawn():
+    drawn = {text.split('"')[1] for text in (*SHELL_FAMILIES, *SHELL_COUNTS, *SHELL_SPACE, *SHELL_SCORES)}
+    assert drawn == set(command_laws.listed("density"))
+
+
+def text_of(line):
+    """A line, what it may draw, and the sources of the laws that it names, with those that they name."""
+    text, seen = " ".join(Draw(random.Random(k), True).line(line) for k in range(60)), set()
+    while found := [w for w in set(re.findall(r"\w+", text)) - seen if inspect.isfunction(NAMESPACE.get(w))]:
+        seen |= set(found)
+        text += "".join(inspect.getsource(NAMESPACE[w]) for w in found if NAMESPACE[w].__module__ in sys.modules)
+    return text
+
+
+@pytest.mark.parametrize("front_end", MODULES)
+def test_a_row_calls_what_it_names(front_end):
+    missing = {}
+    for row in TABLE[front_end]:
+        if "{name}" not in row.line and "{method}" not in row.line:
+            words = set(re.findall(r"\w+", text_of(row.line))) | BY_TORCH
+            missing[row.names] = {name.rpartition(".")[2] for name in row.names.split()} - words
+    assert not any(missing.values()), {names: words for names, words in missing.items() if words}
+
+
+def test_a_seed_gives_the_same_lines():
+    first, second, other = ([case.line for case in run.cases(TABLE, seed, 0)] for seed in (1, 1, 2))
+    assert first == second != other
+
+
+def attempted(line, wild=True):
+    return run.attempt(run.Case("fenchel", "entmax", line, wild))
+
+
+def test_laws_that_hold_are_counted():
+    outcome = attempted("finite(np.ones(7))")
+    assert (outcome.kind, outcome.numbers) == ("held", 7)
+
+
+def test_kinds_of_failures():
+    assert attempted("finite([1.0, nan])").kind == "broken"
+    assert attempted("fenchel.BetaGaussian(-1)").kind == "declined"
+    assert attempted("fenchel.BetaGaussian(-1)", wild=False).kind == "refused"
+    assert attempted("fenchel.BetaGaussian('a')").kind == "wrong error"
+    assert attempted("1 / 0").kind == "wrong error"
+
+
+def test_crashes_and_calls_without_end_are_failures(monkeypatch):
+    monkeypatch.setattr(run, "SECONDS", 3)
+    lines = ["__import__('os').abort()", "finite(1.0)", "__import__('time').sleep(99)", "all(iter(int, 1)) or finite(1.0)"]
+    worker = run.Worker()
+    assert [worker.run(run.Case("", "", line, True)).kind for line in lines] == ["crash", "held", "no end", "held"]
+    worker.close()
+
+
+def test_the_page_has_the_figures_of_the_record():
+    text = page.PAGE.read_text()
+    assert page.written(text, json.loads(page.RECORD.read_text())) == text, "python tests/campaign/page.py"

@@ -1,0 +1,179 @@
+"""Laws of fenchel.torch: shapes and types without data, any strides, gradients, and the numbers of the Python package."""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import Any
+
+import fenchel
+import fenchel.torch as ft
+import numpy as np
+import torch
+from arrays import Array
+from laws import EPSILON, Function, must, must_agree
+
+ROUNDING = {torch.float64: 4e-15, torch.float32: 4e-6, torch.bfloat16: 3e-2, torch.float16: 4e-3}
+"""Of a sum or a difference of probabilities, in units of one."""
+
+
+def tensor(x: Array, dtype: str = "float64") -> torch.Tensor:
+    """In the type, with what it cannot hold cut to what it can."""
+    kind = getattr(torch, dtype)
+    wide = torch.from_numpy(np.array(x, float))
+    return torch.where(wide.isinf(), wide, wide.clamp(-torch.finfo(kind).max, torch.finfo(kind).max)).to(kind)
+
+
+def apart(x: torch.Tensor) -> torch.Tensor:
+    """The same numbers in memory with gaps, the dimensions in another order."""
+    wide = x.new_full([2 * n + 1 for n in reversed(x.shape)], math.nan)
+    view = wide[tuple(slice(1, None, 2) for _ in x.shape)].permute(*reversed(range(x.dim())))
+    return view.copy_(x)
+
+
+def regular(x: torch.Tensor) -> torch.Tensor:
+    """All of it is finite."""
+    must("finite", np.isfinite(x.detach().double().numpy()), x.detach().double().numpy())
+    return x
+
+
+def derivative(leaf: torch.Tensor) -> torch.Tensor:
+    """By what was propagated backwards."""
+    assert leaf.grad is not None
+    return regular(leaf.grad)
+
+
+def without_data(f: Function, *given: torch.Tensor) -> Any:
+    """What f gives, whose shapes and types it also knows for tensors that have no data."""
+    real, fake = f(*given), f(*(x.to("meta") for x in given))
+    for one, other in zip(*((x if isinstance(x, tuple) else (x,)) for x in (real, fake))):
+        must(f"meta: {other.shape}, {other.dtype}, real: {one.shape}, {one.dtype}", one.shape == other.shape)
+        must(f"meta: {other.dtype}, real: {one.dtype}", one.dtype == other.dtype and other.is_meta)
+    return real
+
+
+def tensor_map(f: Function, scores: torch.Tensor, axes: int = 1) -> None:
+    """Rows are distributions of the type of the scores, and their derivatives are finite and sum to zero."""
+    p, along, rounding = regular(without_data(f, scores)), tuple(range(-axes, 0)), ROUNDING[scores.dtype]
+    must(f"of type {p.dtype}", p.dtype == scores.dtype)
+    mass = p.double().sum(along).numpy()
+    must_agree("mass one", mass, np.ones(mass.shape), absolute=rounding * (1 + math.sqrt(p[0].numel()) / 16))
+    must("strides do not matter", torch.equal(f(apart(scores)), p))
+    leaf = scores.clone().requires_grad_()
+    (f(leaf) * torch.linspace(-1, 1, p.shape[-1], dtype=p.dtype)).sum().backward()
+    gradient = derivative(leaf).double()
+    size = gradient.abs().sum(along).numpy() + 1
+    must_agree("derivatives sum to zero", gradient.sum(along).numpy() / size, np.zeros(mass.shape), absolute=8 * rounding)
+
+
+def tensor_loss(loss: Function, f: Function, scores: torch.Tensor, target: torch.Tensor) -> None:
+    """Not negative, zero at the prediction; the gradient is the difference of the moments, p - q."""
+    leaf, rounding = scores.clone().requires_grad_(), ROUNDING[scores.dtype]
+    values = regular(without_data(loss, leaf, target))
+    must("not negative", (values >= 0).numpy(), values.detach().double().numpy())
+    values.sum().backward()
+    p = f(scores)
+    must_agree("gradient = p - q", derivative(leaf).double().numpy(), (p - target).double().numpy(), absolute=4 * rounding)
+    itself = loss(scores, p).double().numpy()
+    must_agree("zero at the prediction", itself, np.zeros(itself.shape), absolute=rounding)
+    must("strides do not matter", torch.equal(loss(apart(scores), apart(target)), values))
+
+
+def class_loss(loss: Function, scores: torch.Tensor) -> None:
+    """Not negative, and finite, for classes."""
+    classes = torch.arange(len(scores)) % scores.shape[-1]
+    must("not negative", (regular(without_data(loss, scores, classes)) >= 0).numpy())
+
+
+def twins(name: str, parameters: tuple[float, ...], levels: Array) -> None:
+    """A distribution of torch has the numbers of that of the Python package, and its draws."""
+    p = getattr(fenchel, name)(*parameters)
+    numbers = [torch.tensor([x], dtype=torch.float64) for x in parameters[1:]]
+    q = getattr(ft, name)(torch.tensor([parameters[0]], dtype=torch.float64), *numbers)
+    same_numbers(p, q, levels)
+
+
+def same_numbers(p: Any, q: Any, levels: Array) -> None:
+    x = p.ppf(levels)
+    levels, x = levels[np.isfinite(x)], x[np.isfinite(x)]
+    at = torch.from_numpy(x)
+    density = p.pdf if hasattr(p, "pdf") else p.pmf
+    must_agree("log_prob", np.exp(q.log_prob(at)), density(x), relative=1e-9, absolute=1e-9 * density(p.mode()))
+    must_agree("cdf", q.cdf(at), p.cdf(x), absolute=1e-12)
+    must_agree("icdf", q.icdf(torch.from_numpy(levels)), x, relative=1e-12, absolute=64 * EPSILON * p.std())
+    must_agree("mean", q.mean[0], p.mean(), relative=1e-12, absolute=1e-12 * p.std())
+    must_agree("variance", q.variance[0], p.var(), relative=1e-9)
+    must_agree("entropy", q.entropy()[0], p.entropy(), relative=1e-9, absolute=1e-9)
+    if hasattr(q, "active_support"):
+        must_agree("support", [end.item() for end in q.active_support()], p.support(), relative=1e-12)
+    if hasattr(q, "prob"):
+        must_agree("prob", q.prob(at), p.pmf(x), relative=1e-9, absolute=1e-14)
+    torch.manual_seed(0)
+    wider = q.expand((2, 1))
+    draws = wider.rsample((50,)) if q.has_rsample else wider.sample((50,))
+    lower, upper = p.support()
+    must("draws in the support", ((draws >= lower) & (draws <= upper)).numpy(), draws.numpy())
+    must(f"draws of shape {draws.shape}", draws.shape == (50, 2, 1))
+    if hasattr(q, "cross_omega"):
+        loss = q.cross_omega(torch.tensor([p.median()], dtype=torch.float64))
+        must_agree("cross_omega", loss, [p.cross_omega(p.median())], relative=1e-9, absolute=1e-9)
+
+
+def own_loss(q: Any) -> None:
+    """Zero at the prediction, and with finite derivatives; the entropy of its regularizer is finite."""
+    loss = regular(q.fenchel_young(q)).double().numpy()
+    size = 1 + abs(regular(q.tsallis_entropy()).double().numpy())
+    must("zero at the prediction", abs(loss) <= 1e-9 * size, loss)
+
+
+def reparametrized(make: Function, parameters: list[torch.Tensor], at: Any = None) -> None:
+    """Draws and logarithms of densities have finite derivatives in every parameter."""
+    leaves = [x.clone().requires_grad_() for x in parameters]
+    q = make(*leaves)
+    torch.manual_seed(0)
+    draws = q.rsample((20,)) if q.has_rsample else q.sample((20,))
+    regular(draws)
+    log = regular(q.log_prob(draws.detach()))
+    (log.sum() + (draws.sum() if draws.requires_grad else 0)).backward()
+    for leaf in leaves:
+        derivative(leaf)
+
+
+def quadrature(q: Any, at: torch.Tensor) -> None:
+    """A prediction by nodes: mass one, zero loss at itself, monotone distribution function, draws where it is positive."""
+    must("of its class", isinstance(q, ft.NumericDensity))
+    must_agree("mass one", q.probs.sum(-1), np.ones(q.probs.shape[:-1]), absolute=1e-12)
+    regular(q.mean), regular(q.variance), regular(q.entropy()), regular(q.tsallis_entropy()), regular(q.pdf(at))
+    must_agree("zero at the prediction", q.fenchel_young(q), np.zeros(q.batch_shape), absolute=1e-12)
+    regular(q.expectation(torch.cos)), regular(q.cross_omega(q.mean)), q.active_support()
+    must("cdf does not fall", (q.cdf(at.sort().values).diff() >= -1e-12).numpy())
+    torch.manual_seed(0)
+    draws = q.sample((20,))
+    must("log_prob of draws", (q.log_prob(draws) > -math.inf).numpy())
+    regular(q.icdf(q.cdf(at))), regular(q.rsample((3,)))
+
+
+def module(made: Any, *given: torch.Tensor) -> None:
+    """What a module gives is finite; a copy by its state, and one without data, give the same and the same shapes."""
+    real = made(*given)
+    first = real[0] if isinstance(real, tuple) else real
+    regular(first)
+    other = copy.deepcopy(made)
+    other.load_state_dict(made.state_dict())
+    again = other(*given)
+    must("the same by its state", torch.equal(again[0] if isinstance(again, tuple) else again, first))
+    fake = other.to("meta")(*(x.to("meta") for x in given))
+    fake = fake[0] if isinstance(fake, tuple) else fake
+    must(f"meta: {fake.shape}, real: {first.shape}", fake.shape == first.shape and fake.dtype == first.dtype)
+    must("has a text", len(repr(made)) > 2)
+
+
+def basis_functions(basis: Any, at: torch.Tensor, mu: torch.Tensor, sigma2: torch.Tensor) -> None:
+    """Functions and their means are finite."""
+    regular(basis(at))
+    if hasattr(basis, "attend"):
+        regular(basis.attend(torch.full_like(mu, 2.0), mu, sigma2))
+        must("parts", len(getattr(basis, "parts", list)()) != 1)
+    else:
+        [regular(x) for x in basis.functions()]
+    regular(without_data(lambda m, s: ft.continuous_attention(2.0, m, s, copy.deepcopy(basis).to(m.device)), mu, sigma2))
