@@ -18,15 +18,17 @@ const std::vector<double> kAlphas = {
 constexpr index_t kLengths[] = {1,   2,   3,   31,   32,   33,   64,   100,  128,  255,  256,   257,
                                 512, 513, 900, 1000, 1024, 2048, 4095, 4096, 4100, 8192, 12000, 16385};
 
-/// Rows of p that a storage type has, of scores of spread 2, and a direction; in every fifth row p is NaN.
+/// Rows of p that a storage type has, of scores of some spread, and a direction; in every fifth row p is NaN.
 struct Batch {
   index_t rows, cols;
   std::vector<double> p, v, w, scales;
 
   template <class T>
-  static Batch of(index_t rows, index_t cols, const std::vector<double>& alphas, unsigned seed) {
+  static Batch of(index_t rows, index_t cols, const std::vector<double>& alphas, unsigned seed,
+                  double spread = 2) {
     Batch b{rows, cols, std::vector<double>(test::size_of(rows * cols)), {}, {}, {}};
-    const std::vector<double> z = test::normal_numbers(rows * cols, 2, seed);
+    std::vector<double> z = test::normal_numbers(rows * cols, 1, seed);
+    for (double& x : z) x *= spread;
     cpu::entmax<double>({z.data(), rows, cols}, PerRow(alphas), {b.p.data(), rows, cols});
     b.p = test::rounded<T>(b.p);
     b.v = test::rounded<T>(test::normal_numbers(rows * cols, 1, seed + 1));
@@ -174,6 +176,46 @@ TYPED_TEST(CudaDerivatives, SecondDerivativesAreThoseOfTheCpu) {
       compare<TypeParam>(Operation::vjp_vjp, 5, cols, alpha, true, Layout::dense);
       compare<TypeParam>(Operation::vjp_vjp, 5, cols, alpha, false, Layout::dense);
       if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+/// Of their largest entry, also where one score has nearly all of the mass.
+TYPED_TEST(CudaDerivatives, ProductsOfScoresFarApartAreThoseOfTheCpu) {
+  using T = TypeParam;
+  for (const index_t cols : {2, 33, 300, 5000, 20000}) {
+    for (const double alpha : {0.5, 1.0, 1.1, 1.5, 1.7}) {
+      const std::vector<double> alphas(10, alpha);
+      const Batch b = Batch::of<T>(10, cols, alphas, 11, 10);
+      const Result exact = on_cpu<double>(Operation::vjp, b, alphas, {}, false);
+      const Result in_float = on_cpu<float>(Operation::vjp, b, alphas, {}, false);
+      const Result got = on_gpu<T>(Operation::vjp, b, alpha, {}, false, Layout::dense, false);
+      test::expect_close<T>(got.rows, exact.rows, in_float.rows, scales_of(exact.rows, 10, 0),
+                            "alpha " + std::to_string(alpha) + " cols " + std::to_string(cols));
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+/// Equal scores: p^{2-alpha} is beyond the largest number from some length on.
+TYPED_TEST(CudaDerivatives, SecondDerivativesSaturate) {
+  using T = TypeParam;
+  for (const double alpha : {118.0, 300.0}) {
+    for (const index_t cols : {3, 33, 300}) {
+      const std::vector<double> alphas(5, alpha), parts(5, 0.5);
+      const Batch b = Batch::of<T>(5, cols, alphas, 7, 0);
+      const Result expected = on_cpu<double>(Operation::vjp_vjp, b, alphas, parts, true);
+      const Result got = on_gpu<T>(Operation::vjp_vjp, b, alpha, parts, true, Layout::dense, false);
+      for (std::size_t k = 0; k < got.rows.size(); ++k) {
+        if (std::isnan(expected.rows[k])) continue;
+        ASSERT_FALSE(std::isnan(got.rows[k])) << alpha << ' ' << cols;
+        if (sizeof(T) == 8) {
+          ASSERT_NEAR(got.rows[k], expected.rows[k], 1e-9 * std::abs(expected.rows[k]))
+              << alpha << ' ' << cols;
+        }
+      }
+      for (std::size_t i = 0; i < got.alpha.size(); ++i)
+        ASSERT_EQ(std::isnan(got.alpha[i]), std::isnan(expected.alpha[i])) << alpha << ' ' << cols;
     }
   }
 }

@@ -75,8 +75,9 @@ inline ExtendedVector reference_entmax(double alpha, const ExtendedVector& z) {
 }
 
 /// dp along (dz, dalpha): Im p(z + i h dz, alpha + i h dalpha) / h, the complex normaliser by Newton's
-/// iteration from the real solution on its support. Good to some 17 digits; alpha not so large that 1 + eps
-/// (z - A) underflows.
+/// iteration from the real solution on its support. dz is centred at the largest entry, which moves nothing
+/// but A, so that some 17 digits are right also where that entry has nearly all of the mass. alpha is not so
+/// large that 1 + eps (z - A) underflows.
 inline ExtendedVector reference_derivative(double alpha, const ExtendedVector& z, const ExtendedVector& dz,
                                            Extended dalpha) {
   using Complex = std::complex<Extended>;
@@ -88,7 +89,7 @@ inline ExtendedVector reference_derivative(double alpha, const ExtendedVector& z
   const Complex eps_h(eps, h * dalpha);
   Complex normalizer = z[largest] - (eps == 0 ? log_top : std::expm1(eps * log_top) / eps);
   const auto log_p = [&](std::size_t i) {
-    const Complex u = Complex(z[i], h * dz[i]) - normalizer;
+    const Complex u = Complex(z[i], h * (dz[i] - dz[largest])) - normalizer;
     if (std::abs(eps) > 1e-3L) return std::log(1.0L + eps_h * u) / eps_h;
     Complex sum = 0, x = u;  // log1p(e u) / e by its series, since std::log of a complex has no log1p
     for (int k = 1; k < 60; ++k, x *= -eps_h * u) sum += x / Extended(k);

@@ -11,11 +11,11 @@
 /// probability. What is given by a function of j may be NaN where the mass is 0.
 namespace fenchel::detail {
 
-/// A number v_j for each column less its mean under s: the Jacobian's product s (v - mean). Past alpha = 2
-/// the column with the largest s takes all of the mean: v is centred there, and its own product is what the
-/// others leave (src/backend/cpu/entmax/jacobian_row.cpp).
+/// A number v_j for each column less its mean under s: the Jacobian's product s (v - mean). The column with
+/// the largest s may take nearly all of the mean: v is centred there, and its own product is what the others
+/// leave (src/backend/cpu/entmax/jacobian_row.cpp).
 struct CentredNodes {
-  index_t largest;      ///< that column, -1 for alpha <= 2
+  index_t largest;      ///< that column, -1 at infinite alpha
   double centre, mean;  ///< mean of v - centre
   double left;          ///< product of the column `largest`
 
@@ -31,17 +31,16 @@ class NodeRow {
  public:
   FENCHEL_TEAM NodeRow(double am1, Columns& columns, const Nodes& nodes)
       : am1_(am1), columns_(columns), nodes_(nodes) {
-    if (am1 > 1 && !std::isinf(am1)) {
-      largest_ = columns.first_largest([&](index_t j) { return at(j).log_s(); });
-      if (largest_ >= 0) log_scale_ = at(largest_).log_s();
-    }
+    if (filled()) return;
+    largest_ = columns.first_largest([&](index_t j) { return am1_ > 1 ? at(j).log_s() : at(j).s(); });
+    if (largest_ >= 0 && am1 > 1) log_scale_ = at(largest_).log_s();
   }
 
   [[nodiscard]] FENCHEL_TEAM Node at(index_t j) const { return {am1_, nodes_.w(j), nodes_.mass(j)}; }
   [[nodiscard]] FENCHEL_TEAM bool filled() const { return std::isinf(am1_); }
   /// s, divided by its largest for alpha > 2.
   [[nodiscard]] FENCHEL_TEAM double scaled_s(const Node& node) const {
-    return largest_ < 0 || node.off() ? node.s() : std::exp(node.log_s() - log_scale_);
+    return am1_ <= 1 || filled() || node.off() ? node.s() : std::exp(node.log_s() - log_scale_);
   }
   /// The sum of scaled_s, and the inverse of the sum of s, known after the first mean.
   [[nodiscard]] FENCHEL_TEAM double total() const { return total_; }
@@ -179,15 +178,16 @@ FENCHEL_TEAM double weighted_vjp_vjp(double am1, bool in_alpha, Columns& columns
     const double alpha_part = direction.alpha == 0 ? 0.0 : node.l() * direction.alpha;
     return y * (am1 * direction.weight(j) / node.w - (am1 - 1) * x / node.mass - alpha_part);
   };
-  const double bends = columns
-                           .template sum<1>([&](index_t j) {
-                             const Node node = row.at(j);
-                             if (node.off()) return Totals<1>{};
-                             const double y = cotangent.product(node, g(j), j);
-                             const double x = tangent.product(node, shift(node, j), j);
-                             return Totals<1>{{bend(node, y, x, j)}};
-                           })
-                           .of[0];
+  const index_t largest = cotangent.largest;
+  const Totals<3> sums = columns.template sum<3>([&](index_t j) {
+    const Node node = row.at(j);
+    if (node.off()) return Totals<3>{};
+    const double y = cotangent.product(node, g(j), j), x = tangent.product(node, shift(node, j), j);
+    const double own = bend(node, y, x, j);
+    return j == largest ? Totals<3>{{own, 0, 0}} : Totals<3>{{0, own, row.scaled_s(node)}};
+  });
+  const double others = sums.of[1], bends = sums.of[0] + others,
+               left = sums.of[2] * (bends / row.total()) - others;
   return columns
       .template sum<1>([&](index_t j) {
         const Node node = row.at(j);
@@ -196,9 +196,10 @@ FENCHEL_TEAM double weighted_vjp_vjp(double am1, bool in_alpha, Columns& columns
           return Totals<1>{};
         }
         const double y = cotangent.product(node, g(j), j), x = tangent.product(node, shift(node, j), j);
-        const double h = j == cotangent.largest ? y / node.s() : cotangent.less_mean(g(j));
+        const double h = j == largest ? y / node.s() : cotangent.less_mean(g(j));
         const double moved = x - node.p * direction.weight(j);  // w dp
-        const double in_scores = bend(node, y, x, j) - row.scaled_s(node) * (bends / row.total());
+        const double in_scores =
+            j == largest ? left : bend(node, y, x, j) - row.scaled_s(node) * (bends / row.total());
         write(j, in_scores, h * moved / node.w - node.p * (bends * row.inverse_total()));
         if (!in_alpha) return Totals<1>{};
         const double own = direction.alpha == 0 ? 0.0 : y * direction.alpha * node.alpha_curvature();

@@ -56,8 +56,11 @@ double largest(const testing::ExtendedVector& x) {
 
 TEST_P(Derivatives, ProductsMatchComplexSteps) {
   const double alpha = GetParam();
-  for (const std::size_t n : {1u, 2u, 3u, 20u, 200u}) {
-    const auto z = normal(n, 1), direction = normal(n, 1), weight = normal(n, 1);
+  const std::vector<std::pair<std::size_t, double>> rows{{1, 1},  {2, 1},   {3, 1},   {20, 1},  {200, 1},
+                                                         {2, 10}, {20, 10}, {20, 30}, {200, 30}};
+  for (const auto& [n, deviation] : rows) {
+    if (alpha > 1 && deviation > 1) continue;  // p has lost digits next to the threshold
+    const auto z = normal(n, deviation), direction = normal(n, 1), weight = normal(n, 1);
     const Row p = entmax(alpha, z);
     const double d_alpha = 0.7;
     const auto expected_z = testing::reference_derivative(alpha, extended(z), extended(direction), 0);
@@ -81,6 +84,50 @@ TEST_P(Derivatives, ProductsMatchComplexSteps) {
     }
     EXPECT_NEAR(left, right + grad_alpha * d_alpha, 1e-13 * (1 + double(n) * largest(expected)));
   }
+}
+
+/// J v as a function of p, in long double, centred at the entry of the largest weight.
+template <class Real>
+testing::ExtendedVector product_of(const std::vector<Real>& p, double alpha, const std::vector<Real>& v) {
+  testing::ExtendedVector s(p.size());
+  for (std::size_t i = 0; i < p.size(); ++i)
+    s[i] = p[i] == 0 ? 0.0L : std::pow(testing::Extended(p[i]), 2 - testing::Extended(alpha));
+  const auto k = static_cast<std::size_t>(std::max_element(s.begin(), s.end()) - s.begin());
+  testing::Extended total = 0, moment = 0;
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    total += s[i];
+    moment += s[i] * (testing::Extended(v[i]) - v[k]);
+  }
+  for (std::size_t i = 0; i < p.size(); ++i) s[i] *= testing::Extended(v[i]) - v[k] - moment / total;
+  return s;
+}
+
+/// Of scores of any deviation, also where one entry has nearly all of the weight, and of a v far from 0.
+template <class Real>
+void expect_products_of_p(std::mt19937& random, double alpha, double bound) {
+  std::normal_distribution<double> normal;
+  for (const double deviation : {1.0, 10.0, 100.0}) {
+    for (const Real offset : {Real(0), Real(1e6)}) {
+      for (const index_t n : {2, 3, 20, 200, 3000}) {
+        const auto size = static_cast<std::size_t>(n);
+        std::vector<Real> p(size), v(size), out(size);
+        for (Real& x : p) x = static_cast<Real>(deviation * normal(random));
+        for (Real& x : v) x = offset + static_cast<Real>(normal(random));
+        cpu::entmax<Real>({p.data(), 1, n}, alpha, {p.data(), 1, n});
+        cpu::entmax_vjp<Real>({p.data(), 1, n}, alpha, {v.data(), 1, n}, {out.data(), 1, n});
+        const auto expected = product_of(p, alpha, v);
+        const double allowed = bound * largest(expected) + 2 * std::numeric_limits<Real>::denorm_min();
+        for (std::size_t i = 0; i < size; ++i)
+          ASSERT_NEAR(out[i], double(expected[i]), allowed)
+              << alpha << ' ' << deviation << ' ' << offset << ' ' << n;
+      }
+    }
+  }
+}
+
+TEST_P(Derivatives, ProductsAreThoseOfTheProbabilities) {
+  expect_products_of_p<double>(random_, GetParam(), 5e-15);
+  expect_products_of_p<float>(random_, GetParam(), 5e-6);
 }
 
 TEST_P(Derivatives, SecondOrderMatchesDifferencesOfComplexSteps) {
@@ -113,6 +160,100 @@ TEST_P(Derivatives, SecondOrderMatchesDifferencesOfComplexSteps) {
   }
   EXPECT_NEAR(found, along_z, 1e-8 * scale);
   EXPECT_NEAR(grad_alpha, along_alpha, 1e-8 * std::max(scale, std::abs(along_alpha)));
+}
+
+/// The Hessian's product as a function of p (src/backend/entmax/terms.hpp), in long double, which holds s of
+/// every alpha here; and the sizes of what it is the difference of.
+struct SecondOrder {
+  testing::ExtendedVector scores;
+  testing::Extended alpha = 0, scale = 0, alpha_scale = 0;
+};
+
+SecondOrder second_order_of(const std::vector<double>& p, double alpha, const std::vector<double>& g,
+                            const std::vector<double>& w, double w_alpha) {
+  using testing::Extended;
+  const std::size_t n = p.size();
+  const Extended a = Extended(alpha) - 1;
+  testing::ExtendedVector s(n), l(n), d(n), x(n), y(n), b(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (p[i] == 0) continue;
+    l[i] = std::log(Extended(p[i]));
+    s[i] = std::exp((1 - a) * l[i]);
+    d[i] = a == 0 ? l[i] * l[i] / 2 : (std::exp(a * l[i]) * (a * l[i] - 1) + 1) / (a * a);
+  }
+  const auto k = static_cast<std::size_t>(std::max_element(s.begin(), s.end()) - s.begin());
+  const auto mean = [&](const auto& v) {
+    Extended total = 0, moment = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      total += s[i];
+      moment += s[i] == 0 ? 0 : s[i] * (v(i) - v(k));
+    }
+    return v(k) + moment / total;
+  };
+  const auto product = [&](const auto& v, testing::ExtendedVector& out) {
+    const Extended centre = mean([&](std::size_t i) { return v(i) - v(k); });
+    Extended others = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (i != k && s[i] != 0) others += out[i] = s[i] * (v(i) - v(k) - centre);
+    }
+    out[k] = -others;
+  };
+  const auto shifted = [&](std::size_t i) { return w[i] - w_alpha * d[i]; };
+  product([&](std::size_t i) { return Extended(g[i]); }, y);
+  product(shifted, x);
+  SecondOrder result{testing::ExtendedVector(n)};
+  for (std::size_t i = 0; i < n; ++i) {
+    if (s[i] == 0) continue;
+    b[i] = -y[i] * ((a - 1) * x[i] / p[i] + l[i] * w_alpha) / s[i];
+    result.scale = std::max(result.scale, std::abs(s[i] * b[i]));
+  }
+  product([&](std::size_t i) { return b[i]; }, result.scores);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (s[i] == 0) continue;
+    const Extended power = std::exp(a * l[i]), al = a * l[i];
+    const Extended d2 = a == 0 ? l[i] * l[i] * l[i] / 3 : (power * (al * al - 2 * al + 2) - 2) / (a * a * a);
+    for (const Extended term :
+         {-y[i] * l[i] * x[i] / s[i], -y[i] * w_alpha * d2, -result.scores[i] * (d[i] - d[k])}) {
+      result.alpha += term;
+      result.alpha_scale += std::abs(term);
+    }
+  }
+  return result;
+}
+
+/// Also past alpha = 100, where p^{2-alpha} of a probability of 0.002, or of many equal ones, is more than
+/// the largest number.
+TEST(EntmaxDerivatives, SecondOrderIsThatOfTheProbabilities) {
+  std::mt19937 random(3);
+  std::normal_distribution<double> normal;
+  constexpr double kLargest = std::numeric_limits<double>::max();
+  const auto saturated = [&](testing::Extended x) {
+    return static_cast<double>(std::clamp<testing::Extended>(x, -kLargest, kLargest));
+  };
+  const auto numbers = [&](std::size_t n, double scale) {
+    std::vector<double> x(n);
+    for (double& value : x) value = scale * normal(random);
+    return x;
+  };
+  for (const double alpha : {0.3, 1.0, 1.1, 1.5, 1.9, 2.0, 2.5, 5.0, 30.0, 118.0, 300.0, 1000.0}) {
+    for (const double deviation : {0.0, 1e-3, 1.0, 10.0, 100.0}) {
+      for (const std::size_t n : {1u, 2u, 3u, 20u, 200u}) {
+        for (const double w_alpha : {0.0, 0.4}) {
+          const Row p = entmax(alpha, numbers(n, deviation)), g{numbers(n, 1)}, w{numbers(n, 1)};
+          Row out = zeros_like(p);
+          double in_alpha = 0;
+          cpu::entmax_vjp_vjp(p, alpha, g, w, std::span<const double>(&w_alpha, 1), out.out(),
+                              std::span<double>(&in_alpha, 1));
+          const SecondOrder expected = second_order_of(p.values, alpha, g.values, w.values, w_alpha);
+          for (std::size_t i = 0; i < n; ++i)
+            ASSERT_NEAR(out.values[i], saturated(expected.scores[i]), 1e-13 * saturated(expected.scale))
+                << alpha << ' ' << deviation << ' ' << n << ' ' << w_alpha;
+          ASSERT_NEAR(in_alpha, saturated(expected.alpha), 1e-13 * saturated(expected.alpha_scale))
+              << alpha << ' ' << deviation << ' ' << n << ' ' << w_alpha;
+        }
+      }
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Alphas, Derivatives, ::testing::ValuesIn(kSmoothAlphas));
@@ -153,6 +294,19 @@ TEST(EntmaxDerivatives, LargeAlphaDoesNotOverflow) {
   }
 }
 
+/// Differences of v and their sum overflow where products do not.
+TEST(EntmaxDerivatives, LargeCotangentsDoNotOverflow) {
+  const double large = std::numeric_limits<double>::max();
+  for (const double alpha : {0.5, 1.0, 1.3, 1.5, 2.0}) {
+    Row p{{0.5, 0.25, 0.25, 0}}, out = zeros_like(p);
+    cpu::entmax_vjp(p, alpha, Row{{large, -large, -large, kNaN}}, out.out());
+    const auto expected = product_of<double>(p.values, alpha, {1, -1, -1, 0});
+    for (std::size_t i = 0; i < 4; ++i) {
+      EXPECT_NEAR(out.values[i] / large, std::clamp(double(expected[i]), -1.0, 1.0), 1e-15) << alpha;
+    }
+  }
+}
+
 TEST(EntmaxDerivatives, AreZeroOffTheSupportAndAtInfiniteAlpha) {
   Row out = zeros_like(Row{{0, 0, 0}});
   double grad_alpha = 1;
@@ -173,6 +327,9 @@ TEST(EntmaxDerivatives, ANaNRowStaysNaN) {
     Row out = zeros_like(Row{{0, 0}});
     cpu::entmax_vjp(Row{{kNaN, kNaN}}, alpha, Row{{1, 2}}, out.out());
     EXPECT_TRUE(std::isnan(out.values[0]) && std::isnan(out.values[1])) << alpha;
+    Row one = zeros_like(Row{{0}});
+    cpu::entmax_vjp(Row{{kNaN}}, alpha, Row{{1}}, one.out());
+    EXPECT_TRUE(std::isnan(one.values[0])) << alpha;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "fenchel/backend/cpu/entmax_derivatives.hpp"
 #include "fenchel/core/deformed.hpp"
 #include "support/golden.hpp"
 #include "support/grids.hpp"
@@ -177,6 +178,40 @@ TEST(WeightedEntmax, WithOnesIsEntmax) {
     std::vector<double> expected(z.size());
     cpu::entmax(row(z), alpha, out(expected));
     for (std::size_t i = 0; i < z.size(); ++i) EXPECT_NEAR(p[i], expected[i], 4e-16) << alpha;
+  }
+}
+
+/// Where one score has nearly all of the weight, too.
+TEST(WeightedEntmax, DerivativesWithOnesAreThoseOfEntmax) {
+  for (const double alpha : {0.5, 1.0, 1.1, 1.5, 1.7, 2.0, 3.0}) {
+    for (const double deviation : {1.0, 10.0, 100.0}) {
+      for (const std::size_t n : {2u, 30u}) {
+        auto z = normal(n, 11);
+        for (double& x : z) x *= deviation;
+        const std::vector<double> ones(n, 1.0);
+        const auto p = predict(alpha, z, ones), g = normal(n, 12), v = normal(n, 13);
+        std::vector<double> expected(n), tangent(n), second(n);
+        cpu::entmax_vjp(row(p), alpha, row(g), out(expected));
+        cpu::entmax_jvp(row(p), alpha, row(v), {}, out(tangent));
+        cpu::entmax_vjp_vjp(row(p), alpha, row(g), row(v), {}, out(second));
+        Gradient gradient(n), product(n);
+        std::vector<double> found(n);
+        cpu::weighted_entmax_vjp(row(p), row(ones), alpha, row(g), gradient.views());
+        cpu::weighted_entmax_jvp(row(p), row(ones), alpha, {row(v)}, out(found));
+        cpu::weighted_entmax_vjp_vjp(row(p), row(ones), alpha, row(g), {row(v)}, product.views());
+        const auto near = [&](const std::vector<double>& got, const std::vector<double>& exact,
+                              double bound) {
+          for (std::size_t i = 0; i < n; ++i)
+            ASSERT_NEAR(got[i], exact[i], bound) << alpha << ' ' << deviation << ' ' << n;
+        };
+        near(gradient.scores, expected, 1e-14 * largest(expected));
+        near(found, tangent, 1e-14 * largest(tangent));
+        double terms = 0;
+        for (std::size_t i = 0; i < n; ++i)
+          terms = std::max(terms, p[i] == 0 ? 0.0 : std::abs(expected[i] * tangent[i] / p[i]));
+        near(product.scores, second, 1e-13 * terms);
+      }
+    }
   }
 }
 

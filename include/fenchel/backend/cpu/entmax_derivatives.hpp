@@ -10,8 +10,9 @@
 /// on the support,
 ///   dp/dz = J = diag(s) - s s^T / sum(s),   dp/dalpha = -J D,   D = d/dalpha log_{2-alpha}(p),
 /// so a change of alpha acts like a change of the scores by -D; at alpha = 1, D = (log p)^2 / 2. Off the
-/// support all of them are 0, as at infinite alpha; a NaN row stays NaN. Outputs may be one of the inputs
-/// other than p. Errors as in entmax.hpp.
+/// support all of them are 0, as at infinite alpha; a NaN row stays NaN. What is beyond the largest number
+/// saturates there. docs/numerics.md has the bounds of their errors. Outputs may be one of the inputs other
+/// than p. Errors as in entmax.hpp.
 namespace fenchel::cpu {
 
 /// Vector-Jacobian product: gradient = J cotangent, and alpha_gradient[i] = <cotangent, dp/dalpha> of row i

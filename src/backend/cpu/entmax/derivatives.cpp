@@ -1,6 +1,8 @@
 #include "fenchel/backend/cpu/entmax_derivatives.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "backend/cpu/checks.hpp"
 #include "backend/cpu/entmax/alpha_direction.hpp"
@@ -28,52 +30,84 @@ void for_each_row(index_t rows, int workers, std::size_t bytes_each, const MakeS
   });
 }
 
-/// One row of entmax_vjp_vjp, in double, on the support: see SecondOrderTerm.
-class SecondOrderRow {
- public:
-  SecondOrderRow(double* scratch, index_t cols, double alpha)
-      : am1_(alpha - 1), s_(scratch), y_(scratch + cols), x_(scratch + 2 * cols) {}
+/// The columns of a row that have the largest and the second largest s; -1 where there is none. The second is
+/// looked for past alpha = 2 alone.
+struct Heaviest {
+  index_t first = -1, second = -1;
 
   template <class Real>
-  double gradient(const Real* p, const Real* g, const Real* w, double w_alpha, index_t n,
-                  Real* out) noexcept {
+  static Heaviest of(double am1, const Real* p, index_t n) noexcept {
+    Heaviest found;
     for (index_t i = 0; i < n; ++i) {
-      const auto term = detail::SecondOrderTerm::of(am1_, w_alpha, p[i]);
-      s_[i] = term.s;
-      y_[i] = g[i];
-      x_[i] = term.shifted(w[i]);
+      if (p[i] == 0) continue;
+      if (found.first < 0 || (am1 > 1 ? p[i] < p[found.first] : p[i] > p[found.first])) {
+        found.second = found.first;
+        found.first = i;
+      } else if (found.second < 0 || p[i] < p[found.second]) {
+        found.second = i;
+      }
     }
-    apply_jacobian(y_, n);
-    apply_jacobian(x_, n);
-    double along = 0, total = 0, sum = 0;
+    return found;
+  }
+};
+
+/// One row of entmax_vjp_vjp, in double: see SecondOrderRow.
+class SecondOrder {
+ public:
+  static constexpr index_t kNumbers = 4;  ///< of scratch memory for each column
+
+  SecondOrder(double* scratch, index_t cols, double alpha)
+      : am1_(alpha - 1), l_(scratch), s_(scratch + cols), y_(scratch + 2 * cols), x_(scratch + 3 * cols) {}
+
+  /// Returns the part in alpha, or 0 where that is not wanted.
+  template <class Real>
+  double gradient(const Real* p, const Real* g, const Real* w, double w_alpha, bool in_alpha, index_t n,
+                  Real* out) noexcept {
+    const auto [k, next] = Heaviest::of(am1_, p, n);
+    if (k < 0) {
+      std::fill_n(out, n, Real(0));
+      return 0;
+    }
+    const double g_k = g[k], p_k = p[k];
+    const auto row = detail::SecondOrderRow::of(am1_, w_alpha, p_k, p[next < 0 ? k : next]);
+    const double l_k = std::log(p_k), w_k = row.shifted(w[k], l_k);
+    double total = 0, y_sum = 0, x_sum = 0;  // of s, s (g - g_k), s (w - w_k)
+    for (index_t i = 0; i < n; ++i) {
+      s_[i] = 0;
+      if (p[i] == 0 || i == k) continue;
+      l_[i] = std::log(double{p[i]});
+      s_[i] = row.s(p[i], l_[i]);
+      y_[i] = g[i] - g_k;
+      x_[i] = row.shifted(w[i], l_[i]) - w_k;
+      total += s_[i];
+      y_sum += s_[i] * y_[i];
+      x_sum += s_[i] * x_[i];
+    }
+    const double ratios = 1 + row.ratio * total, y_k = -y_sum / ratios, x_k = -x_sum / ratios;
+    double own = in_alpha ? row.along(l_k, y_k, row.ratio * x_k) : 0.0, bends = 0;
     for (index_t i = 0; i < n; ++i) {
       if (s_[i] == 0) continue;
-      const detail::SecondOrderTerm term{am1_, w_alpha, p[i], std::log(double{p[i]}), s_[i]};
-      along -= term.along(y_[i], x_[i]);
-      y_[i] = term.bend(y_[i], x_[i]);
-      total += s_[i];
-      sum += y_[i];
+      const double centred = x_[i] + row.ratio * x_k, y = s_[i] * (y_[i] + row.ratio * y_k);
+      if (in_alpha) own += row.along(l_[i], y, centred);
+      y_[i] = row.bend(p[i], l_[i], y, s_[i] * centred);
+      bends += y_[i];
     }
+    const double mean = (bends + row.bend(p_k, l_k, y_k, x_k)) / ratios;
+    constexpr double kLargest = std::numeric_limits<Real>::max();
+    double along = 0;
+    const double d_k = in_alpha ? detail::alpha_direction(am1_ + 1, p_k) : 0.0;
     for (index_t i = 0; i < n; ++i) {
-      const double value = s_[i] == 0 ? 0.0 : y_[i] - s_[i] * sum / total;
-      along -= value * detail::alpha_direction(am1_ + 1, p[i]);
-      out[i] = static_cast<Real>(value);
+      const double value = s_[i] == 0 ? 0.0 : y_[i] - row.ratio * s_[i] * mean;
+      if (in_alpha && value != 0) along -= value * (detail::alpha_direction(am1_ + 1, p[i]) - d_k);
+      out[i] = static_cast<Real>(row.in_numbers(value, kLargest));
     }
-    return along;
+    out[k] = static_cast<Real>(row.in_numbers(row.ratio * total * mean - bends, kLargest));
+    return row.in_numbers_with(own, along);
   }
 
  private:
-  void apply_jacobian(double* v, index_t n) const noexcept {
-    double total = 0, moment = 0;
-    for (index_t i = 0; i < n; ++i) {
-      total += s_[i];
-      moment += s_[i] == 0 ? 0.0 : s_[i] * v[i];
-    }
-    for (index_t i = 0; i < n; ++i) v[i] = s_[i] == 0 ? 0.0 : s_[i] * (v[i] - moment / total);
-  }
-
   double am1_;
-  double *s_, *y_, *x_;
+  double *l_, *s_, *y_, *x_;
 };
 
 }  // namespace
@@ -144,8 +178,10 @@ void entmax_vjp_vjp(Input<Real> p, PerRow alpha, Input<Real> cotangent, Input<Re
   detail::check_alpha(kWhere, alpha, p.rows);
   check_alpha_values(kWhere, "alpha_direction", alpha_direction.size(), p.rows);
   check_alpha_values(kWhere, "alpha_product", alpha_product.size(), p.rows);
-  const auto make_scratch = [&](detail::WorkerScratch& part) { return part.take<double>(3 * p.cols); };
-  const std::size_t bytes = detail::scratch_bytes<double>(3 * p.cols);
+  const auto make_scratch = [&](detail::WorkerScratch& part) {
+    return part.take<double>(SecondOrder::kNumbers * p.cols);
+  };
+  const std::size_t bytes = detail::scratch_bytes<double>(SecondOrder::kNumbers * p.cols);
   for_each_row(p.rows, workers_for(p.rows, 100 * p.cols), bytes, make_scratch,
                [&](index_t i, double* scratch) noexcept {
                  const auto row = static_cast<std::size_t>(i);
@@ -153,10 +189,10 @@ void entmax_vjp_vjp(Input<Real> p, PerRow alpha, Input<Real> cotangent, Input<Re
                  if (std::isinf(alpha[i])) {
                    for (index_t j = 0; j < p.cols; ++j) product.row(i)[j] = p.row(i)[j] * 0;  // NaN stays
                  } else {
-                   along_alpha_i = SecondOrderRow(scratch, p.cols, alpha[i])
+                   along_alpha_i = SecondOrder(scratch, p.cols, alpha[i])
                                        .gradient(p.row(i), cotangent.row(i), direction.row(i),
-                                                 alpha_direction.empty() ? 0.0 : alpha_direction[row], p.cols,
-                                                 product.row(i));
+                                                 alpha_direction.empty() ? 0.0 : alpha_direction[row],
+                                                 !alpha_product.empty(), p.cols, product.row(i));
                  }
                  if (!alpha_product.empty()) alpha_product[row] = along_alpha_i;
                });

@@ -2,10 +2,11 @@
 
 #include <limits>
 
+#include "backend/cuda/device/columns.cuh"
 #include "backend/cuda/device/product_rows.cuh"
-#include "backend/cuda/device/sums.cuh"
 #include "backend/cuda/row_launch.cuh"
 #include "backend/entmax/terms.hpp"
+#include "fenchel/core/infinity.hpp"
 
 namespace fenchel::cuda {
 namespace {
@@ -17,23 +18,23 @@ struct SecondOrderViews {
   double* grad_alpha;
 };
 
-/// Terms far from the loops that need them: each has as many instructions as all of a loop.
-__device__ __noinline__ detail::SecondOrderTerm second_order_term(double am1, double w_alpha, double p) {
-  return detail::SecondOrderTerm::of(am1, w_alpha, p);
+/// Formulas far from the loops that need them: each has as many instructions as all of a loop.
+__device__ __noinline__ double s_of(const detail::SecondOrderRow& row, double p, double l) {
+  return row.s(p, l);
 }
-__device__ __noinline__ double shifted_weight(const detail::SecondOrderTerm& term, double w) {
-  return term.shifted(w);
+__device__ __noinline__ double shifted_weight(const detail::SecondOrderRow& row, double w, double l) {
+  return row.shifted(w, l);
 }
-__device__ __noinline__ double along_term(const detail::SecondOrderTerm& term, double y, double x) {
-  return term.along(y, x);
+__device__ __noinline__ double along_of(const detail::SecondOrderRow& row, double l, double y, double x) {
+  return row.along(l, y, x);
 }
 
-/// One row in double, read three times: for y and x, for the sum of s b, and to write, as on the CPU
-/// (src/backend/cpu/entmax/derivatives.cpp).
+/// One row in double, with the same steps as on the CPU (src/backend/cpu/entmax/derivatives.cpp), read anew
+/// for each of them.
 template <class Team>
 __global__ void __launch_bounds__(Team::kBlockThreads)
     second_order_kernel(const __grid_constant__ SecondOrderViews views, const PerRow alphas) {
-  using device::Sums, device::PlusEach, detail::SecondOrderTerm;
+  using device::Sums, device::PlusEach;
   Team team;
   team.meet();
   const index_t i = team.row(), cols = views.p.cols;
@@ -42,6 +43,7 @@ __global__ void __launch_bounds__(Team::kBlockThreads)
                        out = views.out.row(i);
   const double alpha = alphas[i], am1 = alpha - 1;
   const double w_alpha = views.weight_alpha == nullptr ? 0.0 : views.weight_alpha[i];
+  const bool in_alpha = views.grad_alpha != nullptr;
   const auto each = [&](auto body) {
 #pragma unroll 1
     for (index_t j = team.rank(); j < cols; j += Team::kSize) body(j);
@@ -50,43 +52,72 @@ __global__ void __launch_bounds__(Team::kBlockThreads)
   if (!(alpha > 0 && alpha <= std::numeric_limits<double>::max())) {
     const double factor = alpha > 0 ? 0.0 : std::numeric_limits<double>::quiet_NaN();
     each([&](index_t j) { out.set(j, p.get(j) * factor); });  // NaN stays
-    if (team.rank() == 0 && views.grad_alpha != nullptr) views.grad_alpha[i] = factor;
+    if (team.rank() == 0 && in_alpha) views.grad_alpha[i] = factor;
     return;
   }
-  Sums<3> sums{};  // of s, s g, s (w - w_alpha D)
-  each([&](index_t j) {
-    const SecondOrderTerm term = second_order_term(am1, w_alpha, p.get(j));
-    if (term.s == 0) return;
-    sums.of[0] += term.s;
-    sums.of[1] += term.s * g.get(j);
-    sums.of[2] += term.s * shifted_weight(term, w.get(j));
+  device::TeamColumns<Team> columns(team, cols);
+  const auto heaviest_but = [&](index_t other) {  // the column with the largest s
+    return columns.first_largest([&](index_t j) {
+      const double own = p.get(j);
+      return own == 0 || j == other ? -kInfinity : am1 > 1 ? -own : own;
+    });
+  };
+  const index_t k = heaviest_but(-1);
+  if (k < 0) {
+    each([&](index_t j) { out.set(j, p.get(j) * 0); });  // NaN stays
+    if (team.rank() == 0 && in_alpha) views.grad_alpha[i] = p.get(0) * 0;
+    return;
+  }
+  const index_t next = am1 > 1 ? heaviest_but(k) : k;
+  const double p_k = p.get(k);
+  const auto row = detail::SecondOrderRow::of(am1, w_alpha, p_k, next < 0 ? p_k : p.get(next));
+  const double l_k = log(p_k), g_k = g.get(k), w_k = shifted_weight(row, w.get(k), l_k);
+  const auto each_other = [&](auto body) {  // body(j, p, l, s, w - w_k)
+    each([&](index_t j) {
+      const double own = p.get(j);
+      if (own == 0 || j == k) return;
+      const double l = log(own);
+      body(j, own, l, s_of(row, own, l), shifted_weight(row, w.get(j), l) - w_k);
+    });
+  };
+  Sums<3> sums{};  // of s, s (g - g_k), s (w - w_k)
+  each_other([&](index_t j, double, double, double s, double x) {
+    sums.of[0] += s;
+    sums.of[1] += s * (g.get(j) - g_k);
+    sums.of[2] += s * x;
   });
   sums = team.reduce(sums, PlusEach());
-  const double g_mean = sums.of[1] / sums.of[0], w_mean = sums.of[2] / sums.of[0];
-  double along = 0, sum = 0;
-  each([&](index_t j) {
-    const SecondOrderTerm term = second_order_term(am1, w_alpha, p.get(j));
-    if (term.s == 0) return;
-    const double y = term.s * (g.get(j) - g_mean);
-    const double x = term.s * (shifted_weight(term, w.get(j)) - w_mean);
-    if (views.grad_alpha != nullptr) along -= along_term(term, y, x);
-    sum += term.bend(y, x);
-  });
-  const double mean = team.reduce(sum, device::Plus()) / sums.of[0];
-  each([&](index_t j) {
-    const SecondOrderTerm term = second_order_term(am1, w_alpha, p.get(j));
-    double value = 0;
-    if (term.s != 0) {
-      const double y = term.s * (g.get(j) - g_mean);
-      const double x = term.s * (shifted_weight(term, w.get(j)) - w_mean);
-      value = term.bend(y, x) - term.s * mean;
-      if (views.grad_alpha != nullptr) along -= value * device::alpha_direction(alpha, term.p);
+  const double total = sums.of[0], ratios = 1 + row.ratio * total;
+  const double y_k = -sums.of[1] / ratios, x_k = -sums.of[2] / ratios;
+  const auto bend = [&](index_t j, double own, double l, double s, double x) {
+    return row.bend(own, l, s * (g.get(j) - g_k + row.ratio * y_k), s * (x + row.ratio * x_k));
+  };
+  Sums<2> parts{};  // of s b, and of the part in alpha that is in the unit of s
+  each_other([&](index_t j, double own, double l, double s, double x) {
+    parts.of[0] += bend(j, own, l, s, x);
+    if (in_alpha) {
+      parts.of[1] += along_of(row, l, s * (g.get(j) - g_k + row.ratio * y_k), x + row.ratio * x_k);
     }
-    out.set(j, value);
   });
-  if (views.grad_alpha == nullptr) return;
-  along = team.reduce(along, device::Plus());
-  if (team.rank() == 0) views.grad_alpha[i] = along;
+  parts = team.reduce(parts, PlusEach());
+  const double bends = parts.of[0], mean = (bends + row.bend(p_k, l_k, y_k, x_k)) / ratios;
+  const double d_k = in_alpha ? device::alpha_direction(alpha, p_k) : 0.0;
+  double along = 0;
+  each([&](index_t j) {
+    if (p.get(j) == 0) out.set(j, 0);
+  });
+  each_other([&](index_t j, double own, double l, double s, double x) {
+    const double value = bend(j, own, l, s, x) - row.ratio * s * mean;
+    if (in_alpha && value != 0) along -= value * (device::alpha_direction(alpha, own) - d_k);
+    out.set(j, row.in_numbers(value, out.largest()));
+  });
+  along = in_alpha ? team.reduce(along, device::Plus()) : 0.0;
+  if (k % Team::kSize == team.rank()) {
+    out.set(k, row.in_numbers(row.ratio * total * mean - bends, out.largest()));
+  }
+  if (team.rank() == 0 && in_alpha) {
+    views.grad_alpha[i] = row.in_numbers_with(parts.of[1] + along_of(row, l_k, y_k, row.ratio * x_k), along);
+  }
 }
 
 }  // namespace

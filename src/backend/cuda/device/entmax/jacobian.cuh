@@ -35,35 +35,65 @@ __device__ inline void with_weight(double alpha, Body body) {
   } else if (alpha == 1.5) {
     body([](Real p) { return root(p); });
   } else {
-    body([exponent = static_cast<Real>(2 - alpha)](Real p) { return power(p, exponent); });
+    // The smaller exponent rounds less.
+    const bool near_one = alpha < 1.5;
+    body([near_one, exponent = static_cast<Real>(near_one ? 1 - alpha : 2 - alpha)](Real p) {
+      const Real s = power(p, exponent);
+      return near_one ? p * s : s;
+    });
   }
 }
 
+/// Sums of some columns under s, of v less its value where s is largest; in double.
+struct CentredSums {
+  double largest, centre, total, moment;
+
+  [[nodiscard]] __device__ CentredSums shuffled(int distance) const {
+    return {__shfl_xor_sync(kAllLanes, largest, distance), __shfl_xor_sync(kAllLanes, centre, distance),
+            __shfl_xor_sync(kAllLanes, total, distance), __shfl_xor_sync(kAllLanes, moment, distance)};
+  }
+};
+struct Joined {
+  __device__ CentredSums operator()(const CentredSums& x, const CentredSums& y) const {
+    const bool second = y.largest > x.largest;
+    const double moved = second ? x.total * (x.centre - y.centre) : y.total * (y.centre - x.centre);
+    return {second ? y.largest : x.largest, second ? y.centre : x.centre, x.total + y.total,
+            x.moment + y.moment + moved};
+  }
+};
+
 /// out = s (v - mean) where p is not 0, mean = <s, v> / sum(s); written where wanted. observe(p, out) sees
-/// every column.
+/// every column. An entry with nearly all of the weight has a v close to the mean: v is centred where s is
+/// largest, so that no digit of the difference is lost. The centre moves as larger ones are found: of the
+/// equals, threads may take different ones.
 template <class Team, class Row, class Observe>
 __device__ inline void weighted_product(Team& team, Row& row, double alpha, bool wanted, Observe observe) {
   using Real = typename Row::Real;
+  using Sum = typename Row::Sum;
   constexpr bool kKept = Row::kKeepsChanges;  // s takes the place of p
-  Sums<2> sums{};
+  CentredSums sums{};
   with_weight<Real>(alpha, [&](auto weight) {
-    typename Row::Sum total = 0, moment = 0;
+    Real largest = 0, centre = 0;
+    Sum total = 0, moment = 0;
     row.each([&](Real& p, Real v, index_t) {
       const Real s = p != 0 ? weight(p) : Real(0);
+      const bool larger = s > largest;
+      moment += larger ? total * static_cast<Sum>(centre - v) : 0;
+      centre = larger ? v : centre;
+      largest = larger ? s : largest;
       total += s;
-      moment += p != 0 ? static_cast<typename Row::Sum>(s) * v : 0;
+      moment += p != 0 ? static_cast<Sum>(s) * (v - centre) : 0;
       if constexpr (kKept) p = s;
     });
-    sums = {{double(total), double(moment)}};
+    sums = {double(largest), double(centre), double(total), double(moment)};
   });
-  sums = team.reduce(sums, PlusEach());
+  sums = team.reduce(sums, Joined());
   if (!wanted) return;
-  const double mean = sums.of[1] / sums.of[0];
-  const Real high = static_cast<Real>(mean), low = static_cast<Real>(mean - high);  // not rounded
+  const Real centre = static_cast<Real>(sums.centre), mean = static_cast<Real>(sums.moment / sums.total);
   const auto write = [&](auto weight) {
     row.write([&](Real p, Real v, index_t) {
       const Real s = p != 0 ? weight(p) : p;
-      const Real x = s != 0 ? s * (v - high - low) : Real(0);
+      const Real x = s != 0 ? s * (v - centre - mean) : Real(0);
       observe(p, x);
       return x;
     });
