@@ -49,6 +49,12 @@ GaussianBasis GaussianBasis::linearly_spaced(index_t count, double lower, double
   return {std::move(mu), std::move(all)};
 }
 
+GaussianBasis GaussianBasis::moved(double by) const {
+  std::vector<double> mu = mu_;
+  for (double& m : mu) m += by;
+  return {std::move(mu), sigma_};
+}
+
 cpu::GaussianFunctions GaussianBasis::functions() const noexcept {
   return {{mu_.data(), size(), 1}, {variances_.data(), size(), 1}};
 }

@@ -48,11 +48,12 @@ template <LineDistribution P, LineBasis Psi>
 /// negative; 0 where it underflows.
 template <LineDistribution P>
 [[nodiscard]] Eigen::VectorXd attend(const P& p, const GaussianBasis& psi) {
-  return detail::with_line_density(p, [&psi](const detail::LineDensityView& density) {
-    Eigen::VectorXd r(psi.size());
+  const GaussianBasis near = psi.moved(-detail::location(p));
+  return detail::with_line_density(detail::centred(p), [&near](const detail::LineDensityView& density) {
+    Eigen::VectorXd r(near.size());
     for (index_t j = 0; j < r.size(); ++j) {
       const auto i = static_cast<std::size_t>(j);
-      r[j] = detail::gaussian_expectation(density, line_function(psi, j), psi.mu()[i], psi.sigma()[i]);
+      r[j] = detail::gaussian_expectation(density, line_function(near, j), near.mu()[i], near.sigma()[i]);
     }
     return r;
   });

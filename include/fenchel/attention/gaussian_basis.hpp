@@ -35,6 +35,8 @@ class FENCHEL_EXPORT GaussianBasis {
   [[nodiscard]] index_t size() const noexcept { return static_cast<index_t>(mu_.size()); }
   [[nodiscard]] std::span<const double> mu() const noexcept { return mu_; }
   [[nodiscard]] std::span<const double> sigma() const noexcept { return sigma_; }
+  /// The same about mu + by. Throws as the constructor does.
+  [[nodiscard]] GaussianBasis moved(double by) const;
   [[nodiscard]] cpu::GaussianFunctions functions() const noexcept;
 
  private:

@@ -198,6 +198,28 @@ TEST(AttendLine, ShiftAndScaleChangeNothingButUnits) {
   check(CappedTriangular(0.2, 0.1, 1), CappedTriangular(0.2, 0.1e6, 1e12), 0, 1e6);
 }
 
+/// 40 digits, by 30 Gauss nodes on panels that shrink to the edges of the support.
+/// mpmath.quad errs by 5e-8 at some of the points.
+TEST(AttendLine, LaplaceFarOutsideOfTheSupportAgainstFortyDigits) {
+  struct Point {
+    double alpha, mu, b, mean, width, want;
+  };
+  for (const Point& at : {Point{1000, -29.75268443704732, 4.501846537875285, -30.256865316115555,
+                                0.0002187766201002759, 1.175811036890422965e-167},
+                          Point{1000, -11.0010764711251, 0.4099761441311952, -10.442191592218332,
+                                0.0024832725676623884, 1.4293007229763062497e-137},
+                          Point{1.1, 0.3827571602707609, 1.3763213070079707, 44.344457873295646,
+                                2.1918916776254083, 1.1705592989922770656e-59},
+                          Point{1.3, 0.0413259793472436, 0.09778043484747923, 1.548986794329838,
+                                0.027787552143246203, 2.0892446788130808097e-293},
+                          Point{1.5, -36.626701885025206, 0.06064995411186192, -36.907374797813446,
+                                9.698516912588194e-05, 7.459620148141078043e-9},
+                          Point{1.5, 0x1p17, 1e-8, 0x1p17 + 0x1p-18, 1e-6, 55851.090004657326813}}) {
+    const double got = attend(BetaLaplace(at.alpha, at.mu, at.b), GaussianBasis({at.mean}, {at.width}))[0];
+    EXPECT_NEAR(got, at.want, 1e-10 * at.want) << at.alpha << " " << at.mean;
+  }
+}
+
 TEST(AttendLine, PolynomialsAreMoments) {
   for (const double alpha : kLineAlphas) {
     const BetaGaussian p(alpha, 0.3, 0.64);
