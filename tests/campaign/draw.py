@@ -59,7 +59,7 @@ class Draw:
 def alpha(d: Draw) -> str:
     if d.random.random() < 0.5:
         return d.any_of(*ORDERS)
-    edges = "inf", "0", "-1", "nan", "1e308", "5e-324"
+    edges = "inf", "0", "-1", "nan", "1e308", "1e-300"
     return d.number(lambda: d.random.uniform(0.7, 5), lambda: d.power(-2, 12), *edges)
 
 
@@ -172,6 +172,7 @@ DRAWS: dict[str, Callable[[Draw], str]] = {
     "scores": numbers("normal", "cauchy", "ties", "masked", wild=("huge", "tiny", "equal", "steep")),
     "plain_scores": numbers("normal", "cauchy", "ties", wild=("huge", "tiny", "equal", "steep")),
     "loss_scores": numbers("normal", "cauchy", "ties", wild=("vast", "tiny", "equal", "steep")),
+    "mild_scores": numbers("normal", "ties"),
     "masked_scores": texts("{loss_scores}", "{masked}"),
     "masked": numbers("masked"),
     "direction": numbers("normal", "sparse", wild=("large", "small")),
@@ -193,10 +194,11 @@ DRAWS: dict[str, Callable[[Draw], str]] = {
     "cotangent": numbers("normal", wild=("large",), shape="(4, 3)"),
     "ridge": lambda d: d.number(lambda: d.random.uniform(0.01, 1), lambda: d.power(-9, 9), "0", "-1", "nan"),
     "row": numbers("normal", wild=("large",), shape="4"),
-    "matrix": lambda d: f"spd({d.seed()}, 2, {d.line('{scale}')})",
+    "matrix": texts("spd({seed}, 2, {size})"),
+    "size": lambda d: d.number(lambda: d.random.lognormvariate(0, 1), lambda: d.power(-12, 12), "0", "-1", "nan", "1e150"),
     "score": texts(
         "lambda t: -t * t / 2",
-        "lambda t: math.cos(3 * t) - t * t / 2",
+        "lambda t: 2 * math.exp(-8 * (t - 1) * (t - 1)) - t * t / 2",
         "lambda t: -abs(t - 0.3)",
         "lambda t: -math.exp(min(abs(t), 700))",
         "lambda t: t * t * (1 - t * t)",

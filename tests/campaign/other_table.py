@@ -18,9 +18,9 @@ SPACE = [
     ),
     Row(
         "MultivariateBetaGaussian.uniform",
-        "space(fenchel.{name}(fenchel.Ellipsoid({vector}, {matrix}, {scale})), {seed})",
+        "space(fenchel.{name}(fenchel.Ellipsoid({vector}, {matrix}, {size})), {seed})",
     ),
-    Row("Ellipsoid Ellipsoid.contains", "holds(fenchel.Ellipsoid({vector}, {matrix}, {scale}).contains({vector}))"),
+    Row("Ellipsoid Ellipsoid.contains", "holds(fenchel.Ellipsoid({vector}, {matrix}, {size}).contains({vector}))"),
     Row("MultivariateBetaGaussian.marginal Elliptical.marginal", "space({space}.marginal([1]), {seed})"),
     Row("MultivariateBetaGaussian.conditional", "(lambda p: space(p.conditional([0], p.mu[:1]), {seed}))({bell})"),
     Row("MultivariateBetaGaussian.affine", "space({bell}.affine([[1.0, 2.0], [0.0, 1.0]], {vector}), {seed})"),
@@ -68,7 +68,7 @@ SPACE = [
     ),
     Row(
         "FenchelYoungMetric.vertical_distance",
-        "finite(fenchel.FenchelYoungMetric({light}).{method}({scale}, {scale2}))",
+        "not_nan(fenchel.FenchelYoungMetric({light}).{method}({scale}, {scale2}))",
     ),
     Row(
         "FenchelYoungMetric.geodesic_of_diracs",

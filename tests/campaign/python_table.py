@@ -17,6 +17,11 @@ MAPS = [
         "fenchel.entmax_vjp(fenchel.entmax({scores}, {alpha}), u, {alpha}), {direction}, {direction2})",
     ),
     Row(
+        "entmax_jvp entmax_vjp",
+        "jacobian(fenchel.{name}(fenchel.entmax({plain_scores}, {alpha}), {direction}, {alpha}), "
+        "fenchel.entmax({plain_scores}, {alpha}), {direction}, {alpha})",
+    ),
+    Row(
         "fusedmax_jvp fusedmax_vjp",
         "products(lambda v: fenchel.fusedmax_jvp(fenchel.fusedmax({plain_scores}, {gamma}), v, {gamma}), lambda u: "
         "fenchel.fusedmax_vjp(fenchel.fusedmax({plain_scores}, {gamma}), u, {gamma}), {direction}, {direction2})",
@@ -185,7 +190,7 @@ NUMBERS = [
     Row("LineDistribution.fenchel_young", "zero_loss({family})"),
     Row("LineDistribution.fenchel_young LineDistribution.cross_omega", "losses({family}, {line})"),
     Row("LineDistribution.fenchel_young LineDistribution.cross_omega", "losses({family}, {sample})"),
-    Row("IntegerPrediction.fenchel_young", "zero_loss({counted})"),
+    Row("IntegerPrediction.fenchel_young", "zero_loss({counted}, 1e-12)"),
     Row("IntegerPrediction.fenchel_young IntegerPrediction.cross_omega", "losses({counted}, {counts})"),
     Row(
         "LineDistribution.cross_omega",
@@ -206,16 +211,16 @@ NUMBERS = [
         "IntegerPrediction.cross_omega",
         "moment_difference(fenchel.SparsePoisson({alpha}, {rate}), {counts}, log_mu=lambda k: k)",
     ),
-    Row("LineDistribution.fenchel_young_hessian Prediction.fenchel_young_hessian", "finite({quadratic}.{method}())"),
+    Row("LineDistribution.fenchel_young_hessian Prediction.fenchel_young_hessian", "not_nan({quadratic}.{method}())"),
     Row(
         "LineDistribution.fenchel_young_hessian",
-        "finite(fenchel.CappedParabola({gamma}, {mu}, {scale}).{method}({sample}))",
+        "not_nan(fenchel.CappedParabola({gamma}, {mu}, {scale}).{method}({sample}))",
     ),
     Row("Prediction.conjugate Prediction.normalizer", "finite({family}.{method}())"),
     Row("Prediction.threshold", "finite(fenchel.CappedParabola({gamma}, {mu}, {scale}).threshold())"),
     Row("IntegerPrediction.normalizer", "finite({counted}.normalizer())"),
     Row("IntegerPrediction.threshold", "not_nan({counted}.threshold())"),
-    Row("Prediction.normalizer_gradient Prediction.normalizer_hessian", "finite({quadratic}.{method}())"),
+    Row("Prediction.normalizer_gradient Prediction.normalizer_hessian", "not_nan({quadratic}.{method}())"),
     Row("beta_covariance", "finite(fenchel.beta_covariance({line}, {order}, {function}, {function2}))"),
 ]
 
@@ -225,13 +230,13 @@ PREDICTIONS = [
     Row("predict", "tails({predicted}, {some_levels})"),
     Row("predict", "quantiles({predicted}, {some_levels})"),
     Row("predict", "moments({predicted})"),
-    Row("predict", "zero_loss({predicted})"),
+    Row("predict", "zero_loss({predicted}, 1e-9)"),
     Row("predict", "losses({predicted}, {family})"),
     Row("predict", "expectations({predicted}, {function})"),
     Row("predict", "draws({predicted}, {seed})"),
     Row("predict", "probabilities({predicted_integers}, {some_levels})"),
     Row("predict", "quantiles({predicted_integers}, {some_levels})"),
-    Row("predict", "zero_loss({predicted_integers})"),
+    Row("predict", "zero_loss({predicted_integers}, 1e-12)"),
     Row(
         "NumericIntegers",
         "probabilities(fenchel.NumericIntegers(fenchel.Tsallis({light}), {score}, fenchel.Integers()), {some_levels})",
@@ -243,8 +248,8 @@ PREDICTIONS = [
     ),
     Row(
         "ParametricScore",
-        "zero_loss(fenchel.predict(fenchel.Tsallis({alpha}), fenchel.ParametricScore([{unit}], lambda t, a: "
-        "-math.cosh(t - a[0]), [lambda t, a: math.sinh(t - a[0])])))",
+        "zero_loss(fenchel.predict(fenchel.Tsallis({alpha}), fenchel.ParametricScore([{unit}], lambda t, a: -(t - "
+        "a[0]) * (t - a[0]), [lambda t, a: 2 * (t - a[0])])), 1e-9)",
     ),
     Row(
         "MultivariateNumericDensity MultivariateNumericDensity.pdf MultivariateNumericDensity.logpdf "

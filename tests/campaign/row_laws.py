@@ -10,7 +10,6 @@ from arrays import Array, spread
 from laws import EPSILON, Function, finite, must, must_agree
 
 
-
 def row_map(f: Function, scores: Array, axes: int = 1) -> None:
     """Rows are distributions; memory does not matter, and rows do not see each other."""
     p = finite(f(scores))
@@ -75,3 +74,13 @@ def thresholds(tau: Any, normalizer: Any, sizes: Any, scores: Array, p: Array, a
             must("the threshold", np.where(p > 0, scores >= (tau - 8 * scale)[:, None], True), scores)
             must("the threshold", np.where((p == 0) & (alpha > 1.2), scores <= (tau + 8 * scale)[:, None], True), scores)
         must_agree("A = tau + 1/(alpha - 1)", normalizer, tau + 1 / (alpha - 1), absolute=4 * scale + 4e-15 / (alpha - 1))
+
+
+def jacobian(product: Array, p: Array, v: Array, alpha: float) -> None:
+    """J v = s (v - s . v / sum s), s = p^(2 - alpha), with more digits; the error is of the largest entry."""
+    if not 0.1 <= alpha <= 5:  # beyond it s overflows
+        return
+    s = np.where(p > 0, np.maximum(p, 5e-324).astype(np.longdouble) ** (2 - alpha), 0)
+    centred = v - np.take_along_axis(v, s.argmax(-1, keepdims=True), -1).astype(np.longdouble)
+    exact = s * (centred - (s * centred).sum(-1, keepdims=True) / s.sum(-1, keepdims=True))
+    must_agree("J v", finite(product), exact.astype(float), absolute=1e-13 * abs(exact).max(-1, keepdims=True))

@@ -48,8 +48,8 @@ class Outcome:
 def cases(table: dict[str, list[Row]], seed: int, round_: int) -> Iterator[Case]:
     """Every row once: the same for the same seed and round."""
     for front_end, rows in table.items():
-        for k, row in enumerate(rows):
-            generator = random.Random(f"{seed} {round_} {front_end} {k}")
+        for row in rows:
+            generator = random.Random(f"{seed} {round_} {row.line}")  # other rows do not change it
             wild = generator.random() < 0.5
             name = generator.choice(row.names.split())
             line = row.line.replace("{name}", name).replace("{method}", name.rpartition(".")[2])

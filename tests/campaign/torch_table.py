@@ -16,6 +16,11 @@ MAPS = [
         "{plain_tensor}, {target_tensor})",
     ),
     Row(
+        "entmax_loss",
+        'tensor_loss(lambda z, q: ft.entmax_loss(z, q, {alpha}, reduction="none"), lambda z: ft.entmax(z, {alpha}), '
+        "tensor({mild_scores}, {dtype}), tensor({target}, {dtype}))",
+    ),
+    Row(
         "fusedmax_loss",
         'tensor_loss(lambda z, q: ft.fusedmax_loss(z, q, {gamma}, reduction="none"), lambda z: ft.fusedmax(z, '
         "{gamma}), {plain_tensor}, {target_tensor})",
