@@ -119,6 +119,7 @@
 #include "fenchel/estimate/fit/beta_gaussian.hpp"
 #include "fenchel/estimate/fit/beta_laplace.hpp"
 #include "fenchel/estimate/fit/capped.hpp"
+#include "fenchel/estimate/fit/elliptical_covariance.hpp"
 #include "fenchel/estimate/fit/fit.hpp"
 #include "fenchel/estimate/fit/linear_score.hpp"
 #include "fenchel/estimate/fit/location_scale.hpp"

@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import resource
 import signal
 import subprocess
 import sys
@@ -268,6 +269,21 @@ def test_repr_and_pickle():
     np.testing.assert_array_equal(again.covariance, fit.covariance)
     with pytest.raises(AttributeError):
         fit.loss = 0
+
+
+def test_a_fit_in_many_dimensions_takes_little_memory():
+    """The covariance of 20300 estimators has 3 GB: it is computed when it is asked for, and pickled then."""
+    n = 200
+    rows = np.concatenate([np.eye(n), -np.eye(n)])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    fit = fenchel.fit(MultivariateBetaGaussian, rows, alpha=1.5)
+    assert fit.standard_errors.shape == (n + n * (n + 1) // 2,)
+    np.testing.assert_allclose(fit.standard_errors[:n], 1 / (n * np.sqrt(2)), rtol=1e-12)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 * 1024
+    small = fenchel.fit(MultivariateBetaGaussian, [[0.0, 1], [1, 0], [2, 5]])
+    again = pickle.loads(pickle.dumps(small))
+    np.testing.assert_array_equal(again.covariance, small.covariance)
+    np.testing.assert_allclose(np.diag(again.covariance), again.standard_errors**2, rtol=1e-14)
 
 
 SLOW = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -57,14 +57,28 @@ class Fit(Generic[D]):
     """Of the parameters that were estimated."""
     parameters: FloatArray
     """Their estimates."""
-    covariance: FloatArray
-    """Of the estimators, for large samples from the fitted family; infinite or NaN where there is none."""
+    _covariance: FloatArray | Callable[[], FloatArray]
     standard_errors: FloatArray
-    """The square roots of its diagonal."""
+    """The square roots of the diagonal of `covariance`."""
     loss: float
     """The mean cross-Omega loss reached."""
     weight: float
     """Of all rows."""
+
+    @property
+    def covariance(self) -> FloatArray:
+        """Of the estimators, for large samples from the fitted family; infinite or NaN where there is none.
+
+        On R^N it has (N (N + 3) / 2)^2 entries, 3 GB for N = 200, and is computed when it is first asked for.
+        """
+        covariance = self._covariance
+        if callable(covariance):
+            covariance = covariance()
+            object.__setattr__(self, "_covariance", covariance)
+        return covariance
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_covariance": self.covariance}  # a function cannot be pickled
 
     def __repr__(self) -> str:
         width = max(len("parameter"), *(len(name) for name in self.names))

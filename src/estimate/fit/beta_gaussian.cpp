@@ -25,8 +25,9 @@ Fit<BetaGaussian> fit_beta_gaussian(double alpha, const LineMoments& moments) {
   return {p,
           {"mu", "sigma2"},
           Eigen::Vector2d(p.mu(), p.sigma2()),
-          detail::elliptical_covariance(detail::scale_errors(1, alpha - 1), false, one_by_one(variance),
-                                        one_by_one(p.sigma2()), weight),
+          EllipticalCovariance(detail::scale_errors(1, alpha - 1), false, one_by_one(variance),
+                               one_by_one(p.sigma2()), weight)
+              .matrix(),
           tsallis_entropy(p, alpha),
           weight};
 }
@@ -60,8 +61,9 @@ Fit<BetaGaussian> fit_beta_gaussian(const LineMoments& moments) {
   return {p,
           {"alpha", "mu", "sigma2"},
           Eigen::Vector3d(p.alpha(), p.mu(), p.sigma2()),
-          detail::elliptical_covariance(detail::scale_and_alpha_errors(1, am1, log_variance), true,
-                                        one_by_one(variance), one_by_one(p.sigma2()), weight),
+          EllipticalCovariance(detail::scale_and_alpha_errors(1, am1, log_variance), true,
+                               one_by_one(variance), one_by_one(p.sigma2()), weight)
+              .matrix(),
           tsallis_entropy(p, p.alpha()),
           weight};
 }

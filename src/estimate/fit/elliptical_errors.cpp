@@ -62,33 +62,6 @@ EllipticalErrors scale_and_alpha_errors(index_t dimension, double am1, double lo
           shared + growth * alpha};
 }
 
-Eigen::MatrixXd elliptical_covariance(const EllipticalErrors& errors, bool with_alpha,
-                                      const Eigen::MatrixXd& covariance, const Eigen::MatrixXd& Sigma,
-                                      double weight) {
-  const index_t n = Sigma.rows(), first = with_alpha ? 1 : 0, size = n * (n + 1) / 2, triangle = first + n;
-  const auto times = [](double error, double s) { return s == 0 ? 0 : error * s; };
-  Eigen::MatrixXd result = Eigen::MatrixXd::Zero(triangle + size, triangle + size);
-  result.block(first, first, n, n) = covariance;
-  result.block(first, triangle, n, size).setConstant(errors.mean_scale);
-  result.block(triangle, first, size, n).setConstant(errors.mean_scale);
-  if (with_alpha) {
-    result(0, 0) = errors.alpha;
-    result.block(0, 1, 1, n).setConstant(errors.mean_scale);
-    result.block(1, 0, n, 1).setConstant(errors.mean_scale);
-  }
-  for (index_t i = 0, row = triangle; i < n; ++i) {
-    for (index_t j = 0; j <= i; ++j, ++row) {
-      if (with_alpha) result(0, row) = result(row, 0) = times(errors.alpha_scale, Sigma(i, j));
-      for (index_t k = 0, column = triangle; k < n; ++k) {
-        for (index_t l = 0; l <= k; ++l, ++column)
-          result(row, column) = times(errors.pairs, Sigma(i, k) * Sigma(j, l) + Sigma(i, l) * Sigma(j, k)) +
-                                times(errors.whole, Sigma(i, j) * Sigma(k, l));
-      }
-    }
-  }
-  return result / weight;
-}
-
 double am1_of_kurtosis(index_t dimension, double ratio, double log_det, double log_size) {
   constexpr double kNearUniform = 30, kLogRange = 700;
   const auto n = static_cast<double>(dimension);

@@ -1,31 +1,17 @@
 #pragma once
 
-#include <Eigen/Core>
-
 #include "fenchel/core/index.hpp"
+#include "fenchel/estimate/fit/elliptical_covariance.hpp"
 
 /// How far estimators of a beta-Gaussian on R^N spread that match the mean, the covariance V and, where alpha
 /// is estimated, Mardia's kurtosis E[q^2] of q = (t - mean)^T V^-1 (t - mean), in large samples from it: the
 /// delta method with its moments E[q^k] = prod_{j<k} (N + 2j) (2 + (N+2) am1) / (2 + (N+2+2j) am1), derived.
 namespace fenchel::detail {
 
-/// The covariances of the estimators times the weight of the sample; infinite or NaN where moments are.
-struct EllipticalErrors {
-  double pairs, whole;  ///< of Sigma: pairs (S_ik S_jl + S_il S_jk) + whole S_ij S_kl for S_ij and S_kl
-  double mean_scale;    ///< of the mean and Sigma: 0, NaN where it does not exist
-  double alpha;         ///< of alpha
-  double alpha_scale;   ///< of alpha and Sigma: alpha_scale S_ij
-};
-
 /// Where alpha is given. Infinite alpha stands for the uniform distributions, with Sigma a multiple of V.
 [[nodiscard]] EllipticalErrors scale_errors(index_t dimension, double am1);
 /// Where alpha is estimated, log_det being that of V; NaN for an infinite alpha.
 [[nodiscard]] EllipticalErrors scale_and_alpha_errors(index_t dimension, double am1, double log_det);
-
-/// The covariance matrix of alpha, if `with_alpha`, the mean, and the lower triangle of Sigma, row by row.
-[[nodiscard]] Eigen::MatrixXd elliptical_covariance(const EllipticalErrors& errors, bool with_alpha,
-                                                    const Eigen::MatrixXd& covariance,
-                                                    const Eigen::MatrixXd& Sigma, double weight);
 
 /// alpha - 1 of the member with the kurtosis `ratio` N (N + 2): 2 (1 - ratio) / ((N + 4) ratio - (N + 2)),
 /// derived. Infinite where the ratio is not above that of the uniform distribution, (N + 2) / (N + 4), or

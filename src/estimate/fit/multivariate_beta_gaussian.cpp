@@ -68,8 +68,7 @@ Fit<MultivariateBetaGaussian> make_fit(double alpha, bool with_alpha, const Mome
   }
   const auto errors =
       with_alpha ? detail::scale_and_alpha_errors(n, alpha - 1, log_det) : detail::scale_errors(n, alpha - 1);
-  Eigen::MatrixXd spread =
-      detail::elliptical_covariance(errors, with_alpha, covariance, p.Sigma(), moments.weight());
+  EllipticalCovariance spread(errors, with_alpha, covariance, p.Sigma(), moments.weight());
   const double loss = tsallis_entropy(p, alpha);
   return {std::move(p), std::move(names), std::move(parameters), std::move(spread), loss, moments.weight()};
 }

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
@@ -134,7 +135,7 @@ TEST(FitMultivariate, OneDimensionIsTheLine) {
   const LineMoments line = LineMoments::of(values, weights);
   const auto same = [](const auto& got, const auto& want) {
     EXPECT_LT((got.parameters - want.parameters).norm(), 1e-13);
-    EXPECT_LT((got.covariance - want.covariance).norm(), 1e-12 * want.covariance.norm());
+    EXPECT_LT((got.covariance.matrix() - want.covariance).norm(), 1e-12 * want.covariance.norm());
     EXPECT_NEAR(got.loss, want.loss, 1e-13);
   };
   same(fit_multivariate_beta_gaussian(1.5, Moments::of(rows, weights)), fit_beta_gaussian(1.5, line));
@@ -193,12 +194,46 @@ TEST(FitMultivariate, TheCovarianceIsThatOfTheLoss) {
       const auto fit = fit_multivariate_beta_gaussian(alpha, moments_of(points));
       const Matrix expected = sandwich(fit.distribution, 70);
       const index_t size = expected.rows();
-      EXPECT_LT((fit.covariance.bottomRightCorner(size, size) - expected).norm(), 1e-10 * expected.norm())
+      const Matrix got = fit.covariance.matrix();
+      EXPECT_LT((got.bottomRightCorner(size, size) - expected).norm(), 1e-10 * expected.norm())
           << alpha << " " << n;
-      EXPECT_LT((fit.covariance.topLeftCorner(n, n) - some_scale(n) / 70).norm(), 1e-14);
-      EXPECT_EQ(fit.covariance.topRightCorner(n, size).norm(), 0);
+      EXPECT_LT((got.topLeftCorner(n, n) - some_scale(n) / 70).norm(), 1e-14);
+      EXPECT_EQ(got.topRightCorner(n, size).norm(), 0);
     }
   }
+}
+
+TEST(FitMultivariate, TheCovarianceHasItsEntriesOneByOne) {
+  const Points points = points_with(some_mean(4), some_scale(4), 30, 50);
+  const RowsSource source = source_of(points);
+  for (const auto& fit : {fit_multivariate_beta_gaussian(1.5, moments_of(points)),
+                          fit_multivariate_beta_gaussian(Data{source})}) {
+    const Matrix matrix = fit.covariance.matrix();
+    ASSERT_EQ(matrix.rows(), fit.parameters.size());
+    ASSERT_EQ(fit.covariance.rows(), matrix.rows());
+    for (index_t i = 0; i < matrix.rows(); ++i) {
+      for (index_t j = 0; j < matrix.cols(); ++j) EXPECT_EQ(fit.covariance(i, j), matrix(i, j));
+    }
+    EXPECT_EQ(matrix, matrix.transpose());
+    EXPECT_EQ(fit.covariance.diagonal(), matrix.diagonal());
+  }
+}
+
+/// Of 20300 parameters, whose covariance has 3 GB.
+TEST(FitMultivariate, ManyDimensionsTakeLittleMemory) {
+  const auto megabytes = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss / 1024;
+  };
+  constexpr index_t kN = 200;
+  const Points points = points_with(Vector::Zero(kN), Matrix::Identity(kN, kN), 1.2 * kN * kN, 1000);
+  const auto before = megabytes();
+  const auto fit = fit_multivariate_beta_gaussian(1.5, moments_of(points));
+  const Vector errors = fit.standard_errors();
+  EXPECT_EQ(errors.size(), 20300);
+  EXPECT_NEAR(errors[0], std::sqrt(1 / 1000.), 1e-12);
+  EXPECT_LT(megabytes() - before, 200);
 }
 
 /// The setting of [SCD22, Figure 4]: two dimensions, isotropic and anisotropic; the family matches.
@@ -215,12 +250,12 @@ TEST(FitMultivariate, SamplesInThePlaneAreRecovered) {
         const Matrix draws = sample(p, 5000, static_cast<std::uint64_t>(seed));
         const auto fit = fit_multivariate_beta_gaussian(alpha, Moments::of(rows_of(draws)));
         const Vector gap = fit.parameters - truth;
-        given += gap.dot(fit.covariance.inverse() * gap) / kSamples / 5;
+        given += gap.dot(fit.covariance.matrix().inverse() * gap) / kSamples / 5;
         const RowsSource source(rows_of(draws));
         const auto with_alpha = fit_multivariate_beta_gaussian(Data{source});
         Vector wider(6);
         wider << with_alpha.parameters[0] - alpha, with_alpha.parameters.tail(5) - truth;
-        estimated += wider.dot(with_alpha.covariance.inverse() * wider) / kSamples / 6;
+        estimated += wider.dot(with_alpha.covariance.matrix().inverse() * wider) / kSamples / 6;
       }
       EXPECT_NEAR(given, 1, 0.4) << alpha;
       EXPECT_NEAR(estimated, 1, 0.4) << alpha;

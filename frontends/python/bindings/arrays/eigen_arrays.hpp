@@ -24,6 +24,7 @@ using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 
 [[nodiscard]] inline Output<> matrix_to_array(const Eigen::MatrixXd& m) {
   std::vector<double> values;
+  values.reserve(static_cast<std::size_t>(m.size()));
   for (const auto& row : m.rowwise()) values.insert(values.end(), row.begin(), row.end());
   return to_array(std::move(values),
                   {static_cast<std::size_t>(m.rows()), static_cast<std::size_t>(m.cols())});

@@ -32,19 +32,20 @@ namespace fenchel::python {
 namespace {
 
 using Shape = std::optional<double>;
+
+Output<> covariance_of(const Eigen::MatrixXd& covariance) { return matrix_to_array(covariance); }
+/// A function that computes it, since it may be larger than memory.
+nb::typed<nb::callable, Output<>()> covariance_of(const EllipticalCovariance& covariance) {
+  return nb::borrow<nb::callable>(
+      nb::cpp_function([covariance] { return matrix_to_array(covariance.matrix()); }));
+}
+
 /// Distribution, names, parameters, covariance, standard errors, loss and weight.
 template <class P>
-using Result = std::tuple<P, std::vector<std::string>, Output<>, Output<>, Output<>, double, double>;
-
-template <class P>
-Result<P> result(const Fit<P>& fit) {
-  return {fit.distribution,
-          fit.names,
-          vector_to_array(fit.parameters),
-          matrix_to_array(fit.covariance),
-          vector_to_array(fit.standard_errors()),
-          fit.loss,
-          fit.weight};
+auto result(const Fit<P>& fit) {
+  return std::tuple(fit.distribution, fit.names, vector_to_array(fit.parameters),
+                    covariance_of(fit.covariance), vector_to_array(fit.standard_errors()), fit.loss,
+                    fit.weight);
 }
 
 /// fit(shape, source), or fit(source) where there is none and the family can.

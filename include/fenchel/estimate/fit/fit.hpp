@@ -10,7 +10,21 @@
 
 #include <Eigen/Core>
 
+#include "fenchel/estimate/fit/elliptical_covariance.hpp"
+
 namespace fenchel {
+
+class MultivariateBetaGaussian;
+
+/// What holds the covariance of a family's estimators. A family that has many computes the entries.
+template <class Distribution>
+struct EstimatorCovariance {
+  using Type = Eigen::MatrixXd;
+};
+template <>
+struct EstimatorCovariance<MultivariateBetaGaussian> {
+  using Type = EllipticalCovariance;
+};
 
 /// A distribution fitted to data: the minimiser of the mean cross-Omega loss over a family, which matches
 /// the moments of the data [SCD22, Section 3.2]. A row of weight w counts as w rows.
@@ -22,7 +36,7 @@ struct Fit {
   /// Of the estimators, for large samples from the fitted family: H^-1 C H^-1 / weight, H the Hessian of the
   /// mean loss and C the covariance of its terms' gradients; infinite or NaN where C does not exist, and
   /// infinite, NaN or 0 where squares of the estimates over- or underflow: choose another unit then.
-  Eigen::MatrixXd covariance;
+  typename EstimatorCovariance<Distribution>::Type covariance;
   double loss;    ///< the mean cross-Omega loss reached
   double weight;  ///< of all rows
 
