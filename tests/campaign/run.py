@@ -110,8 +110,10 @@ class Worker:
             why = Outcome("no end", f"no end after {10 * SECONDS} s")
         except (EOFError, ConnectionResetError):
             self.process.join()
-            late = self.process.exitcode == -signal.SIGPROF
-            why = Outcome("no end" if late else "crash", f"the process ended with {self.process.exitcode}")
+            if self.process.exitcode == -signal.SIGPROF:
+                why = Outcome("no end", f"no end after {SECONDS} s of processor time")
+            else:
+                why = Outcome("crash", f"the process ended with {self.process.exitcode}")
         self.close()
         return why
 
