@@ -20,7 +20,10 @@ SPACE = [
         "MultivariateBetaGaussian.uniform",
         "space(fenchel.{name}(fenchel.Ellipsoid({vector}, {matrix}, {size})), {seed})",
     ),
-    Row("Ellipsoid Ellipsoid.contains", "holds(fenchel.Ellipsoid({vector}, {matrix}, {size}).contains({vector}))"),
+    Row(
+        "Ellipsoid Ellipsoid.contains",
+        "holds(fenchel.Ellipsoid({vector}, {matrix}, {size}).contains({vector}) == ({size} > 0))",
+    ),
     Row("MultivariateBetaGaussian.marginal Elliptical.marginal", "space({space}.marginal([1]), {seed})"),
     Row("MultivariateBetaGaussian.conditional", "(lambda p: space(p.conditional([0], p.mu[:1]), {seed}))({bell})"),
     Row("MultivariateBetaGaussian.affine", "space({bell}.affine([[1.0, 2.0], [0.0, 1.0]], {vector}), {seed})"),
