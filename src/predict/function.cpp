@@ -8,6 +8,7 @@
 
 #include <boost/math/tools/roots.hpp>
 
+#include "distribution/line/numeric_density_table.hpp"
 #include "distribution/line/panels.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/infinity.hpp"
@@ -49,8 +50,8 @@ PanelSum relative_mass(const Profile& profile, const Peaked& shape, double power
   const auto logarithm = [&](double t) { return shape.log_density(profile(t), c) - shape.log_peak; };
   const std::vector<Interval> pieces = profile.level_set(shape.height());
   const std::vector<Centre> centres = make_centres(logarithm, pieces, profile.maxima());
-  return integrate_panels([&](double t) { return std::exp(power * logarithm(t)); }, pieces, centres,
-                          accuracy);
+  return integrate_panels([&](double t) { return std::exp(power * logarithm(t)); }, pieces, centres, accuracy,
+                          1);
 }
 
 /// Where f falls like -|t|^m, E_p[f] is finite for alpha > 1 / (m + 1).
@@ -181,6 +182,27 @@ double solve_level(const Profile& profile, double accuracy) {
   return above;
 }
 
+/// Where quadrature found something to resolve.
+std::vector<double> panel_ends(const NumericDensity& p) {
+  std::vector<double> ends;
+  for (const Panel& part : p.table().panels) ends.push_back(part.lower);
+  ends.push_back(p.table().panels.back().upper);
+  return ends;
+}
+
+/// The mass of a finished prediction, to which a second rule agrees, must be one. The logarithm of the peak,
+/// by which A is known, is off by at most its error over int (p / peak)^{1 - alpha} p, at least 1 from alpha
+/// = 1 on.
+void check_certain(const NumericDensity& p, const Profile& profile, const Peaked& shape, double accuracy) {
+  const double error = std::abs(p.log_mass()) + p.error();
+  const double share =
+      shape.am1 < 0 ? std::exp(shape.log_peak) * relative_mass(profile, shape, 1 - shape.am1, accuracy).value
+                    : 1;
+  if (!(error <= accuracy * std::min(share, 1.0) + p.table().grain()))
+    throw ConvergenceError(error_message("predict", "the estimated relative error of the peak",
+                                         "must reach " + shortest(accuracy), error / share));
+}
+
 }  // namespace
 
 Interval as_interval(Line) noexcept { return {-kInfinity, kInfinity}; }
@@ -215,7 +237,7 @@ NumericPrediction predict_numeric(const Tsallis& omega, std::function<double(dou
             {std::max(domain.lower(), first - margin), std::min(domain.upper(), last + margin)});
       };
       const bool inside = examine(1e-2, 0), tails = examine(1e-9, 0), beside = examine(1e-2, 4);
-      if (inside || tails || beside) {
+      if (copy->look_at(panel_ends(density)) || inside || tails || beside) {
         *profile = *copy;
         continue;
       }
@@ -225,6 +247,7 @@ NumericPrediction predict_numeric(const Tsallis& omega, std::function<double(dou
                          "must be above " + shortest(least_alpha(*profile, domain)) +
                              " for E_p[f] to be finite in the tails of f",
                          omega.alpha());
+    check_certain(density, *profile, shape, accuracy);
     return {std::move(density), profile->top(), shape.offset()};
   }
 }

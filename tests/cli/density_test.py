@@ -166,6 +166,18 @@ class Density(CommandLine):
         smooth = self.json("density", "smooth-parabola", "--sigma2", "9", "--gamma", "0")
         self.near(smooth["variance"], parabola["variance"])
 
+    def test_what_is_printed_of_a_score_is_certain(self):
+        for alpha in ("0.5", "1", "1.5", "2", "4"):
+            for score in ("-t^2000", "-1e6*max(abs(t)-1,0)^2"):
+                with self.subTest(alpha=alpha, score=score):
+                    self.near(self.json("density", "score", "--score", score, "--alpha", alpha)["mean"], 0, 1e-10)
+        waves = self.json("density", "score", "--score", "cos(t)", "--interval=-10000,10000")
+        self.near(waves["mean"], 0, 1e-7)
+        self.near(waves["variance"], 33331259.519, 1e-9)
+        heavy = ["score", "--score", "-t^2", "--alpha", "0.34"]
+        closed = self.json("density", "beta-gaussian", "--alpha", "0.34", "--sigma2", "0.5")
+        self.near(self.json("density", *heavy)["variance"], closed["variance"], 1e-9)
+
     def test_a_score_with_any_regularizer(self):
         triangle, bowl = "-abs(t)/2", "-t^2/8"
         for score, family in ((triangle, ["capped-triangular", "--b", "2"]), (bowl, ["capped-parabola", "--sigma2", "4"])):

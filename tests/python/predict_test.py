@@ -67,6 +67,29 @@ def test_a_quadratic_score_gives_the_capped_or_smooth_parabola(regularizer, gamm
             assert gradient["gamma"] == pytest.approx(slopes["gamma"], abs=1e-6)
 
 
+def test_the_error_is_certified():
+    p = fenchel.predict(Tsallis(2), lambda t: -1e6 * max(abs(t) - 1, 0) ** 2)
+    assert abs(p.mean()) < 1e-10 and 0 <= p.error <= 1e-10
+    assert fenchel.predict(Tsallis(0.34), lambda t: -t * t).var() == pytest.approx(120.349641698525, rel=1e-9)
+    with pytest.raises(fenchel.ConvergenceError, match="the number of turning points of f must be at most 8192"):
+        fenchel.predict(Tsallis(2), math.cos, Interval(-1e6, 1e6))
+
+
+@pytest.mark.parametrize("p", [fenchel.BetaGaussian(2), fenchel.predict(Tsallis(2), lambda t: -t * t / 2)])
+def test_expectations_of_narrow_bumps(p):
+    def bump(t):
+        return math.exp(-(((t - 0.3) / 1e-4) ** 2))
+
+    mass = 1e-4 * math.sqrt(math.pi) * p.pdf(0.3)
+    assert p.expect(bump) == pytest.approx(mass, rel=1e-7)
+    assert p.expect(lambda t: 1 + bump(t), points=[0.3]) - 1 == pytest.approx(mass, rel=1e-5)
+    assert p.expect(lambda t: t > 0.2) == pytest.approx(p.sf(0.2), rel=1e-9)
+    with pytest.raises(ValueError, match="points must be finite"):
+        p.expect(bump, points=[math.nan])
+    with pytest.raises(ValueError, match="points must be a vector"):
+        p.expect(bump, points=0.3)
+
+
 def test_a_temperature_divides_the_score():
     for regularizer in (Tsallis(1.5, 3), TotalVariation(0.4, 3), Sobolev(0.4, 3)):
         p = fenchel.predict(regularizer, two_hills)

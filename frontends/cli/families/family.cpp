@@ -160,7 +160,9 @@ void add_family_options(CLI::App& app, FamilyOptions& options) {
          "Formula in t: the score, or for location-scale the convex g (t^3/6 gives the parabola), such "
          "as \"cos(3*t)-t^2/2\". A score in x and y is in the plane, one in x, y and z in space. It may use "
          "+ - * / ^ ( ) pi e abs exp log sqrt sin cos tan sinh cosh "
-         "tanh erf min max")
+         "tanh erf min max. Of a score a bump can be missed that is narrower than 1/1000 of the interval, on "
+         "the line than a tenth of its distance from 0 and from other bumps, and among these than 1/1000 of "
+         "their width")
       ->option_text("FORMULA");
   add_numbers(app, "--interval", options.interval,
               "Where the score is defined: two ends; in R^N two for each coordinate")

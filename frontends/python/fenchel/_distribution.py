@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import RandomState, Size, doubles, elementwise, integer, reals, seed_from, shape_from, shown
+from ._arrays import RandomState, Size, doubles, elementwise, integer, reals, seed_from, shape_from, shown, vector
 from ._score import Function, Prediction
 from ._value import Value
 
@@ -188,6 +188,37 @@ class LineDistribution(NumericDistribution, Prediction):
     def escort(self, order: float) -> LineDistribution:
         """The density proportional to pdf(x)^order on the support."""
         return EscortDensity(self, order)
+
+    def expect(self, func: Callable[[float], float], points: npt.ArrayLike = ()) -> float:
+        """E[func(X)], to 1e-10 of E|func(X)| by two rules that agree on it.
+
+        Parameters
+        ----------
+        func : callable
+            float -> float.
+        points : array of shape (n,)
+            Where func changes quickly. Between them it is looked at about a thousand times: a bump that is narrower
+            than a tenth of the standard deviation may be missed unless it has a point. Where func is 0 elsewhere it is
+            looked at more closely, and one of a thousandth is seen.
+
+        Raises
+        ------
+        ConvergenceError
+            Where the accuracy is not reached.
+
+        Examples
+        --------
+        >>> from math import exp
+        >>> from fenchel import BetaGaussian
+        >>> round(1e4 * BetaGaussian(2).expect(lambda t: exp(-(((t - 0.3) / 1e-4) ** 2)), points=[0.3]), 6)
+        1.081525
+        """
+        if not callable(func):
+            raise TypeError(f"func must be callable, got {shown(func)}")
+        places = vector("points", points)
+        if not np.isfinite(places).all():
+            raise ValueError(f"points must be finite, got {shown(points)}")
+        return float(self._core.expectation(func, places.tolist()))
 
     def expectation_gradient(self, func: Function) -> dict[str, float]:
         """The derivative of `expect`(func) in each parameter, by its name; func need not be differentiable.

@@ -66,6 +66,11 @@ class NumericDensity(LineDistribution):
         """Where it lives."""
         return self._domain
 
+    @property
+    def error(self) -> float:
+        """An estimate of the relative error of its mass, at most 1e-10: two rules on shifted panels agree on that."""
+        return float(self._core.error())
+
     def _order(self, alpha: float | None) -> float:
         own = getattr(self._regularizer, "alpha", self._regularizer._tsallis)
         return super()._order(own if alpha is None else alpha)
@@ -152,8 +157,9 @@ def predict(regularizer: Any, f: Callable[..., Any], domain: Domain | Euclidean 
         alpha = inf one that is 1 where f is highest; ``TotalVariation(gamma)`` one with plateaus, and ``Sobolev(gamma)``
         one without corners, to 1e-8 of the peak.
     f : callable, LinearScore or ParametricScore
-        The score, float -> float; -inf where the density must be 0. It is looked at on a grid that grows from 0 on the
-        line and is even on an interval: a bump that is narrower may be missed. In the plane and in space it takes
+        The score, float -> float; -inf where the density must be 0. What no scan can see is missed in silence: in an
+        interval a bump narrower than 1/1000 of it, on the line one narrower than a tenth of its distance from 0 and
+        from other bumps, and among these one narrower than 1/1000 of their width. In the plane and in space f takes
         points, an array of shape (n, N), and returns n numbers.
     domain : Line, Interval, Integers, Naturals, IntegerRange, Euclidean or Box
         Where the distribution lives, the line by default. On integers the regularizer is Tsallis. For alpha > 1 f must
@@ -170,7 +176,8 @@ def predict(regularizer: Any, f: Callable[..., Any], domain: Domain | Euclidean 
     ValueError
         Where f is NaN or +inf, or no density exists since f does not fall enough.
     ConvergenceError
-        Where the accuracy is not reached.
+        Where two rules do not agree on the mass to this accuracy, or f turns more than 8192 times in an interval, or
+        has more than 300 maxima on the line.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 #pragma once
 
-/// `integrate`: adaptive quadrature, also to infinity and up to singular ends.
+/// `integrate` and `integrate_twice`: adaptive quadrature, also to infinity and up to singular ends.
 
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/function_ref.hpp"
@@ -22,5 +22,12 @@ struct Quadrature {
 /// about 0, or about the other end. A NaN of f makes the value NaN.
 [[nodiscard]] FENCHEL_EXPORT Quadrature integrate(FunctionRef<double(double)> f, double lower, double upper,
                                                   double accuracy = 1e-12);
+
+/// The same, refined until a second rule on shifted panels agrees. The error is at least the difference. What
+/// is narrower than the distance of nodes, of which there are at least 30 * first_panels, may still be
+/// missed: cut there.
+[[nodiscard]] FENCHEL_EXPORT Quadrature integrate_twice(FunctionRef<double(double)> f, double lower,
+                                                        double upper, double accuracy = 1e-12,
+                                                        index_t first_panels = 16);
 
 }  // namespace fenchel

@@ -324,13 +324,14 @@ template <LineDistribution P>
   return std::isinf(second) ? second : central_moment(p, 4) / (second * second);
 }
 
-/// E[f(t)] as for every distribution, by integrals that are cut at the components' modes and ends.
+/// E[f(t)] as for every distribution, by integrals that are also cut at the components' modes and ends.
 template <LineDistribution P, std::invocable<double> F>
-[[nodiscard]] double expectation(const Mixture<P>& p, F&& f, double accuracy = 1e-10) {
-  const std::vector<double> cuts = kinks(p);
+[[nodiscard]] double expectation(const Mixture<P>& p, F&& f, double accuracy = 1e-10,
+                                 std::span<const double> cuts = {}) {
+  const std::vector<double> own = kinks(p);
   return detail::expectation(
-      f, [&p](double t) { return pdf(p, t); }, detail::cut(support(p), cuts), cuts.front(),
-      detail::mixture_scale(p), accuracy);
+      f, [&p](double t) { return pdf(p, t); }, detail::cut(support(p), own), own.front(),
+      detail::mixture_scale(p), accuracy, cuts);
 }
 
 /// Tsallis entropy -Omega_order of any order > 0; infinite where a component's is. Throws ConvergenceError

@@ -20,10 +20,15 @@
 #include "fenchel/score/parametric_score.hpp"
 
 /// Predictions p = exp_{2-alpha}((f - A) / T) for any score f on the line or an interval [SCD22, Section 4.2;
-/// docs/math.md 2], where f may be -infinity (masked). On the line f is scanned geometrically from 0 and
-/// about each maximum, an interval evenly: a narrower bump can be missed. For infinite alpha p is 1 where f
-/// is above the A that leaves the measure 1. Throw std::domain_error where f is NaN or +infinity, and where
-/// p, the only such p, or E_p[f] does not exist; ConvergenceError short of `accuracy`.
+/// docs/math.md 2], where f may be -infinity (masked). For infinite alpha p is 1 where f is above the A that
+/// leaves the measure 1. Throw std::domain_error where f is NaN or +infinity, and where p, the only such p,
+/// or E_p[f] does not exist. Throw ConvergenceError where f turns too often, and unless the error() of p, by
+/// two rules on shifted panels, is below `accuracy`: then so is that of log p at its peak, by which A is
+/// known.
+///
+/// What no scan can see is missed in silence: in an interval a bump narrower than 1/1000 of it, on the line
+/// one narrower than a tenth of its distance from 0 and from all maxima that are found; where p is, one
+/// narrower than 1/1000 of its width.
 namespace fenchel {
 
 /// A score that is known by its values alone.

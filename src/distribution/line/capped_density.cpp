@@ -169,16 +169,20 @@ double CappedShape::tsallis_entropy(double order) const {
   return 0.0 - deformed_log_of_exp(om1, mean_log) / order;
 }
 
-double CappedShape::expectation(FunctionRef<double(double)> f, double mu, double accuracy) const {
+double CappedShape::expectation(FunctionRef<double(double)> f, double mu, double accuracy,
+                                std::span<const double> cuts) const {
   // f may be a function of the density: t is rounded, and may lie on the edge.
   const auto inside = [&](double t) { return density(t - mu) == 0 ? 0 : f(t); };
-  PieceSum mean(inside, mu, accuracy);
   const double x = slope_share_, level = height(x) * plateau_share_;
-  for (const double side : {-1.0, 1.0}) {
-    mean.add(side * half_width_, -side * x * half_width_, [&](double z) { return x * height(x * z); });
-    if (plateau_ > 0) mean.add(0, side * plateau_, [&](double) { return level; });
+  for (const index_t first_panels : {detail::kFirstPanels, detail::kFinestPanels}) {
+    PieceSum mean(inside, mu, accuracy, cuts, first_panels);
+    for (const double side : {-1.0, 1.0}) {
+      mean.add(side * half_width_, -side * x * half_width_, [&](double z) { return x * height(x * z); });
+      if (plateau_ > 0) mean.add(0, side * plateau_, [&](double) { return level; });
+    }
+    if (const double found = mean.value(); mean.scale() > 0) return found;
   }
-  return mean.value();
+  return 0;
 }
 
 /// dp/dmu = -p', dp/dgamma = 2 U - 2 U_plateau, U the uniform densities (docs/math.md 6.1), and from its JVP

@@ -1,8 +1,10 @@
 #include "fenchel/distribution/line/generic.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/quadrature.hpp"
@@ -12,16 +14,19 @@ namespace {
 
 /// The integral over one piece; beyond an infinite end in units of `scale` from `centre`.
 Quadrature integrate_piece(FunctionRef<double(double)> integrand, double lower, double upper, double centre,
-                           double scale, double accuracy) {
-  if (!std::isinf(lower) && !std::isinf(upper)) return integrate(integrand, lower, upper, accuracy);
+                           double scale, double accuracy, index_t first_panels) {
+  if (!std::isinf(lower) && !std::isinf(upper))
+    return integrate_twice(integrand, lower, upper, accuracy, first_panels);
   const auto standard = [&](double x) { return integrand(centre + scale * x) * scale; };
-  return integrate(standard, (lower - centre) / scale, (upper - centre) / scale, accuracy);
+  return integrate_twice(standard, (lower - centre) / scale, (upper - centre) / scale, accuracy,
+                         first_panels);
 }
 
 }  // namespace
 
 double expectation(FunctionRef<double(double)> f, FunctionRef<double(double)> pdf,
-                   std::span<const Interval> support, double centre, double scale, double accuracy) {
+                   std::span<const Interval> support, double centre, double scale, double accuracy,
+                   std::span<const double> cuts) {
   checked_positive("expectation", "accuracy", accuracy);
   double bad = std::numeric_limits<double>::quiet_NaN();
   const auto integrand = [&](double t) {
@@ -34,27 +39,32 @@ double expectation(FunctionRef<double(double)> f, FunctionRef<double(double)> pd
   if (!(scale > 0))
     throw ConvergenceError(error_message("expectation", "the interquartile range",
                                          "must be resolved by doubles near the median", scale));
-  double sum = 0, error = 0, size = 0;
-  bool converged = true;
-  const auto add = [&](double lower, double upper) {
-    const Quadrature part = integrate_piece(integrand, lower, upper, centre, scale, accuracy);
-    if (!std::isnan(bad))
-      throw_domain_error("expectation", "f(" + shortest(bad) + ")", "must be a number",
-                         std::numeric_limits<double>::quiet_NaN());
-    sum += part.value;
-    error += part.error;
-    size += part.scale;
-    converged = converged && (part.converged || part.error <= accuracy * size);
-  };
-  for (const Interval& piece : support) {
-    const bool cut = piece.lower() < centre && centre < piece.upper();
-    add(piece.lower(), cut ? centre : piece.upper());
-    if (cut) add(centre, piece.upper());
+  for (const index_t first_panels : {kFirstPanels, kFinestPanels}) {
+    double sum = 0, error = 0, size = 0;
+    bool converged = true;
+    for (const Interval& piece : support) {
+      std::vector<double> ends = {piece.lower(), piece.upper(), centre};
+      ends.insert(ends.end(), cuts.begin(), cuts.end());
+      std::erase_if(ends, [&](double t) { return !(t >= piece.lower() && t <= piece.upper()); });
+      std::sort(ends.begin(), ends.end());
+      for (std::size_t i = 1; i < ends.size(); ++i) {
+        const Quadrature part =
+            integrate_piece(integrand, ends[i - 1], ends[i], centre, scale, accuracy, first_panels);
+        if (!std::isnan(bad))
+          throw_domain_error("expectation", "f(" + shortest(bad) + ")", "must be a number",
+                             std::numeric_limits<double>::quiet_NaN());
+        sum += part.value;
+        error += part.error;
+        size += part.scale;
+        converged = converged && (part.converged || part.error <= accuracy * size);
+      }
+    }
+    if (!converged || !(error <= accuracy * size))
+      throw ConvergenceError(error_message("expectation", "the estimated relative error",
+                                           "must reach the accuracy", error / size));
+    if (size > 0) return sum;
   }
-  if (!converged || !(error <= accuracy * size))
-    throw ConvergenceError(error_message("expectation", "the estimated relative error",
-                                         "must reach the accuracy", error / size));
-  return sum;
+  return 0;
 }
 
 double raw_moment(int n, double mean, FunctionRef<double(int)> central_moment) {

@@ -15,6 +15,7 @@ namespace fenchel {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kBound = 4;  // of a density over that at its modes, unless that is infinite at an end
 
 const std::vector<Interval>& checked_support(const std::vector<Interval>& support) {
   if (support.empty()) throw_invalid_argument("numeric_density", "support", "must not be empty", index_t{0});
@@ -51,12 +52,24 @@ double NumericDensity::Table::log_tail(double t, int direction) const {
   const auto relative = [this](double s) { return log_pdf(s); };
   const detail::Centre centre = detail::make_centre(relative, t, piece);
   const detail::PanelSum sum = detail::integrate_panels([&](double s) { return std::exp(log_pdf(s) - here); },
-                                                        {&piece, 1}, {&centre, 1}, 1e-12);
+                                                        {&piece, 1}, {&centre, 1}, 1e-12, kBound);
   return here + std::log(sum.value);
 }
 
-detail::PanelSum NumericDensity::Table::integrate(FunctionRef<double(double)> f, double to) const {
-  return detail::integrate_panels(f, support, centres, to);
+detail::PanelSum NumericDensity::Table::integrate(FunctionRef<double(double)> f, double to,
+                                                  std::span<const detail::Panel> from) const {
+  const auto resolved = [&](double t) {
+    const auto at = std::lower_bound(panels.begin(), panels.end(), t,
+                                     [](const detail::Panel& part, double x) { return part.lower < x; });
+    return at != panels.end() && at->lower == t;
+  };
+  return detail::certified(detail::integrate_from(f, support, from, to), f, support, resolved, to);
+}
+
+double NumericDensity::Table::grain() const {
+  double most = 0;
+  for (const detail::Centre& c : centres) most = std::max(most, std::abs(c.at) * std::exp(log_pdf(c.at)));
+  return 64 * std::numeric_limits<double>::epsilon() * most;
 }
 
 NumericDensity::NumericDensity(std::function<double(double)> log_density, std::vector<Interval> support,
@@ -65,7 +78,7 @@ NumericDensity::NumericDensity(std::function<double(double)> log_density, std::v
   detail::checked_positive("numeric_density", "accuracy", accuracy);
   std::sort(modes.begin(), modes.end());
   auto table = std::make_shared<Table>(
-      Table{std::move(log_density), std::move(support), std::move(modes), accuracy, {}, {}, {}, {}, 0});
+      Table{std::move(log_density), std::move(support), std::move(modes), accuracy, 0, {}, {}, {}, {}, 0});
   Table& made = *table;
   const auto logarithm = [&made](double t) { return made.log_pdf(t); };
   made.centres = detail::make_centres(logarithm, made.support, made.modes);
@@ -76,15 +89,24 @@ NumericDensity::NumericDensity(std::function<double(double)> log_density, std::v
   for (const detail::Centre& c : made.centres) top = std::max(top, made.log_pdf(c.at));
   made.log_mass = std::isinf(top) ? 0 : top;
   constexpr double kShareOfPanels = 0.01, kLeast = 1e-14;
-  detail::PanelSum sum = made.integrate([&](double t) { return std::exp(logarithm(t)); },
-                                        std::max(kShareOfPanels * accuracy, kLeast));
+  const auto density = [&](double t) { return std::exp(logarithm(t)); };
+  const auto is_centre = [&](double t) {
+    const auto at = std::lower_bound(made.centres.begin(), made.centres.end(), t,
+                                     [](const detail::Centre& c, double x) { return c.at < x; });
+    return at != made.centres.end() && at->at == t;
+  };
+  const double to = std::max(kShareOfPanels * accuracy, kLeast);
+  detail::PanelSum sum =
+      detail::certified(detail::integrate_panels(density, made.support, made.centres, to, kBound), density,
+                        made.support, is_centre, to, kBound);
   if (!sum.finite || !(sum.value > 0))
     throw_domain_error("numeric_density", "the mass", "must be positive and finite",
                        sum.finite ? sum.value : kInfinity);
-  if (!(sum.error <= accuracy * sum.value))
-    throw ConvergenceError(error_message("numeric_density", "the estimated relative error of the mass",
-                                         "must reach " + shortest(accuracy), sum.error / sum.value));
   made.log_mass += std::log(sum.value);
+  made.error = sum.error / sum.value;
+  if (!(made.error <= accuracy + made.grain()))
+    throw ConvergenceError(error_message("numeric_density", "the estimated relative error of the mass",
+                                         "must reach " + shortest(accuracy), made.error));
   made.panels = std::move(sum.panels);
   for (detail::Panel& part : made.panels) part.value /= sum.value;
 
@@ -103,6 +125,7 @@ NumericDensity::NumericDensity(std::function<double(double)> log_density, std::v
 const std::vector<Interval>& NumericDensity::support() const noexcept { return table_->support; }
 const std::vector<double>& NumericDensity::modes() const noexcept { return table_->modes; }
 double NumericDensity::log_mass() const noexcept { return table_->log_mass; }
+double NumericDensity::error() const noexcept { return table_->error; }
 
 NumericDensity NumericDensity::with_derivative(std::function<double(double)> derivative) const {
   NumericDensity p = *this;
@@ -118,25 +141,78 @@ double mode(const NumericDensity& p) {
                            [&p](double a, double b) { return log_pdf(p, a) < log_pdf(p, b); });
 }
 
-namespace detail {
+namespace {
 
-double expectation(const NumericDensity& p, FunctionRef<double(double)> f, double accuracy) {
-  checked_positive("expectation", "accuracy", accuracy);
-  const PanelSum sum = p.table().integrate(
-      [&](double t) {
-        const double density = pdf(p, t);
-        if (density == 0) return 0.0;
-        const double value = f(t);
-        if (std::isnan(value))
-          throw_domain_error("expectation", "f(" + shortest(t) + ")", "must be a number", value);
-        return density * value;
-      },
-      accuracy);
-  if (!sum.finite || !sum.converged)
-    throw ConvergenceError(error_message("expectation", "the estimated relative error",
-                                         "must reach the accuracy",
-                                         sum.finite ? sum.error / sum.scale : kInfinity));
+/// What is asked for of moments and entropies; the accuracy of p is what they must reach.
+constexpr double kMomentAccuracy = 1e-12;
+
+/// The sum, or `otherwise` where the integral does not exist.
+double checked_sum(const NumericDensity& p, const char* name, const detail::PanelSum& sum, double accuracy,
+                   double otherwise) {
+  if (!sum.finite) return otherwise;
+  const double reachable = accuracy + p.table().grain();
+  if (!(sum.error <= reachable * sum.scale))
+    throw ConvergenceError(error_message(name, "the estimated relative error",
+                                         "must reach " + shortest(reachable), sum.error / sum.scale));
   return sum.value;
+}
+
+}  // namespace
+
+namespace detail {
+namespace {
+
+/// At least so many panels, which double from each cut on.
+std::vector<Panel> finer(std::span<const Panel> panels, std::size_t least, std::span<const double> cuts) {
+  constexpr int kDoublings = 40;
+  const std::size_t parts = (least + panels.size() - 1) / panels.size();
+  std::vector<Panel> made;
+  std::vector<double> ends;
+  for (const Panel& panel : panels) {
+    ends = {panel.lower, panel.upper};
+    for (std::size_t k = 1; k < parts; ++k)
+      ends.push_back(
+          std::lerp(panel.lower, panel.upper, static_cast<double>(k) / static_cast<double>(parts)));
+    for (const double cut : cuts) {
+      if (!(cut >= panel.lower && cut <= panel.upper)) continue;
+      ends.push_back(cut);
+      for (int k = 1; k <= kDoublings; ++k) {
+        const double distance = std::ldexp(panel.upper - panel.lower, -k);
+        if (cut - distance > panel.lower) ends.push_back(cut - distance);
+        if (cut + distance < panel.upper) ends.push_back(cut + distance);
+      }
+    }
+    std::sort(ends.begin(), ends.end());
+    ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+    for (std::size_t i = 1; i < ends.size(); ++i) made.push_back({ends[i - 1], ends[i], 0, 0, 0});
+  }
+  return made;
+}
+
+}  // namespace
+
+double expectation(const NumericDensity& p, FunctionRef<double(double)> f, double accuracy,
+                   std::span<const double> cuts) {
+  constexpr double kShareOfPanels = 0.1;
+  checked_positive("expectation", "accuracy", accuracy);
+  const auto integrand = [&](double t) {
+    const double density = pdf(p, t);
+    if (density == 0) return 0.0;
+    const double value = f(t);
+    if (std::isnan(value))
+      throw_domain_error("expectation", "f(" + shortest(t) + ")", "must be a number", value);
+    return density * value;
+  };
+  for (const index_t least : {2 * kFirstPanels, 2 * kFinestPanels}) {
+    const PanelSum sum = p.table().integrate(integrand, kShareOfPanels * accuracy,
+                                             finer(p.table().panels, static_cast<std::size_t>(least), cuts));
+    if (!sum.finite)
+      throw ConvergenceError(
+          error_message("expectation", "the estimated relative error", "must reach the accuracy", kInfinity));
+    const double value = checked_sum(p, "expectation", sum, accuracy, 0);
+    if (sum.scale > 0) return value;
+  }
+  return 0;
 }
 
 }  // namespace detail
@@ -145,13 +221,15 @@ namespace {
 
 /// E(t - centre)^n, or `otherwise` where a tail is too heavy.
 double moment_about(const NumericDensity& p, double centre, int n, double otherwise) {
-  const detail::PanelSum sum = p.table().integrate(
-      [&](double t) {
-        const double density = pdf(p, t);
-        return density == 0 ? 0 : density * std::pow(t - centre, n);
-      },
-      1e-12);
-  return sum.finite ? sum.value : otherwise;
+  constexpr double kFar = 0x1p100;  // where a power may overflow and the density underflow
+  const auto integrand = [&](double t) {
+    const double l = log_pdf(p, t), distance = t - centre;
+    if (l == -kInfinity) return 0.0;
+    if (std::abs(distance) < kFar) return std::exp(l) * std::pow(distance, n);
+    return std::copysign(std::exp(l + n * std::log(std::abs(distance))), n % 2 == 0 ? 1 : distance);
+  };
+  return checked_sum(p, "central_moment", p.table().integrate(integrand, kMomentAccuracy), p.table().accuracy,
+                     otherwise);
 }
 
 }  // namespace
@@ -189,8 +267,9 @@ double tsallis_entropy(const NumericDensity& p, double order) {
         return std::abs(om1 * l) < 1 ? std::exp(l) * deformed_log_of_exp(om1, l)
                                      : (std::exp(order * l) - std::exp(l)) / om1;
       },
-      1e-12);
-  return sum.finite ? -sum.value / order : order <= 1 ? kInfinity : -kInfinity;
+      kMomentAccuracy);
+  return -checked_sum(p, "tsallis_entropy", sum, p.table().accuracy, order <= 1 ? -kInfinity : kInfinity) /
+         order;
 }
 
 NumericDensity escort(const NumericDensity& p, double order) {

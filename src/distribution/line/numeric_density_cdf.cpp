@@ -89,12 +89,13 @@ double quantile_beside(const Table& table, double u, int direction) {
   if (u == 0) return direction < 0 ? table.support.front().lower() : table.support.back().upper();
   if (u == 1) return direction < 0 ? table.support.back().upper() : table.support.front().lower();
   double t = direction < 0 ? table.panels.front().lower : table.panels.back().upper;
-  if (direction < 0 && u >= table.below[0]) {
+  if (u < (direction < 0 ? table.below[0] : table.above[size])) return tail_quantile(table, u, t, direction);
+  if (direction < 0) {
     const auto after = std::lower_bound(table.below.begin() + 1, table.below.end(), u);
     if (after == table.below.end()) return table.panels.back().upper;
     const auto i = static_cast<std::size_t>(after - table.below.begin()) - 1;
     t = invert(table, i, u - table.below[i], -1);
-  } else if (direction > 0 && u >= table.above[size]) {
+  } else {
     const auto after = std::lower_bound(table.above.rbegin() + 1, table.above.rend(), u);
     if (after == table.above.rend()) return table.panels.front().lower;
     const std::size_t i = size - static_cast<std::size_t>(after - table.above.rbegin());

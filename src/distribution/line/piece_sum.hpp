@@ -8,15 +8,22 @@
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/function_ref.hpp"
+#include "fenchel/core/index.hpp"
 #include "fenchel/core/quadrature.hpp"
+#include "fenchel/distribution/line/generic.hpp"
 
 namespace fenchel::detail {
 
 /// A sum of integrals of a function of its user, over pieces that weigh it; they are cut at `cuts` too.
 class PieceSum {
  public:
-  PieceSum(FunctionRef<double(double)> f, double mu, double accuracy, std::span<const double> cuts = {})
-      : f_(f), mu_(mu), accuracy_(checked_positive("expectation", "accuracy", accuracy)), cuts_(cuts) {}
+  PieceSum(FunctionRef<double(double)> f, double mu, double accuracy, std::span<const double> cuts,
+           index_t first_panels = kFirstPanels)
+      : f_(f),
+        mu_(mu),
+        accuracy_(checked_positive("expectation", "accuracy", accuracy)),
+        cuts_(cuts),
+        first_panels_(first_panels) {}
 
   /// Adds int_0^1 f(mu + start + z length) weight(z) dz.
   void add(double start, double length, FunctionRef<double(double)> weight) {
@@ -33,7 +40,7 @@ class PieceSum {
     }
     std::sort(ends.begin(), ends.end());
     for (std::size_t i = 1; i < ends.size(); ++i) {
-      const Quadrature part = integrate(integrand, ends[i - 1], ends[i], accuracy_);
+      const Quadrature part = integrate_twice(integrand, ends[i - 1], ends[i], accuracy_, first_panels_);
       sum_ += part.value;
       error_ += part.error;
       scale_ += part.scale;
@@ -47,11 +54,14 @@ class PieceSum {
                                            "must reach the accuracy", error_ / scale_));
     return sum_;
   }
+  /// The sum of the integrals of the absolute values.
+  [[nodiscard]] double scale() const noexcept { return scale_; }
 
  private:
   FunctionRef<double(double)> f_;
   double mu_, accuracy_;
   std::span<const double> cuts_;
+  index_t first_panels_;
   double sum_ = 0, error_ = 0, scale_ = 0;
 };
 

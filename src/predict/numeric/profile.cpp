@@ -14,7 +14,8 @@ namespace {
 constexpr double kEnd = 0x1p200;    // how far an infinite range is scanned
 constexpr double kDepth = 1e40;     // below the top, in temperatures, where the scan stops
 constexpr int kStepsPerOctave = 8;  // of the geometric scans
-constexpr int kEvenSteps = 2048;
+constexpr int kEvenSteps = 2048, kMostSteps = 1 << 15;
+constexpr int kPointsPerTurn = 4;
 constexpr std::size_t kMostCentres = 64;  // of geometric scans
 constexpr std::size_t kMostMaxima = 300;  // on an infinite range, where no scan would find them all
 
@@ -31,7 +32,7 @@ Profile::Profile(std::function<double(double)> f, const Interval& range, double 
   if (!std::isinf(range.lower())) add(range.lower());
   if (!std::isinf(range.upper())) add(range.upper());
   if (bounded) {
-    add_evenly(range, kEvenSteps);
+    add_finely(range);
   } else {
     add_geometrically(0);
     if (!std::isinf(range.lower())) add_geometrically(range.lower());
@@ -71,9 +72,28 @@ double Profile::add(double t) {
   return at->second;
 }
 
-void Profile::add_evenly(const Interval& where, int count) {
-  for (int i = 0; i <= count; ++i)
-    add(std::lerp(where.lower(), where.upper(), static_cast<double>(i) / count));
+/// Points one to each of equal cells, not at equal distances, by which waves of that length would be missed.
+void Profile::add_finely(const Interval& where) {
+  constexpr double kGolden = 0.618033988749894848205;
+  add(where.lower());
+  add(where.upper());
+  for (int count = kEvenSteps;; count *= 2) {
+    for (int i = 0; i < count; ++i) {
+      const double place = kGolden * i;
+      add(std::lerp(where.lower(), where.upper(), (i + place - std::floor(place)) / count));
+    }
+    list_turns();
+    const auto inside = [&](const std::vector<double>& turns) {
+      return std::upper_bound(turns.begin(), turns.end(), where.upper()) -
+             std::lower_bound(turns.begin(), turns.end(), where.lower());
+    };
+    const index_t turns = inside(maxima_) + inside(minima_);
+    if (kPointsPerTurn * turns <= count) return;
+    if (count == kMostSteps)
+      throw ConvergenceError(
+          error_message("predict", "the number of turning points of f",
+                        "must be at most " + shortest(index_t{kMostSteps / kPointsPerTurn}), turns));
+  }
 }
 
 void Profile::add_geometrically(double centre) {
@@ -132,39 +152,44 @@ void Profile::polish(double t, double sign) {
   }
 }
 
-/// Turning points with a hysteresis above the noise of f; each is polished, and each maximum scanned about.
+/// Turning points with a hysteresis above the noise of f.
+void Profile::list_turns() {
+  maxima_.clear();
+  minima_.clear();
+  double high = -kInfinity, high_at = 0, low = kInfinity, low_at = 0;
+  bool rising = true;
+  for (const auto& [t, value] : points_) {
+    const double noise = 1e-11 * temperature_ + 64 * std::numeric_limits<double>::epsilon() *
+                                                    (std::isinf(value) ? 0 : std::abs(value));
+    if (rising) {
+      if (value > high) {
+        high = value;
+        high_at = t;
+      } else if (value < high - noise) {
+        maxima_.push_back(high_at);
+        rising = false;
+        low = value;
+        low_at = t;
+      }
+    } else if (value < low) {
+      low = value;
+      low_at = t;
+    } else if (value > low + noise || (std::isinf(low) && !std::isinf(value))) {
+      minima_.push_back(low_at);
+      rising = true;
+      high = value;
+      high_at = t;
+    }
+  }
+  if (rising && high > -kInfinity) maxima_.push_back(high_at);
+}
+
+/// Polishes each turning point, and scans about each maximum.
 void Profile::find_turns() {
   constexpr int kRounds = 6;
   for (int round = 0; round < kRounds; ++round) {
     find_mask_edges();
-    maxima_.clear();
-    minima_.clear();
-    double high = -kInfinity, high_at = 0, low = kInfinity, low_at = 0;
-    bool rising = true;
-    for (const auto& [t, value] : points_) {
-      const double noise = 1e-11 * temperature_ + 64 * std::numeric_limits<double>::epsilon() *
-                                                      (std::isinf(value) ? 0 : std::abs(value));
-      if (rising) {
-        if (value > high) {
-          high = value;
-          high_at = t;
-        } else if (value < high - noise) {
-          maxima_.push_back(high_at);
-          rising = false;
-          low = value;
-          low_at = t;
-        }
-      } else if (value < low) {
-        low = value;
-        low_at = t;
-      } else if (value > low + noise || (std::isinf(low) && !std::isinf(value))) {
-        minima_.push_back(low_at);
-        rising = true;
-        high = value;
-        high_at = t;
-      }
-    }
-    if (rising && high > -kInfinity) maxima_.push_back(high_at);
+    list_turns();
     if (std::isinf(range_.width()) && maxima_.size() > kMostMaxima)
       throw ConvergenceError(error_message("predict", "the number of maxima of f on an infinite domain",
                                            "must be at most " + shortest(static_cast<index_t>(kMostMaxima)),
@@ -216,12 +241,23 @@ std::vector<Interval> Profile::level_set(double height) const {
   return pieces;
 }
 
-bool Profile::look_closer(const Interval& where) {
+bool Profile::has_changed(FunctionRef<void()> look) {
   const std::size_t before = maxima_.size() + minima_.size();
   const double old_top = top_;
-  add_evenly(where, kEvenSteps);
+  look();
   find_turns();
-  return maxima_.size() + minima_.size() != before || top_ > old_top;
+  const double rounding = 4 * std::numeric_limits<double>::epsilon() * std::abs(old_top);
+  return maxima_.size() + minima_.size() != before || top_ > old_top + rounding;
+}
+
+bool Profile::look_closer(const Interval& where) {
+  return has_changed([&] { add_finely(where); });
+}
+
+bool Profile::look_at(std::span<const double> where) {
+  return has_changed([&] {
+    for (const double t : where) add(t);
+  });
 }
 
 }  // namespace fenchel::detail

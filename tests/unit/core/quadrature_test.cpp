@@ -44,6 +44,15 @@ TEST(Quadrature, IsNotDeceivedByARootInside) {
   }
 }
 
+TEST(Quadrature, TwoRulesAreNotDeceivedByAStep) {
+  for (int i = 1; i < 2000; ++i) {
+    const double edge = i / 2000.0;
+    const auto found = integrate_twice([edge](double t) { return t < edge ? 1.0 : 0.0; }, 0, 1, 1e-10);
+    EXPECT_TRUE(found.converged) << edge;
+    EXPECT_NEAR(found.value, edge, 2e-10) << edge;
+  }
+}
+
 TEST(Quadrature, SaysWhenItFails) {
   EXPECT_FALSE(integrate([](double t) { return 1 / t; }, 0, 1).converged);
   EXPECT_TRUE(std::isnan(integrate([](double) { return kNaN; }, 0, 1).value));

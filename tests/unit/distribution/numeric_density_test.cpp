@@ -96,6 +96,32 @@ TEST(NumericDensity, ExpectationsSeeEveryPiece) {
   EXPECT_NEAR(expectation(p, [](double t) { return t * t; }), 100, 1e-6);
 }
 
+TEST(NumericDensity, SeesAStepBesideAPanel) {
+  for (const double edge : {1.0, 1.001, 1.004, 1.01, 2.5, 2.999, 3.0}) {
+    const NumericDensity p([edge](double t) { return std::abs(t) < edge ? 0 : -1e9 * (std::abs(t) - edge); },
+                           {Interval(-kInf, kInf)}, {0});
+    EXPECT_NEAR(std::exp(p.log_mass()), 2 * edge + 2e-9, 1e-10 * edge) << edge;
+    EXPECT_NEAR(variance(p), edge * edge / 3, 1e-8) << edge;
+    EXPECT_LE(p.error(), 1e-10);
+  }
+}
+
+TEST(NumericDensity, MomentsOfHeavyTails) {  // Student's t, whose kurtosis is 3 + 6 / (nu - 4)
+  for (const double nu : {4.05, 4.1, 5.0}) {
+    const NumericDensity p([nu](double t) { return -(nu + 1) / 2 * std::log1p(t * t / nu); },
+                           {Interval(-kInf, kInf)}, {0});
+    EXPECT_NEAR(variance(p), nu / (nu - 2), 1e-9) << nu;
+    EXPECT_NEAR(kurtosis(p) / (3 + 6 / (nu - 4)), 1, 1e-9) << nu;
+    EXPECT_EQ(central_moment(p, 6), kInf) << nu;
+  }
+}
+
+TEST(NumericDensity, WavesInTheTailsAreSummed) {  // the characteristic function of Student's t with nu = 3
+  const NumericDensity p([](double t) { return -2 * std::log1p(t * t / 3); }, {Interval(-kInf, kInf)}, {0});
+  const double x = std::sqrt(3.0);
+  EXPECT_NEAR(expectation(p, [](double t) { return std::cos(t); }), (1 + x) * std::exp(-x), 1e-10);
+}
+
 TEST(NumericDensity, TsallisEntropyIsThatOfItsDefinition) {
   const NumericDensity p = two_pieces();
   for (const double order : {0.3, 0.9, 1 + 1e-8, 1.5, 2.0, 7.0}) {

@@ -133,8 +133,9 @@ std::vector<double> kinks(const AnyDensity& any) {
 AnyDensity escort(const AnyDensity& any, double order) {
   return visit_family(any, [order](const auto& p) { return AnyDensity{escort(p, order)}; });
 }
-double erased_expectation(const AnyDensity& any, FunctionRef<double(double)> f, double accuracy) {
-  return visit_family(any, [&](const auto& p) { return expectation(p, f, accuracy); });
+double erased_expectation(const AnyDensity& any, FunctionRef<double(double)> f, double accuracy,
+                          std::span<const double> cuts) {
+  return visit_family(any, [&](const auto& p) { return expectation(p, f, accuracy, cuts); });
 }
 
 /// Every family on the line becomes one where one is asked for.

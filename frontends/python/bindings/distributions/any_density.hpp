@@ -2,6 +2,7 @@
 
 #include <concepts>
 #include <random>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -65,10 +66,12 @@ inline constexpr bool kCallsPython<AnyDensity> = true;
 [[nodiscard]] std::vector<double> kinks(const AnyDensity& p);
 [[nodiscard]] AnyDensity escort(const AnyDensity& p, double order);
 
-[[nodiscard]] double erased_expectation(const AnyDensity& p, FunctionRef<double(double)> f, double accuracy);
+[[nodiscard]] double erased_expectation(const AnyDensity& p, FunctionRef<double(double)> f, double accuracy,
+                                        std::span<const double> cuts);
 template <std::invocable<double> F>
-[[nodiscard]] double expectation(const AnyDensity& p, F&& f, double accuracy = 1e-10) {
-  return erased_expectation(p, f, accuracy);
+[[nodiscard]] double expectation(const AnyDensity& p, F&& f, double accuracy = 1e-10,
+                                 std::span<const double> cuts = {}) {
+  return erased_expectation(p, f, accuracy, cuts);
 }
 
 /// One draw, by inversion.

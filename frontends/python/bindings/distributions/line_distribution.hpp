@@ -99,7 +99,9 @@ template <LineDistribution P, class... Extra>
       .def("entropy", [](const P& p) { return entropy(p); })
       .def("tsallis_entropy", [](const P& p, double order) { return tsallis_entropy(p, order); })
       .def("expectation",
-           [](const P& p, const Function& f) { return expectation(p, PythonFunction("func", f)); })
+           [](const P& p, const Function& f, const std::vector<double>& points) {
+             return expectation(p, PythonFunction("func", f), 1e-10, points);
+           })
       .def(
           "escort", [](const P& p, double order) { return escort(p, order); }, nb::keep_alive<0, 1>())
       .def("sample", [](const P& p, index_t count, std::uint64_t seed) {

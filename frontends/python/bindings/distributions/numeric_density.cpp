@@ -67,6 +67,7 @@ void bind_numeric_density(nb::module_& m) {
   bind(std::type_identity<LinearScore>());
   bind(std::type_identity<ParametricScore>());
   bind(std::type_identity<Function>());
+  family.def("error", &NumericDensity::error);
 }
 
 }  // namespace fenchel::python

@@ -69,7 +69,8 @@ class FENCHEL_EXPORT CappedShape {
   [[nodiscard]] double mean_density() const noexcept;
   [[nodiscard]] double tsallis_entropy(double order) const;
 
-  [[nodiscard]] double expectation(FunctionRef<double(double)> f, double mu, double accuracy) const;
+  [[nodiscard]] double expectation(FunctionRef<double(double)> f, double mu, double accuracy,
+                                   std::span<const double> cuts) const;
   struct Gradient {
     double mu, scale, gamma;
   };

@@ -69,8 +69,9 @@ class FENCHEL_EXPORT CappedTriangular {
 /// E[f(t)] for any callable, to `accuracy` times E|f(t)|, in pieces that end at the plateau's edges. Throws
 /// std::domain_error where f is NaN and ConvergenceError when the accuracy is not reached.
 template <std::invocable<double> F>
-[[nodiscard]] double expectation(const CappedTriangular& p, F&& f, double accuracy = 1e-10) {
-  return p.shape().expectation(f, p.mu(), accuracy);
+[[nodiscard]] double expectation(const CappedTriangular& p, F&& f, double accuracy = 1e-10,
+                                 std::span<const double> cuts = {}) {
+  return p.shape().expectation(f, p.mu(), accuracy, cuts);
 }
 
 /// The derivatives of E[psi(t)] with respect to the parameters of the family, for any callable: psi need not

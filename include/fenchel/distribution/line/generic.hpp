@@ -42,11 +42,15 @@ template <class P>
   return p;
 }
 
-/// int pdf f over the pieces of a support, cut at `centre`; infinite ends are scanned at `scale`.
+/// int pdf f over the pieces of a support, cut at `centre` and `cuts`; infinite ends are scanned at `scale`.
 [[nodiscard]] FENCHEL_EXPORT double expectation(FunctionRef<double(double)> f,
                                                 FunctionRef<double(double)> pdf,
                                                 std::span<const Interval> support, double centre,
-                                                double scale, double accuracy);
+                                                double scale, double accuracy, std::span<const double> cuts);
+
+/// How many panels an expectation begins with, for each piece: the second number where f is 0 at all nodes of
+/// the first.
+inline constexpr index_t kFirstPanels = 16, kFinestPanels = 2048;
 
 /// E[t^n] from central moments.
 [[nodiscard]] FENCHEL_EXPORT double raw_moment(int n, double mean, FunctionRef<double(int)> central_moment);
@@ -96,17 +100,20 @@ requires requires(const P& p) {
   return detail::raw_moment(n, mean(p), [&p](int k) { return central_moment(p, k); });
 }
 
-/// E[f(t)] for any callable, to `accuracy` times E|f(t)|. Throws std::domain_error where f is NaN and
-/// ConvergenceError when the accuracy is not reached, as for an expectation that does not exist.
+/// E[f(t)] for any callable, to `accuracy` times E|f(t)|, by two rules that agree on it. They may miss a bump
+/// of f that is narrower than a tenth of the standard deviation of p, or than a thousandth where f is 0
+/// elsewhere, unless it is at one of the `cuts`. Throws std::domain_error where f is NaN and ConvergenceError
+/// when the accuracy is not reached, as for an expectation that does not exist.
 template <class P, std::invocable<double> F>
 requires requires(const P& p) {
   { pdf(p, 0.0) } -> std::convertible_to<double>;
 }
-[[nodiscard]] double expectation(const P& p, F&& f, double accuracy = 1e-10) {
+[[nodiscard]] double expectation(const P& p, F&& f, double accuracy = 1e-10,
+                                 std::span<const double> cuts = {}) {
   const auto centre = static_cast<double>(median(p));
   const double scale = survival_quantile(p, 0.25) - quantile(p, 0.25);
   return detail::expectation(
-      f, [&p](double t) { return pdf(p, t); }, detail::pieces(support(p)), centre, scale, accuracy);
+      f, [&p](double t) { return pdf(p, t); }, detail::pieces(support(p)), centre, scale, accuracy, cuts);
 }
 
 /// d Omega_order(p) / d order, by quadrature; 0 for an infinite order, NaN where Omega is infinite.

@@ -38,6 +38,9 @@ class FENCHEL_EXPORT NumericDensity {
   [[nodiscard]] const std::vector<double>& modes() const noexcept;
   /// The logarithm of the integral of exp(log_density).
   [[nodiscard]] double log_mass() const noexcept;
+  /// An estimate of its relative error, at most the accuracy: what two rules on panels that are shifted
+  /// against each other find of their own errors, or their difference where that is larger.
+  [[nodiscard]] double error() const noexcept;
 
   /// The same with its derivative dp/dt on the support, which pdf_derivative then takes.
   [[nodiscard]] NumericDensity with_derivative(std::function<double(double)> derivative) const;
@@ -88,14 +91,14 @@ class FENCHEL_EXPORT NumericDensity {
 
 namespace detail {
 [[nodiscard]] FENCHEL_EXPORT double expectation(const NumericDensity& p, FunctionRef<double(double)> f,
-                                                double accuracy);
+                                                double accuracy, std::span<const double> cuts);
 }
 
-/// E[f(t)] for any callable, to `accuracy` times E|f(t)|, by panels that start at all modes. Throws
-/// std::domain_error where f is NaN and ConvergenceError when the accuracy is not reached.
+/// E[f(t)] for any callable as for every distribution, from the panels on that resolve the density.
 template <std::invocable<double> F>
-[[nodiscard]] double expectation(const NumericDensity& p, F&& f, double accuracy = 1e-10) {
-  return detail::expectation(p, f, accuracy);
+[[nodiscard]] double expectation(const NumericDensity& p, F&& f, double accuracy = 1e-10,
+                                 std::span<const double> cuts = {}) {
+  return detail::expectation(p, f, accuracy, cuts);
 }
 
 /// One draw.
