@@ -20,15 +20,18 @@ FENCHEL_HD inline double cross_omega_term(double am1, double q, double p, double
 }
 
 /// What a coordinate adds to the Fenchel-Young loss: never negative, and exactly 0 at q = p, where it is the
-/// Bregman divergence p^alpha (r log_{2-alpha}(r) - r + 1) / alpha of r = q / p. +inf for q > 0, u = -inf.
+/// Bregman divergence p^alpha (r log_{2-alpha}(r) - r + 1) / alpha of r = q / p, which for alpha < 1 and r
+/// far from 1 is computed as p^alpha (alpha (r - 1) - (r^alpha - 1)) / (alpha (1 - alpha)), a difference of
+/// smaller numbers. +inf for q > 0, u = -inf.
 FENCHEL_HD inline double fenchel_young_term(double am1, double q, double p, double u) noexcept {
   constexpr double kLargestRatio = 1e6;  // beyond it q / p may overflow, and nothing cancels
   if (q > 0 && p > 0 && q <= kLargestRatio * p) {
     const double excess = (q - p) / p, ratio = q / p;
     const double log_ratio = excess < -0.5 ? std::log(q) - std::log(p) : std::log1p(excess);
-    if (std::abs(am1 * log_ratio) <= 1 ||
-        am1 < 0) {  // else r^am1 is far from 1, and the sum below does not cancel
-      const double divergence = ratio * deformed_log_of_exp(am1, log_ratio) - excess;
+    const bool near = std::abs(am1 * log_ratio) <= 1;
+    if (near || am1 < 0) {  // else r^am1 is far from 1, and the sum below does not cancel
+      const double divergence = near ? ratio * deformed_log_of_exp(am1, log_ratio) - excess
+                                     : ((1 + am1) * excess - std::expm1((1 + am1) * log_ratio)) / -am1;
       return std::max(0.0, p * (1 + am1 * u) * divergence / (1 + am1));
     }
   }

@@ -101,6 +101,23 @@ TEST_P(Losses, AreTheirDefinition) {
   }
 }
 
+/// A loss that is larger than Omega* has at least its own rounding.
+TEST_P(Losses, AreTheirDefinitionForScoresFarApart) {
+  const double alpha = GetParam();
+  for (const double deviation : {10.0, 30.0, 300.0}) {
+    for (const std::size_t n : {2u, 2u, 2u, 3u, 4u, 5u, 40u}) {
+      const auto z = normal(n, deviation);
+      const Extended star = conjugate(alpha, z);
+      for (std::size_t y = 0; y < n; ++y) {
+        const auto expected = static_cast<double>(star - z[y]);
+        EXPECT_NEAR(class_loss(alpha, z, static_cast<index_t>(y)).loss, expected,
+                    1e-15 * (1 + std::abs(static_cast<double>(star)) + expected))
+            << deviation << ' ' << n;
+      }
+    }
+  }
+}
+
 TEST_P(Losses, AreExactlyZeroAtThePredictionAndPositiveElsewhere) {
   const double alpha = GetParam();
   for (const std::size_t n : {1u, 3u, 100u}) {
