@@ -1,5 +1,7 @@
 """entmax in torch: the numbers of the library, and derivatives of both orders."""
 
+import math
+
 import pytest
 import torch
 from torch.autograd import gradcheck, gradgradcheck
@@ -39,6 +41,28 @@ def test_derivatives_in_alpha(device):
         alpha = torch.tensor(alphas, dtype=torch.float64, device=device, requires_grad=True)
         assert gradcheck(ft.entmax, (x, alpha), check_forward_ad=True, check_batched_grad=True)
         assert gradgradcheck(ft.entmax, (x, alpha), check_fwd_over_rev=True)
+
+
+def test_products_where_one_score_has_nearly_all_of_the_mass(device):
+    """Those of two scores are p0 p1 (v0 - v1)."""
+    x = torch.tensor([30.0, 0.0], dtype=torch.float64, device=device)
+    v = torch.tensor([0.3, -0.7], dtype=torch.float64, device=device)
+    expected = math.exp(-30) / (1 + math.exp(-30)) ** 2
+    for alpha in (1.0, torch.ones(1, dtype=torch.float64, device=device)):
+        product = torch.func.jvp(lambda x, alpha=alpha: ft.entmax(x, alpha), (x,), (v,))[1]
+        gradient = torch.func.vjp(lambda x, alpha=alpha: ft.entmax(x, alpha), x)[1](v)[0]
+        assert product.tolist() == pytest.approx([expected, -expected], rel=1e-14, abs=0)
+        assert gradient.tolist() == pytest.approx([expected, -expected], rel=1e-14, abs=0)
+
+
+@pytest.mark.parametrize("alpha", [118.0, 300.0, 1e4])
+@pytest.mark.parametrize("scores", [[0.0] * 20, [1.41080119, 1.40396135, 1.3]])
+def test_second_derivatives_are_finite_for_every_alpha(alpha, scores, device):
+    x = torch.tensor(scores, dtype=torch.float64, device=device, requires_grad=True)
+    weight = draw(x.numel(), seed=5).to(device)
+    (gradient,) = torch.autograd.grad((ft.entmax(x, alpha) * weight).sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(gradient[0], x)
+    assert torch.isfinite(second).all()
 
 
 def test_opcheck(device):
