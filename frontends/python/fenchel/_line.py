@@ -154,12 +154,11 @@ class Uniform(BetaGaussian):
     1.3333333333333333
     """
 
-    __slots__ = ("_ends",)
+    __slots__ = ()
     _parameters = ("lower", "upper")
 
     def __init__(self, lower: float = 0.0, upper: float = 1.0) -> None:
-        self._ends = reals(lower=lower, upper=upper)
-        self._core = _core.BetaGaussian.uniform(*self._ends)
+        self._core = _core.BetaGaussian.uniform(*reals(lower=lower, upper=upper))
 
     @classmethod
     def _of(cls, core: Any) -> Self:
@@ -168,16 +167,12 @@ class Uniform(BetaGaussian):
     @property
     def lower(self) -> float:
         """Where it begins."""
-        return self._ends[0]
+        return self.support()[0]
 
     @property
     def upper(self) -> float:
         """Where it ends."""
-        return self._ends[1]
-
-    def support(self) -> tuple[float, float]:
-        """The ends."""
-        return self.lower, self.upper
+        return self.support()[1]
 
     def escort(self, order: float) -> BetaGaussian:
         """Itself."""

@@ -32,6 +32,11 @@ double sigma2_from_curvature(double alpha, double log_curvature_radius) {
   return std::exp((2 + am1) / 2 * (log_curvature_radius + shift));
 }
 
+/// radius2 overflows for a large alpha and a sigma2 that is almost 0.
+double checked_half_width(const BetaGaussian& p) {
+  return p.alpha() > 1 ? detail::checked_positive(kWhere, "half_width", p.half_width()) : kInf;
+}
+
 double standardised(const BetaGaussian& p, double t) { return (t - p.mu()) / std::sqrt(p.sigma2()); }
 
 /// P(X > mu + sigma x) for any x, and its logarithm.
@@ -46,7 +51,6 @@ double log_tail(const BetaGaussian& p, double x) {
 
 /// The x >= 0 with P(X > mu + x) = u <= 1/2.
 double tail_distance(const BetaGaussian& p, double u) {
-  if (u == 0) return p.half_width();
   return std::sqrt(p.sigma2()) * detail::line_tail_quantile(p.constants(), u);
 }
 
@@ -56,7 +60,8 @@ BetaGaussian::BetaGaussian(double alpha, double mu, double sigma2)
     : alpha_(checked_alpha(alpha, 0, "must be positive on the line")),
       mu_(detail::checked_finite(kWhere, "mu", mu)),
       sigma2_(detail::checked_positive(kWhere, "sigma2", sigma2)),
-      constants_(beta_gaussian_constants(1, alpha - 1, std::log(sigma2))) {}
+      constants_(beta_gaussian_constants(1, alpha - 1, std::log(sigma2))),
+      support_(mu - checked_half_width(*this), mu + half_width()) {}
 
 BetaGaussian BetaGaussian::student(double nu, double mu, double scale) {
   if (!(nu > 1 && nu < kInf)) throw_domain_error(kWhere, "nu", "must be above 1 and finite", nu);
@@ -73,7 +78,8 @@ BetaGaussian BetaGaussian::uniform(double lower, double upper) {
   if (!(length * length >= std::numeric_limits<double>::min() && length * length < kInf))
     throw_domain_error(kWhere, "upper - lower", "must have a square within the range of doubles", length);
   return BetaGaussian(kInf, lower + length / 2, length * length,
-                      {1, kInf, -std::log(length), kInf, radius2, -radius2 / 2, -radius2 / 2, radius2 / 3});
+                      {1, kInf, -std::log(length), kInf, radius2, -radius2 / 2, -radius2 / 2, radius2 / 3},
+                      {lower, upper});
 }
 
 BetaGaussian BetaGaussian::from_variance(double alpha, double mu, double variance) {
@@ -100,15 +106,14 @@ BetaGaussian BetaGaussian::from_canonical(double alpha, std::array<double, 2> th
 }
 
 double BetaGaussian::half_width() const noexcept {
-  return alpha_ > 1 ? std::sqrt(sigma2_ * constants_.radius2) : kInf;
-}
-
-Interval support(const BetaGaussian& p) noexcept {
-  return {p.mu() - p.half_width(), p.mu() + p.half_width()};
+  return alpha_ > 1 ? std::sqrt(sigma2_) * std::sqrt(constants_.radius2) : kInf;
 }
 
 double log_pdf(const BetaGaussian& p, double t) noexcept {
   const BetaGaussianConstants& c = p.constants();
+  if (std::isnan(t)) return t;
+  if (!p.support().contains(t)) return -kInf;
+  if (std::isinf(c.am1)) return c.log_peak;
   const double x = t - p.mu(), q = x * (x / p.sigma2());
   if (std::isinf(q) && c.am1 < 0)  // far out in a power law
     return c.log_peak + (2 * std::log(std::abs(x)) - std::log(p.sigma2()) - std::log(-c.radius2)) / c.am1;
@@ -117,17 +122,30 @@ double log_pdf(const BetaGaussian& p, double t) noexcept {
 
 double pdf(const BetaGaussian& p, double t) noexcept { return std::exp(log_pdf(p, t)); }
 
-double survival(const BetaGaussian& p, double t) noexcept { return tail(p, standardised(p, t)); }
-double cdf(const BetaGaussian& p, double t) noexcept { return tail(p, -standardised(p, t)); }
-double log_survival(const BetaGaussian& p, double t) noexcept { return log_tail(p, standardised(p, t)); }
-double log_cdf(const BetaGaussian& p, double t) noexcept { return log_tail(p, -standardised(p, t)); }
+double survival(const BetaGaussian& p, double t) noexcept {
+  if (t <= p.support().lower()) return 1;
+  return t >= p.support().upper() ? 0 : tail(p, standardised(p, t));
+}
+double cdf(const BetaGaussian& p, double t) noexcept {
+  if (t <= p.support().lower()) return 0;
+  return t >= p.support().upper() ? 1 : tail(p, -standardised(p, t));
+}
+double log_survival(const BetaGaussian& p, double t) noexcept {
+  if (t <= p.support().lower()) return 0;
+  return t >= p.support().upper() ? -kInf : log_tail(p, standardised(p, t));
+}
+double log_cdf(const BetaGaussian& p, double t) noexcept {
+  if (t <= p.support().lower()) return -kInf;
+  return t >= p.support().upper() ? 0 : log_tail(p, -standardised(p, t));
+}
 
 double survival_quantile(const BetaGaussian& p, double u) {
-  return detail::symmetric_survival_quantile(p.mu(), u, [&p](double v) { return tail_distance(p, v); });
+  return detail::symmetric_survival_quantile(p.mu(), support(p), u,
+                                             [&p](double v) { return tail_distance(p, v); });
 }
 
 double quantile(const BetaGaussian& p, double u) {
-  return detail::symmetric_quantile(p.mu(), u, [&p](double v) { return tail_distance(p, v); });
+  return detail::symmetric_quantile(p.mu(), support(p), u, [&p](double v) { return tail_distance(p, v); });
 }
 
 double variance(const BetaGaussian& p) noexcept { return p.constants().variance_factor * p.sigma2(); }

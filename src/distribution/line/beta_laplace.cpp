@@ -28,8 +28,9 @@ double b_of_spread(double alpha, double spread) {
   return spread * std::exp((alpha - 1) * std::log(2 * spread / alpha));
 }
 
-/// rate x, where the rate may be subnormal.
+/// rate x, where the rate may be subnormal; 1 from the edge of the support on.
 double relative(const BetaLaplace& p, double x) noexcept {
+  if (x >= p.half_width()) return 1;
   return std::isinf(p.alpha()) ? p.rate() * x : (p.alpha() - 1) * (x / p.spread());
 }
 
@@ -61,7 +62,6 @@ double log_beyond(const BetaLaplace& p, double x) noexcept {
 double tail_distance(const BetaLaplace& p, double u) noexcept {
   const double am1 = p.alpha() - 1, log_ratio = std::log(2 * u);
   if (am1 == 0) return 0 - p.spread() * log_ratio;
-  if (u == 0) return p.half_width();
   if (std::isinf(am1)) return 0 - std::expm1(log_ratio) / p.rate();
   return 0 - std::expm1(am1 / p.alpha() * log_ratio) / am1 * p.spread();
 }
@@ -119,10 +119,11 @@ double log_cdf(const BetaLaplace& p, double t) noexcept { return log_beyond(p, p
 double cdf(const BetaLaplace& p, double t) noexcept { return beyond(p, p.mu() - t); }
 
 double quantile(const BetaLaplace& p, double u) {
-  return detail::symmetric_quantile(p.mu(), u, [&p](double v) { return tail_distance(p, v); });
+  return detail::symmetric_quantile(p.mu(), support(p), u, [&p](double v) { return tail_distance(p, v); });
 }
 double survival_quantile(const BetaLaplace& p, double u) {
-  return detail::symmetric_survival_quantile(p.mu(), u, [&p](double v) { return tail_distance(p, v); });
+  return detail::symmetric_survival_quantile(p.mu(), support(p), u,
+                                             [&p](double v) { return tail_distance(p, v); });
 }
 
 double absolute_moment(const BetaLaplace& p, int n) {

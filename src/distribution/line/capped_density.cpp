@@ -225,10 +225,12 @@ ShapeDerivatives CappedShape::conjugate_derivatives() const noexcept {
 }
 
 double CappedShape::quantile(double mu, double u) const {
-  return symmetric_quantile(mu, u, [this](double v) { return tail_distance(v); });
+  return symmetric_quantile(mu, {mu - half_width_, mu + half_width_}, u,
+                            [this](double v) { return tail_distance(v); });
 }
 double CappedShape::survival_quantile(double mu, double u) const {
-  return symmetric_survival_quantile(mu, u, [this](double v) { return tail_distance(v); });
+  return symmetric_survival_quantile(mu, {mu - half_width_, mu + half_width_}, u,
+                                     [this](double v) { return tail_distance(v); });
 }
 
 NumericDensity CappedShape::escort(double mu, double order) const {

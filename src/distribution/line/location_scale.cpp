@@ -98,7 +98,6 @@ double log_beyond(const LocationScale& p, double x) {
 
 /// The x >= 0 with P(X > mu + x) = u <= 1/2.
 double tail_distance(const LocationScale& p, double u) {
-  if (u == 0) return p.half_width();
   const auto excess = [&](double depth) {
     return detail::ValueAndSlope{tail(p, depth) - u, p.edge_slope() - p.score().slope(p.a() - depth)};
   };
@@ -142,10 +141,11 @@ double cdf(const LocationScale& p, double t) { return beyond(p, p.mu() - t); }
 double log_cdf(const LocationScale& p, double t) { return log_beyond(p, p.mu() - t); }
 
 double quantile(const LocationScale& p, double u) {
-  return detail::symmetric_quantile(p.mu(), u, [&p](double v) { return tail_distance(p, v); });
+  return detail::symmetric_quantile(p.mu(), support(p), u, [&p](double v) { return tail_distance(p, v); });
 }
 double survival_quantile(const LocationScale& p, double u) {
-  return detail::symmetric_survival_quantile(p.mu(), u, [&p](double v) { return tail_distance(p, v); });
+  return detail::symmetric_survival_quantile(p.mu(), support(p), u,
+                                             [&p](double v) { return tail_distance(p, v); });
 }
 
 double central_moment(const LocationScale& p, int n) {

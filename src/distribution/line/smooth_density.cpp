@@ -134,10 +134,12 @@ double SmoothShape::tsallis_entropy(double order) const {
 }
 
 double SmoothShape::quantile(double mu, double u) const {
-  return symmetric_quantile(mu, u, [this](double v) { return tail_distance(v); });
+  return symmetric_quantile(mu, {mu - half_width_, mu + half_width_}, u,
+                            [this](double v) { return tail_distance(v); });
 }
 double SmoothShape::survival_quantile(double mu, double u) const {
-  return symmetric_survival_quantile(mu, u, [this](double v) { return tail_distance(v); });
+  return symmetric_survival_quantile(mu, {mu - half_width_, mu + half_width_}, u,
+                                     [this](double v) { return tail_distance(v); });
 }
 
 NumericDensity SmoothShape::escort(double mu, double order) const {

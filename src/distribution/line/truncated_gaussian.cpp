@@ -69,7 +69,6 @@ double log_beyond(const TruncatedGaussian& p, double x) noexcept {
 /// The x >= 0 with P(X > mu + x) = u <= 1/2. log tail is concave in the depth; the start is beyond the root,
 /// since tail >= level z depth^2 / 3.
 double tail_distance(const TruncatedGaussian& p, double u) {
-  if (u == 0) return p.half_width();
   const double z = p.z(), log_u = std::log(u);
   const auto excess = [&](double depth) {
     const double mass = tail(p, depth);
@@ -124,10 +123,11 @@ double cdf(const TruncatedGaussian& p, double t) noexcept { return beyond(p, p.m
 double log_cdf(const TruncatedGaussian& p, double t) noexcept { return log_beyond(p, p.mu() - t); }
 
 double quantile(const TruncatedGaussian& p, double u) {
-  return detail::symmetric_quantile(p.mu(), u, [&p](double v) { return tail_distance(p, v); });
+  return detail::symmetric_quantile(p.mu(), support(p), u, [&p](double v) { return tail_distance(p, v); });
 }
 double survival_quantile(const TruncatedGaussian& p, double u) {
-  return detail::symmetric_survival_quantile(p.mu(), u, [&p](double v) { return tail_distance(p, v); });
+  return detail::symmetric_survival_quantile(p.mu(), support(p), u,
+                                             [&p](double v) { return tail_distance(p, v); });
 }
 
 double central_moment(const TruncatedGaussian& p, int n) {

@@ -36,20 +36,27 @@ Rows<const double> as_rows(std::span<const double> points) { return {points.data
 
 }  // namespace
 
+/// The kernels know no ends but those of mu +- half_width: the uniform distribution has its own.
 template <>
 Output<double> pdf_array<BetaGaussian>(const BetaGaussian& p, const Input<>& t) {
+  if (std::isinf(p.alpha())) return map_array(t, [&p](double x) noexcept { return pdf(p, x); });
   return map_rows(p, t, [](const auto& params, std::span<const double> points, std::span<double> out) {
     cpu::pdf_rows(params, as_rows(points), out);
   });
 }
 template <>
 Output<double> log_pdf_array<BetaGaussian>(const BetaGaussian& p, const Input<>& t) {
+  if (std::isinf(p.alpha())) return map_array(t, [&p](double x) noexcept { return log_pdf(p, x); });
   return map_rows(p, t, [](const auto& params, std::span<const double> points, std::span<double> out) {
     cpu::log_pdf_rows(params, as_rows(points), out);
   });
 }
 template <>
 Output<double> quantile_array<BetaGaussian>(const BetaGaussian& p, const Input<>& u) {
+  const auto at = [&p](double x) noexcept {
+    return at_probability(x, [&p](double v) { return quantile(p, v); });
+  };
+  if (std::isinf(p.alpha())) return map_array(u, at);
   return map_rows(p, u, [](const auto& params, std::span<const double> levels, std::span<double> out) {
     cpu::quantile_rows(params, levels, out);
   });

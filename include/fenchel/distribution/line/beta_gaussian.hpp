@@ -24,7 +24,7 @@ class FENCHEL_EXPORT BetaGaussian {
   using value_type = double;
 
   /// Throws std::domain_error unless alpha > 0 (infinity is allowed), mu is finite, sigma2 positive and
-  /// finite.
+  /// finite, and half_width / sigma does not overflow.
   explicit BetaGaussian(double alpha = 2, double mu = 0, double sigma2 = 1);
 
   [[nodiscard]] static BetaGaussian gaussian(double mu = 0, double sigma2 = 1) {
@@ -62,29 +62,33 @@ class FENCHEL_EXPORT BetaGaussian {
   [[nodiscard]] BetaGaussian centred() const noexcept {
     BetaGaussian p = *this;
     p.mu_ = 0;
+    p.support_ = {-half_width(), half_width()};
     return p;
   }
   [[nodiscard]] double sigma2() const noexcept { return sigma2_; }
   [[nodiscard]] const BetaGaussianConstants& constants() const noexcept { return constants_; }
   /// Half the length of the support; infinite for alpha <= 1.
   [[nodiscard]] double half_width() const noexcept;
+  [[nodiscard]] const Interval& support() const noexcept { return support_; }
 
   friend bool operator==(const BetaGaussian& a, const BetaGaussian& b) noexcept {
-    return a.alpha_ == b.alpha_ && a.mu_ == b.mu_ && a.sigma2_ == b.sigma2_ &&
-           a.constants_.radius2 == b.constants_.radius2;
+    return a.alpha_ == b.alpha_ && a.mu_ == b.mu_ && a.sigma2_ == b.sigma2_ && a.support_ == b.support_;
   }
 
  private:
-  BetaGaussian(double alpha, double mu, double sigma2, const BetaGaussianConstants& constants) noexcept
-      : alpha_(alpha), mu_(mu), sigma2_(sigma2), constants_(constants) {}
+  BetaGaussian(double alpha, double mu, double sigma2, const BetaGaussianConstants& constants,
+               const Interval& support) noexcept
+      : alpha_(alpha), mu_(mu), sigma2_(sigma2), constants_(constants), support_(support) {}
 
   double alpha_, mu_, sigma2_;
   BetaGaussianConstants constants_;
+  Interval support_;
 };
 
 [[nodiscard]] inline Line domain(const BetaGaussian&) noexcept { return {}; }
-/// mu +- half_width; the whole line for alpha <= 1.
-[[nodiscard]] FENCHEL_EXPORT Interval support(const BetaGaussian& p) noexcept;
+/// mu +- half_width, or the ends of the uniform distribution as they were given; the whole line for alpha <=
+/// 1. Off it the density is 0, and at infinite alpha it is constant to both ends.
+[[nodiscard]] inline Interval support(const BetaGaussian& p) noexcept { return p.support(); }
 
 [[nodiscard]] FENCHEL_EXPORT double log_pdf(const BetaGaussian& p, double t) noexcept;
 [[nodiscard]] FENCHEL_EXPORT double pdf(const BetaGaussian& p, double t) noexcept;

@@ -56,7 +56,12 @@ template <class Real>
 FENCHEL_INLINE void any_density_rows(const cpu::BetaGaussianParams& p, bool logarithm,
                                      Rows<const Real> points, double* d, Real* out) noexcept {
   const BetaGaussianConstants c = p.constants;
-  const double inverse_radius2 = 1 / c.radius2, inverse_am1 = 1 / c.am1;
+  const double unit = c.radius2 > 0 && c.radius2 < 1 ? 0x1p60 : 1;  // 1 / radius2 may overflow
+  const double inverse_radius2 = 1 / (unit * c.radius2), inverse_am1 = 1 / c.am1;
+  // On the line it is the distance that decides about the support, as half_width() does.
+  const bool on_line = points.cols == 1 && p.factor.cols == 1;
+  const double half_width =
+      on_line && c.am1 > 0 ? std::abs(p.factor.row(0)[0]) * std::sqrt(c.radius2) : kInfinity;
   for (index_t first = 0; first < points.rows; first += kBlock) {
     const index_t count = std::min(kBlock, points.rows - first);
     load_differences(p.mu, points, first, count, d);
@@ -65,9 +70,10 @@ FENCHEL_INLINE void any_density_rows(const cpu::BetaGaussianParams& p, bool loga
     if (c.am1 == 0) {
       for (double& x : q) x = c.log_peak - 0.5 * x;
     } else {
-      for (double& x : q) {
-        const double y = x * inverse_radius2;
-        x = y >= 1 ? -kInfinity : c.log_peak + log1p_element(-y) * inverse_am1;
+      for (index_t k = 0; k < kBlock; ++k) {
+        const double y = unit * q[k] * inverse_radius2;
+        q[k] = y >= 1 || std::abs(d[k]) >= half_width ? -kInfinity
+                                                      : c.log_peak + log1p_element(-y) * inverse_am1;
       }
     }
     if (!logarithm) {
