@@ -13,7 +13,7 @@ double fenchel_young_term_at(const BetaLaplace& p, double q_t, double p_t, doubl
   const double peak = std::exp(p.log_peak());
   const double unit =
       fenchel_young_term(p.alpha() - 1, q_t / peak, p_t / peak, -std::abs(t - p.mu()) / p.spread());
-  return p.alpha() / (2 * p.b()) * unit;
+  return p.alpha() / 2 * unit / p.b();
 }
 
 }  // namespace detail

@@ -18,7 +18,7 @@ double conjugate(const Tsallis& omega, const AbsoluteScore& f, Line domain) {
   const BetaLaplace p = predict(omega, f, domain);
   const double am1 = p.alpha() - 1, mean_score = -absolute_moment(p, 1) / p.b();
   if (std::isinf(am1)) return omega.temperature() * mean_score;
-  return (am1 * omega.temperature() * mean_score + normalizer(omega, f, domain)) / p.alpha();
+  return am1 / p.alpha() * (omega.temperature() * mean_score) + normalizer(omega, f, domain) / p.alpha();
 }
 
 double normalizer(const Tsallis& omega, const AbsoluteScore& f, Line domain) {

@@ -173,6 +173,10 @@ class LineDistribution(NumericDistribution, Prediction):
         """The logarithm of the density at x: -inf outside of the support."""
         return elementwise("x", self._core.log_pdf, x)
 
+    def std(self) -> float:
+        """The standard deviation, also where the variance is beyond floats."""
+        return float(self._core.standard_deviation())
+
     def pieces(self) -> list[tuple[float, float]]:
         """The intervals that the support is made of, in order: more than one where it has gaps."""
         return [(float(lower), float(upper)) for lower, upper in self._core.pieces()]

@@ -23,7 +23,7 @@ struct BetaGaussianConstants {
   index_t dimension;
   double am1;              ///< alpha - 1
   double log_peak;         ///< log p(mu) = -2 ell / (2 + n am1)
-  double peak_power;       ///< p(mu)^am1 = e^z; infinite with alpha
+  double peak_power;       ///< p(mu)^am1 = e^z; infinite with alpha, or where it is above 2^1000
   double radius2;          ///< the support is q < radius2; infinite for alpha = 1, negative for alpha < 1
   double normalizer;       ///< A of p = exp_{2-alpha}(f - A) for f = -q/2; -expm1(z) / am1
   double threshold;        ///< tau = A - 1/am1 = -radius2 / 2; -infinity for alpha = 1
@@ -41,14 +41,19 @@ FENCHEL_HD inline BetaGaussianConstants beta_gaussian_constants(index_t n, doubl
     return {n, am1, 0, kInf, radius2, -radius2 / 2, -radius2 / 2, radius2 / (size + 2)};
   }
   const double ell = half_log_det - log_gamma_ratio(n, am1);
+  constexpr double kHuge = 0x1p1000;  // beyond, products may overflow
+  if (am1 > kHuge) {
+    const double z = -2 * ell / (2 / am1 + size), half = std::exp(z - std::log(am1));
+    return {n, am1, z / am1, kInf, 2 * half, -half, -half, 2 * half / (2 / am1 + size + 2)};
+  }
   const double z = -2 * am1 * ell / (2 + size * am1), power = std::exp(z);
   const double spread = 2 + (size + 2) * am1;
   const double variance_factor = spread > 0 ? 2 * power / spread : kInf;
   const double log_peak = -2 * ell / (2 + size * am1);
   if (am1 == 0) return {n, am1, log_peak, power, kInf, ell, -kInf, variance_factor};
-  if (std::isinf(power) && am1 > 0) {  // e^z overflows before e^z / am1
+  if (power > kHuge && am1 > 0) {  // e^z overflows before e^z / am1
     const double half = std::exp(z - std::log(am1));
-    return {n, am1, log_peak, power, 2 * half, -half, -half, 2 * half / (2 / am1 + size + 2)};
+    return {n, am1, log_peak, kInf, 2 * half, -half, -half, 2 * half / (2 / am1 + size + 2)};
   }
   return {n, am1, log_peak, power, 2 * power / am1, -std::expm1(z) / am1, -power / am1, variance_factor};
 }

@@ -33,7 +33,10 @@ FENCHEL_HD inline Real deformed_exp(Real am1, Real u) noexcept {
 /// log_{2-alpha}(e^l) = expm1(am1 l) / am1, for a number that is known by its logarithm.
 template <std::floating_point Real>
 FENCHEL_HD inline Real deformed_log_of_exp(Real am1, Real l) noexcept {
-  return am1 == 0 ? l : std::expm1(am1 * l) / am1;
+  if (am1 == 0) return l;
+  const Real power = std::expm1(am1 * l);
+  if (power < std::numeric_limits<Real>::infinity()) return power / am1;
+  return std::copysign(std::exp(am1 * l - std::log(std::abs(am1))), am1);
 }
 
 /// log_{2-alpha}(u) = (u^am1 - 1) / am1; -1/am1 at u = 0 for am1 > 0, -inf there otherwise; NaN for u < 0.

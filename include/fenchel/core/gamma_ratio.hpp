@@ -98,7 +98,7 @@ FENCHEL_HD inline double half_difference(double am1, double order) noexcept {
   constexpr double kWeight[] = {0.295524224714752870173815619188769, 0.269266719309996355091226921569469,
                                 0.219086362515982043995534934228163, 0.149451349150580593145863397657697,
                                 0.066671344308688137593568809893332};
-  const double other = am1 / order, middle = (am1 + other) / 2, half = (am1 - other) / 2;
+  const double other = am1 / order, half = (am1 - other) / 2, middle = other + half;
   double sum = 0;
   for (int i = 0; i < 5; ++i) {
     sum += kWeight[i] * (log_gamma_ratio_slope_1(middle - half * kNode[i]) +
@@ -113,8 +113,8 @@ FENCHEL_HD inline double half_difference(double am1, double order) noexcept {
 /// D_n'(am1) - n/2 at order 1. Any order > 0 with am1/order > -2/n; for am1 > 0 also order in (-am1, 0]. am1
 /// may be infinite.
 FENCHEL_HD inline double log_power_mass_slope(index_t n, double am1, double order) noexcept {
-  constexpr double kSmallExponent = 16;
-  if (std::isinf(am1)) return 0;
+  constexpr double kSmallExponent = 16, kAsInfinity = 0x1p1020;  // am1 / order may overflow
+  if (std::isinf(am1) || (am1 > kAsInfinity && order < 1)) return 0;
   const double d = order - 1, half_n = static_cast<double>(n) / 2;
   if (order < 1 - detail::kOrderNearOne && am1 > 0 && order < kSmallExponent * am1) {
     const double q = order / am1;

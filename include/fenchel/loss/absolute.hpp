@@ -29,7 +29,7 @@ template <class Target>
   const double b = f.b(), mu = f.mu();
   const double deviation = detail::target_deviation(q, mu);
   return {conjugate(omega, f, domain) + deviation / b,
-          {-detail::target_sign(q, mu) / b, (absolute_moment(p, 1) - deviation) / (b * b),
+          {-detail::target_sign(q, mu) / b, (absolute_moment(p, 1) - deviation) / b / b,
            -omega.temperature() * negentropy_order_derivative(p, omega.alpha())}};
 }
 

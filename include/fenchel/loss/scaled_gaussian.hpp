@@ -49,7 +49,7 @@ template <class Target>
   const double spread = mean_of([&](double t) { return detail::scale_derivative((t - mu) / sigma); });
   return {temperature * (0.5 + mean_density(p) / 2 - excess),
           {(mean_density(p) - excess) / p.kappa(), -pull / p.sigma2(),
-           f.kappa() / (2 * p.sigma2() * sigma) * (detail::mean_scale_derivative(p) - spread)}};
+           f.kappa() * (detail::mean_scale_derivative(p) - spread) / (2 * p.sigma2()) / sigma}};
 }
 
 /// Omega*(f) + Omega(q) - E_q[f]: never negative, 0 exactly where q is the prediction, +inf for atoms.

@@ -15,6 +15,7 @@ namespace fenchel::detail {
 FENCHEL_HD inline double beta_gaussian_conjugate(const BetaGaussianConstants& c) noexcept {
   const double half_trace = static_cast<double>(c.dimension) * c.variance_factor / 2;
   if (std::isinf(c.am1)) return -half_trace;
+  if (std::isinf(c.peak_power)) return c.normalizer / (1 + c.am1) - half_trace / (1 + 1 / c.am1);
   return (c.normalizer - c.am1 * half_trace) / (1 + c.am1);
 }
 

@@ -150,11 +150,14 @@ double quantile(const BetaGaussian& p, double u) {
 
 double variance(const BetaGaussian& p) noexcept { return p.constants().variance_factor * p.sigma2(); }
 
+double standard_deviation(const BetaGaussian& p) noexcept {
+  return detail::deviation(variance(p), std::sqrt(p.constants().variance_factor) * std::sqrt(p.sigma2()));
+}
+
 double skewness(const BetaGaussian& p) noexcept { return p.alpha() > 0.5 ? 0 : kNaN; }
 
 double kurtosis(const BetaGaussian& p) noexcept {
-  if (std::isinf(p.alpha())) return 9. / 5;
-  return p.alpha() > 0.6 ? 3 * (3 * p.alpha() - 1) / (5 * p.alpha() - 3) : kInf;
+  return p.alpha() > 0.6 ? 3 * (3 - 1 / p.alpha()) / (5 - 3 / p.alpha()) : kInf;
 }
 
 double central_moment(const BetaGaussian& p, int n) {

@@ -66,6 +66,14 @@ double tail_distance(const BetaLaplace& p, double u) noexcept {
   return 0 - std::expm1(am1 / p.alpha() * log_ratio) / am1 * p.spread();
 }
 
+/// spread / (1 + k (alpha - 1)), infinite where that is not positive; above 2 by the half width, spread /
+/// (alpha - 1), since products with alpha may overflow.
+double spread_over(const BetaLaplace& p, int k) noexcept {
+  const double am1 = p.alpha() - 1;
+  if (am1 > 1) return p.half_width() / (1 / am1 + k);
+  return 1 + k * am1 > 0 ? p.spread() / (1 + k * am1) : kInf;
+}
+
 }  // namespace
 
 BetaLaplace::BetaLaplace(double alpha, double mu, double b)
@@ -79,6 +87,7 @@ BetaLaplace::BetaLaplace(double alpha, double mu, double b)
     detail::checked_positive(kWhere, "spread", spread_);
     detail::checked_positive(kWhere, "the peak", std::exp(log_peak_));
   }
+  if (half_width() < kInf) detail::checked_finite(kWhere, "the threshold", -half_width() / b);
 }
 
 BetaLaplace BetaLaplace::from_variance(double alpha, double mu, double variance) {
@@ -128,33 +137,29 @@ double survival_quantile(const BetaLaplace& p, double u) {
 
 double absolute_moment(const BetaLaplace& p, int n) {
   if (n < 0) throw_domain_error("absolute_moment", "n", "must not be negative", n);
-  if (std::isinf(p.alpha())) return std::pow(p.half_width(), n) / (n + 1);
-  const double am1 = p.alpha() - 1;
   double product = 1;
-  for (int k = 1; k <= n; ++k) {
-    const double scale = 1 + (k + 1) * am1;
-    if (scale <= 0) return kInf;
-    product *= k * p.spread() / scale;
-  }
+  for (int k = 1; k <= n; ++k) product *= k * spread_over(p, k + 1);
   return product;
 }
 
 double mean_deviation(const BetaLaplace& p, double t) noexcept {
-  const double am1 = p.alpha() - 1, x = std::abs(t - p.mu()), y = relative(p, x);
-  const double scale = std::isinf(am1) ? p.half_width() / 2 : p.spread() / (1 + 2 * am1);
+  const double am1 = p.alpha() - 1, x = std::abs(t - p.mu()), y = relative(p, x), scale = spread_over(p, 2);
   if (am1 == 0) return x + scale * std::exp(-x / p.spread());
   return y >= 1 ? x : x + scale * std::exp((2 + 1 / am1) * std::log1p(-y));
 }
 
 double variance(const BetaLaplace& p) noexcept { return absolute_moment(p, 2); }
 
+double standard_deviation(const BetaLaplace& p) noexcept {
+  const double scaled = std::numbers::sqrt2 * std::sqrt(spread_over(p, 2)) * std::sqrt(spread_over(p, 3));
+  return detail::deviation(variance(p), scaled);
+}
+
 double skewness(const BetaLaplace& p) noexcept { return p.alpha() > 0.75 ? 0 : kNaN; }
 
 double kurtosis(const BetaLaplace& p) noexcept {
-  const double am1 = p.alpha() - 1;
-  if (std::isinf(am1)) return 1.8;
-  if (!(1 + 5 * am1 > 0)) return kInf;
-  return 6 * ((1 + 2 * am1) / (1 + 4 * am1)) * ((1 + 3 * am1) / (1 + 5 * am1));
+  if (std::isinf(spread_over(p, 5))) return kInf;
+  return 6 * (spread_over(p, 4) / spread_over(p, 2)) * (spread_over(p, 5) / spread_over(p, 3));
 }
 
 double central_moment(const BetaLaplace& p, int n) {

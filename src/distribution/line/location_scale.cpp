@@ -112,6 +112,11 @@ double both_sides(const LocationScale& p, Integrand h) {
   return 2 * detail::bounded_integral(side, {0, p.a()}, 0);
 }
 
+/// The n-th moment of sigma = 1, n even.
+double unit_moment(const LocationScale& p, int n) {
+  return both_sides(p, [n](double y, double d) { return std::pow(y, n) * d; });
+}
+
 }  // namespace
 
 LocationScale::LocationScale(LocationScaleScore score)
@@ -151,15 +156,15 @@ double survival_quantile(const LocationScale& p, double u) {
 double central_moment(const LocationScale& p, int n) {
   if (n < 0) throw_domain_error("central_moment", "n", "must not be negative", n);
   if (n % 2 == 1 || n == 0) return n == 0;
-  return std::pow(p.sigma(), n) * both_sides(p, [n](double y, double d) { return std::pow(y, n) * d; });
+  return std::pow(p.sigma(), n) * unit_moment(p, n);
 }
 double variance(const LocationScale& p) { return central_moment(p, 2); }
+double standard_deviation(const LocationScale& p) {
+  return detail::deviation(variance(p), p.sigma() * std::sqrt(unit_moment(p, 2)));
+}
 double kurtosis(const LocationScale& p) {
-  const auto unit_moment = [&p](int n) {  // of sigma = 1
-    return both_sides(p, [n](double y, double d) { return std::pow(y, n) * d; });
-  };
-  const double v = unit_moment(2);
-  return unit_moment(4) / (v * v);
+  const double v = unit_moment(p, 2);
+  return unit_moment(p, 4) / (v * v);
 }
 
 double mean_density(const LocationScale& p) {

@@ -103,7 +103,9 @@ TruncatedGaussian::TruncatedGaussian(double kappa, double mu, double sigma2)
       sigma_(std::sqrt(sigma2)),
       z_(edge(kappa)),
       half_width_(z_ * sigma_),
-      level_(kappa * normal_density(z_)) {}
+      level_(kappa * normal_density(z_)) {
+  detail::checked_finite(kWhere, "the threshold", threshold());
+}
 
 Interval support(const TruncatedGaussian& p) noexcept {
   return {p.mu() - p.half_width(), p.mu() + p.half_width()};
@@ -136,6 +138,9 @@ double central_moment(const TruncatedGaussian& p, int n) {
 }
 double variance(const TruncatedGaussian& p) noexcept {
   return relative_moment(p, 1) * p.half_width() * p.half_width();
+}
+double standard_deviation(const TruncatedGaussian& p) noexcept {
+  return detail::deviation(variance(p), std::sqrt(relative_moment(p, 1)) * p.half_width());
 }
 double kurtosis(const TruncatedGaussian& p) noexcept {
   const double second = relative_moment(p, 1);

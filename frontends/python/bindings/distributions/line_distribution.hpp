@@ -92,6 +92,7 @@ template <LineDistribution P, class... Extra>
       .def("median", [](const P& p) { return median(p); })
       .def("mode", [](const P& p) { return mode(p); })
       .def("variance", [](const P& p) { return variance(p); })
+      .def("standard_deviation", [](const P& p) { return standard_deviation(p); })
       .def("skewness", [](const P& p) { return skewness(p); })
       .def("kurtosis", [](const P& p) { return kurtosis(p); })
       .def("moment", [](const P& p, int n) { return moment(p, n); })

@@ -106,8 +106,9 @@ class FENCHEL_EXPORT BetaGaussian {
 [[nodiscard]] inline double mode(const BetaGaussian& p) noexcept { return p.mu(); }
 [[nodiscard]] inline double median(const BetaGaussian& p) noexcept { return p.mu(); }
 [[nodiscard]] inline double mean(const BetaGaussian& p) noexcept { return p.mu(); }
-/// Infinite for alpha <= 1/3.
+/// Infinite for alpha <= 1/3. The standard deviation is right where the variance overflows.
 [[nodiscard]] FENCHEL_EXPORT double variance(const BetaGaussian& p) noexcept;
+[[nodiscard]] FENCHEL_EXPORT double standard_deviation(const BetaGaussian& p) noexcept;
 /// 0, and NaN where there is no third moment (alpha <= 1/2).
 [[nodiscard]] FENCHEL_EXPORT double skewness(const BetaGaussian& p) noexcept;
 /// E(t - mu)^4 / variance^2, 3 for the Gaussian: 3 (3 alpha - 1) / (5 alpha - 3), infinite for alpha <= 3/5.

@@ -22,7 +22,7 @@ class FENCHEL_EXPORT BetaLaplace {
   using value_type = double;
 
   /// Throws std::domain_error unless alpha > 1/2 (infinity is allowed; below, the mean does not exist), mu is
-  /// finite, b positive and finite, and peak and spread do not overflow.
+  /// finite, b positive and finite, and peak, spread and threshold -half_width / b do not overflow.
   explicit BetaLaplace(double alpha = 2, double mu = 0, double b = 1);
 
   [[nodiscard]] static BetaLaplace laplace(double mu = 0, double b = 1) { return BetaLaplace(1, mu, b); }
@@ -86,8 +86,9 @@ class FENCHEL_EXPORT BetaLaplace {
 [[nodiscard]] FENCHEL_EXPORT double absolute_moment(const BetaLaplace& p, int n);
 /// E|X - t| = |t - mu| + spread (p(t) / peak)^{2 alpha - 1} / (2 alpha - 1).
 [[nodiscard]] FENCHEL_EXPORT double mean_deviation(const BetaLaplace& p, double t) noexcept;
-/// Infinite for alpha <= 2/3.
+/// Infinite for alpha <= 2/3. The standard deviation is right where the variance overflows.
 [[nodiscard]] FENCHEL_EXPORT double variance(const BetaLaplace& p) noexcept;
+[[nodiscard]] FENCHEL_EXPORT double standard_deviation(const BetaLaplace& p) noexcept;
 /// 0, and NaN where there is no third moment (alpha <= 3/4).
 [[nodiscard]] FENCHEL_EXPORT double skewness(const BetaLaplace& p) noexcept;
 /// E(t - mu)^4 / variance^2: 6 (2 alpha - 1) (3 alpha - 2) / ((4 alpha - 3) (5 alpha - 4)), infinite for

@@ -81,10 +81,14 @@ template <class P>
 }  // namespace detail
 
 template <class P>
-requires requires(const P& p) {
+concept HasVariance = requires(const P& p) {
   { variance(p) } -> std::convertible_to<double>;
+};
+
+template <HasVariance P>
+[[nodiscard]] double standard_deviation(const P& p) {
+  return std::sqrt(variance(p));
 }
-[[nodiscard]] double standard_deviation(const P& p) { return std::sqrt(variance(p)); }
 
 template <class P>
 requires requires(const P& p) { quantile(p, 0.5); }

@@ -79,6 +79,7 @@ class FENCHEL_EXPORT LocationScale {
 [[nodiscard]] inline double median(const LocationScale& p) noexcept { return p.mu(); }
 [[nodiscard]] inline double mean(const LocationScale& p) noexcept { return p.mu(); }
 [[nodiscard]] FENCHEL_EXPORT double variance(const LocationScale& p);
+[[nodiscard]] FENCHEL_EXPORT double standard_deviation(const LocationScale& p);
 [[nodiscard]] inline double skewness(const LocationScale&) noexcept { return 0; }
 [[nodiscard]] FENCHEL_EXPORT double kurtosis(const LocationScale& p);
 /// E(t - mu)^n, by quadrature; odd ones 0. Throws std::domain_error for n < 0.

@@ -119,6 +119,13 @@ template <ShapedDensity P>
 [[nodiscard]] double variance(const P& p) noexcept {
   return p.shape().unit_moment(2) * p.half_width() * p.half_width();
 }
+/// Right where the variance overflows.
+template <HasVariance P>
+requires ShapedDensity<P>
+[[nodiscard]] double standard_deviation(const P& p) noexcept {
+  const double v = variance(p);
+  return std::isnormal(v) ? std::sqrt(v) : std::sqrt(p.shape().unit_moment(2)) * p.half_width();
+}
 template <ShapedDensity P>
 [[nodiscard]] double skewness(const P&) noexcept {
   return 0;

@@ -28,7 +28,7 @@ class FENCHEL_EXPORT TruncatedGaussian {
   using value_type = double;
 
   /// Throws std::domain_error unless kappa > 1 (at 1 the support is the line and below 1 there is no
-  /// solution: docs/math.md E17) and finite, mu is finite, sigma2 positive and finite.
+  /// solution: docs/math.md E17) and finite, mu finite, sigma2 positive and finite, the threshold finite.
   explicit TruncatedGaussian(double kappa = 2, double mu = 0, double sigma2 = 1);
 
   [[nodiscard]] double kappa() const noexcept { return kappa_; }
@@ -82,6 +82,7 @@ class FENCHEL_EXPORT TruncatedGaussian {
 [[nodiscard]] inline double median(const TruncatedGaussian& p) noexcept { return p.mu(); }
 [[nodiscard]] inline double mean(const TruncatedGaussian& p) noexcept { return p.mu(); }
 [[nodiscard]] FENCHEL_EXPORT double variance(const TruncatedGaussian& p) noexcept;
+[[nodiscard]] FENCHEL_EXPORT double standard_deviation(const TruncatedGaussian& p) noexcept;
 [[nodiscard]] inline double skewness(const TruncatedGaussian&) noexcept { return 0; }
 [[nodiscard]] FENCHEL_EXPORT double kurtosis(const TruncatedGaussian& p) noexcept;
 /// E(t - mu)^{2k} = (2k - 1)!! sigma^{2k} P(k + 3/2, z^2/2) / P(3/2, z^2/2), odd ones 0. Throws
