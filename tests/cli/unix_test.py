@@ -1,6 +1,7 @@
 """What a Unix person tries: pipes as files, closed streams, links, signals, names that are strange."""
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import time
@@ -19,6 +20,17 @@ class Unix(CommandLine):
 
     def names(self):
         return sorted(str(path.relative_to(self.folder)) for path in self.folder.rglob("*"))
+
+    def test_it_can_neither_connect_nor_start_a_program(self):
+        """It asks the system for no function that could."""
+        nm = shutil.which("nm")
+        if nm is None:
+            self.skipTest("nm is not there")
+        listing = subprocess.run([nm, "-D", "--undefined-only", FENCHEL], capture_output=True, text=True, check=True).stdout
+        names = {line.split()[-1].split("@")[0] for line in listing.splitlines()}
+        self.assertIn("write", names)
+        self.assertEqual(names & {"system", "popen", "execl", "execle", "execlp", "execv", "execve", "execvp", "fork", "vfork",
+                                  "posix_spawn", "posix_spawnp", "dlopen", "socket", "connect", "getaddrinfo"}, set())
 
     def test_numbers_for_names_are_noted(self):
         note = "fenchel map: note: standard input:1: the columns have numbers for names; --no-header makes a row of them\n"
