@@ -27,8 +27,8 @@ void check_prediction(const Expression& score, double alpha) {
     return score(t);
   };
   try {
-    const fenchel::NumericDensity p = fenchel::predict(fenchel::Tsallis(alpha), fenchel::FunctionScore(counted),
-                                                       fenchel::Interval(-3, 3));
+    const fenchel::NumericDensity p =
+        fenchel::predict(fenchel::Tsallis(alpha), fenchel::FunctionScore(counted), fenchel::Interval(-3, 3));
     const double mass = cdf(p, 3), centre = mean(p);
     if (!(std::abs(mass - 1) <= 1e-9) || !(centre >= -3 && centre <= 3)) std::abort();
   } catch (const std::domain_error&) {
