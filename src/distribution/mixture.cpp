@@ -137,7 +137,7 @@ double tsallis_entropy_in_segments(FunctionRef<double(double)> log_pdf, std::spa
                                  : (std::exp(order * l) - std::exp(l)) / om1;
   };
   const auto one = [](double) { return 1.0; };
-  return 0.0 - expectation(integrand, one, segments, centre, scale, kMixtureAccuracy) / order;
+  return 0.0 - expectation(integrand, one, segments, centre, scale, kMixtureAccuracy, {}) / order;
 }
 
 }  // namespace fenchel::detail
