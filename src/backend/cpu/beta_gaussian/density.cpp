@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "backend/cpu/beta_gaussian/kernels.hpp"
 #include "core/lanes/lane_math.hpp"
@@ -58,10 +59,11 @@ FENCHEL_INLINE void any_density_rows(const cpu::BetaGaussianParams& p, bool loga
   const BetaGaussianConstants c = p.constants;
   const double unit = c.radius2 > 0 && c.radius2 < 1 ? 0x1p60 : 1;  // 1 / radius2 may overflow
   const double inverse_radius2 = 1 / (unit * c.radius2), inverse_am1 = 1 / c.am1;
-  // On the line it is the distance that decides about the support, as half_width() does.
+  // On the line it is the distance that decides about the support, as half_width() does; elsewhere nothing is
+  // at least NaN.
   const bool on_line = points.cols == 1 && p.factor.cols == 1;
-  const double half_width =
-      on_line && c.am1 > 0 ? std::abs(p.factor.row(0)[0]) * std::sqrt(c.radius2) : kInfinity;
+  const double half_width = on_line && c.am1 > 0 ? std::abs(p.factor.row(0)[0]) * std::sqrt(c.radius2)
+                                                 : std::numeric_limits<double>::quiet_NaN();
   for (index_t first = 0; first < points.rows; first += kBlock) {
     const index_t count = std::min(kBlock, points.rows - first);
     load_differences(p.mu, points, first, count, d);
