@@ -28,7 +28,7 @@ struct Node {
     if (am1 == 1) return w + 0 * p;  // NaN stays
     if (am1 == 0.5) return w * std::sqrt(p);
     if (std::isinf(am1)) return p == 1 ? 0.0 : w + 0 * p;
-    if (am1 < 1) return mass * std::exp(-am1 * l());
+    if (am1 < 1) return mass * std::exp(-am1 * l());  // no power of p overflows
     const double s = std::exp(log_s());
     return s > std::numeric_limits<double>::max() ? std::numeric_limits<double>::max() : s;
   }

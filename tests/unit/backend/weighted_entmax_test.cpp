@@ -333,6 +333,30 @@ TEST(WeightedEntmax, RowsShareWeightsAndHaveAlphasOfTheirOwn) {
   }
 }
 
+/// Equal scores have equal densities 1 / sum w, and s = P (sum w)^{am1}.
+TEST(WeightedEntmax, WeightsAtTheEndsOfTheRangeOfDoubles) {
+  const std::vector<double> z(4, 0.0), shares{0.125, 0.25, 0.125, 0.5}, g{1, -2, 0.5, 3};
+  const double mean = dot(shares, g);
+  for (const double total : {0x1p-1000, 1e-300, 1e300, 0x1p1000}) {
+    auto w = shares;
+    for (double& x : w) x *= total;
+    for (const double alpha : {0.5, 0.8, 1.0, 1.2, 1.5, 1.9, 2.0}) {
+      SCOPED_TRACE(::testing::Message() << total << " " << alpha);
+      const auto p = predict(alpha, z, w);
+      Gradient gradient(4);
+      std::vector<double> tangent(4);
+      cpu::weighted_entmax_vjp(row(p), row(w), alpha, row(g), gradient.views());
+      cpu::weighted_entmax_jvp(row(p), row(w), alpha, {row(g), {}, {}}, out(tangent));
+      for (std::size_t i = 0; i < 4; ++i) {
+        EXPECT_NEAR(p[i], shares[i], 1e-15);
+        const double want = shares[i] * std::exp((alpha - 1) * std::log(total)) * (g[i] - mean);
+        EXPECT_NEAR(gradient.scores[i], want, 1e-12 * std::abs(want));
+        EXPECT_NEAR(tangent[i], want, 1e-12 * std::abs(want));
+      }
+    }
+  }
+}
+
 TEST(WeightedEntmax, SaysWhatIsWrong) {
   const std::vector<double> z{1, 2}, w{1, -0.5}, nan{kNaN, 1}, infinite{1, kInf}, longer{1, 2, 3};
   std::vector<double> p(2);
