@@ -9,18 +9,17 @@ namespace fenchel {
 constinit thread_local ScopedCheck* detail::current_check = nullptr;
 
 ScopedCheck::ScopedCheck(FunctionRef<void()> check) noexcept
-    : check_(check),
-      last_(std::chrono::steady_clock::now()),
-      outer_(std::exchange(detail::current_check, this)) {}
+    : check_(check), outer_(std::exchange(detail::current_check, this)) {}
 ScopedCheck::~ScopedCheck() { detail::current_check = outer_; }
 
 void checkpoint() {
   ScopedCheck* const current = detail::current_check;
   if (current == nullptr) return;
   const auto now = std::chrono::steady_clock::now();
-  if (now - current->last_ < ScopedCheck::kInterval) return;
+  const bool is_first = current->last_ == std::chrono::steady_clock::time_point{};
+  if (!is_first && now - current->last_ < ScopedCheck::kInterval) return;
   current->last_ = now;
-  current->check_();
+  if (!is_first) current->check_();
 }
 
 }  // namespace fenchel

@@ -90,16 +90,14 @@ void detail::run_row_ranges(index_t rows, int workers, RowRange range, const voi
   index_t block = workers;
   for (index_t begin = 0; begin < rows;) {
     checkpoint();
-    const index_t end = begin + std::min(block, rows - begin);
+    const WithoutCheck unchecked;
+    if (block >= rows - begin) return run_block(begin, rows, workers, range, body);
     const Clock::time_point started = Clock::now();
-    {
-      const WithoutCheck unchecked;
-      run_block(begin, end, workers, range, body);
-    }
+    run_block(begin, begin + block, workers, range, body);
     const std::chrono::duration<double> elapsed = Clock::now() - started;
+    begin += block;
     const double growth = std::min(kMostGrowth, ScopedCheck::kInterval / elapsed);
     block = std::max<index_t>(workers, static_cast<index_t>(growth * static_cast<double>(block)));
-    begin = end;
   }
 }
 

@@ -2,6 +2,7 @@
 
 /// `Empirical`: a sample on the line as the target of a loss.
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <iterator>
@@ -48,11 +49,14 @@ class Empirical {
 [[nodiscard]] inline Line domain(const Empirical&) noexcept { return {}; }
 template <std::invocable<double> F>
 [[nodiscard]] double expectation(const Empirical& q, F&& f) {
+  constexpr std::size_t kTogether = 4096;
   double sum = 0;
-  for (std::size_t i = 0; i < q.values().size(); ++i) {
-    checkpoint_at(static_cast<index_t>(i));
-    const double weight = q.weights().empty() ? 1 : q.weights()[i];
-    if (weight != 0) sum += weight * f(q.values()[i]);
+  for (std::size_t begin = 0; begin < q.values().size(); begin += kTogether) {
+    checkpoint();
+    for (std::size_t i = begin; i < std::min(begin + kTogether, q.values().size()); ++i) {
+      const double weight = q.weights().empty() ? 1 : q.weights()[i];
+      if (weight != 0) sum += weight * f(q.values()[i]);
+    }
   }
   return sum / q.total();
 }

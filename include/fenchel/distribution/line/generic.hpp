@@ -147,7 +147,7 @@ requires requires(const P& p, Philox& rng) {
   draws.reserve(detail::checked_count(count));
   for (index_t first = 0; first < count; first += kTogether) {
     const index_t part = std::min(kTogether, count - first);
-    draws.resize(static_cast<std::size_t>(first + part));
+    draws.insert(draws.end(), static_cast<std::size_t>(part), typename P::value_type{});
     parallel_rows(part, workers_for(part, detail::kDrawCost), [&](index_t begin, index_t end, int) noexcept {
       for (index_t k = first + begin; k < first + end; ++k) {
         Philox rng(seed, static_cast<std::uint64_t>(k));
