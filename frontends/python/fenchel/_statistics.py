@@ -156,7 +156,10 @@ class LineMoments(Statistics):
 
     def central_moment(self, order: int) -> float:
         """The mean of (x - mean)^order, for the orders 2, 3 and 4."""
-        return float(self._core.central_moment(integer("order", order, limit=2**31)))
+        number = integer("order", order, limit=2**31)
+        if number not in (2, 3, 4):
+            raise ValueError(f"order must be 2, 3 or 4, got {number}")
+        return float(self._core.central_moment(number))
 
     def __repr__(self) -> str:
         return f"<LineMoments: weight {self.weight:.12g}, mean {self.mean:.12g}, variance {self.variance:.12g}>"
