@@ -8,6 +8,7 @@
 #include "backend/cpu/entmax/alpha_direction.hpp"
 #include "backend/cpu/entmax/jacobian_row.hpp"
 #include "backend/entmax/terms.hpp"
+#include "core/compensated_sum.hpp"
 #include "fenchel/core/parallel.hpp"
 
 namespace fenchel::cpu {
@@ -71,7 +72,7 @@ class SecondOrder {
     const double g_k = g[k], p_k = p[k];
     const auto row = detail::SecondOrderRow::of(am1_, w_alpha, p_k, p[next < 0 ? k : next]);
     const double l_k = std::log(p_k), w_k = row.shifted(w[k], l_k);
-    double total = 0, y_sum = 0, x_sum = 0;  // of s, s (g - g_k), s (w - w_k)
+    detail::CompensatedSum totals, y_sums, x_sums, bend_sums;  // of s, s (g - g_k), s (w - w_k) and bends
     for (index_t i = 0; i < n; ++i) {
       s_[i] = 0;
       if (p[i] == 0 || i == k) continue;
@@ -79,19 +80,21 @@ class SecondOrder {
       s_[i] = row.s(p[i], l_[i]);
       y_[i] = g[i] - g_k;
       x_[i] = row.shifted(w[i], l_[i]) - w_k;
-      total += s_[i];
-      y_sum += s_[i] * y_[i];
-      x_sum += s_[i] * x_[i];
+      totals.add(s_[i]);
+      y_sums.add(s_[i] * y_[i]);
+      x_sums.add(s_[i] * x_[i]);
     }
-    const double ratios = 1 + row.ratio * total, y_k = -y_sum / ratios, x_k = -x_sum / ratios;
-    double own = in_alpha ? row.along(l_k, y_k, row.ratio * x_k) : 0.0, bends = 0;
+    const double total = totals.total(), ratios = 1 + row.ratio * total, y_k = -y_sums.total() / ratios,
+                 x_k = -x_sums.total() / ratios;
+    double own = in_alpha ? row.along(l_k, y_k, row.ratio * x_k) : 0.0;
     for (index_t i = 0; i < n; ++i) {
       if (s_[i] == 0) continue;
       const double centred = x_[i] + row.ratio * x_k, y = s_[i] * (y_[i] + row.ratio * y_k);
       if (in_alpha) own += row.along(l_[i], y, centred);
       y_[i] = row.bend(p[i], l_[i], y, s_[i] * centred);
-      bends += y_[i];
+      bend_sums.add(y_[i]);
     }
+    const double bends = bend_sums.total();
     const double mean = (bends + row.bend(p_k, l_k, y_k, x_k)) / ratios;
     constexpr double kLargest = std::numeric_limits<Real>::max();
     double along = 0;

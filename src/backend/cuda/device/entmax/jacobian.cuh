@@ -156,7 +156,8 @@ __device__ inline void product_beyond_two(Team& team, const Row& row, double alp
   row.each([&](Real p, Real v, index_t j) { others += product(p, v, j); });
   others = team.reduce(others, Plus());
   row.write([&](Real p, Real v, index_t j) {
-    const auto x = static_cast<Real>(j == smallest.column ? clamped(-others, largest) : product(p, v, j));
+    const double own = 0 * double(p) - others;  // NaN stays
+    const auto x = static_cast<Real>(j == smallest.column ? clamped(own, largest) : product(p, v, j));
     observe(p, x);
     return x;
   });
