@@ -41,6 +41,7 @@ def recorded(tally: Tally, table: dict[str, list[Row]], seed: int, seconds: floa
         "day": datetime.date.today().isoformat(),
         "machine": processor(),
         "commit": commit.strip(),
+        "left_out": tally.left_out,
         "front_ends": {
             front_end: {
                 "names": len({name for row in rows for name in row.names.split()}),
@@ -69,7 +70,7 @@ def summary(record: dict[str, Any]) -> str:
         *(f"| {name} | {' | '.join(f'{values[column]:,}' for column in columns)} |" for name, values in rows.items()),
         "",
         f"Seed {record['seed']}, {record['minutes']:g} minutes on {record['day']}: {record['machine']}; "
-        f"commit {record['commit']}.",
+        f"commit {record['commit']}; {record['left_out']} lines of `tests/campaign/known.txt` left out.",
     ]
     return "\n".join(lines) + "\n"
 
