@@ -169,6 +169,7 @@ DRAWS: dict[str, Callable[[Draw], str]] = {
     "seed": lambda d: str(d.seed()),
     "unit": lambda d: repr(d.random.random()),
     "moment": texts("0", "1", "2", "3", "4", "7"),
+    "central": lambda d: d.any_of("2", "3", "4", *(("0", "1", "7") if d.wild else ())),
     "scores": numbers("normal", "cauchy", "ties", "masked", wild=("huge", "tiny", "equal", "steep")),
     "plain_scores": numbers("normal", "cauchy", "ties", wild=("huge", "tiny", "equal", "steep")),
     "loss_scores": numbers("normal", "cauchy", "ties", wild=("vast", "tiny", "equal", "steep")),

@@ -124,7 +124,7 @@ ATTENTION = [
 
 ESTIMATION = [
     Row("LineMoments CountHistogram", "statistics(fenchel.{name}, {counts})"),
-    Row("LineMoments.central_moment", "finite(fenchel.LineMoments().update({sample}).central_moment({moment}))"),
+    Row("LineMoments.central_moment", "finite(fenchel.LineMoments().update({sample}).central_moment({central}))"),
     Row(
         "Moments Statistics.update Statistics.merge Statistics.copy Statistics.to_bytes Statistics.from_bytes",
         "statistics(lambda: fenchel.Moments(2), {points})",
