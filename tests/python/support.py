@@ -31,7 +31,7 @@ def hills(t):
     return math.cos(3 * t) - t * t / 2
 
 
-def is_interrupted(call, signals=5):
+def is_interrupted(call, signals=3):
     """Whether Ctrl-C ends the call. No clock says so: a signal is sent when the one before has been handled, and only
     the last one raises. A call that does not look at signals ends by itself, after the first of them."""
     begin, handled = threading.Semaphore(0), threading.Semaphore(0)
