@@ -155,7 +155,7 @@ CONSTRUCTORS = [
 NUMBERS = [
     Row(
         "NumericDistribution.cdf NumericDistribution.sf NumericDistribution.logcdf NumericDistribution.logsf "
-        "NumericDistribution.support IntegerDistribution.support Uniform.support",
+        "NumericDistribution.support IntegerDistribution.support",
         "tails({numeric}, {levels})",
     ),
     Row(
@@ -166,14 +166,15 @@ NUMBERS = [
     Row("IntegerDistribution.pmf IntegerDistribution.logpmf", "probabilities({counted}, {levels})"),
     Row("NumericDistribution.rvs IntegerDistribution.rvs", "draws({numeric}, {seed})"),
     Row(
-        "NumericDistribution.mean NumericDistribution.var NumericDistribution.std NumericDistribution.mode "
+        "NumericDistribution.mean NumericDistribution.var NumericDistribution.std LineDistribution.std "
+        "NumericDistribution.mode "
         "NumericDistribution.skewness NumericDistribution.kurtosis NumericDistribution.moment "
         "NumericDistribution.central_moment",
         "moments({numeric})",
     ),
     Row("NumericDistribution.moment NumericDistribution.central_moment", "not_nan({numeric}.{method}({moment}))"),
     Row("NumericDistribution.entropy NumericDistribution.tsallis_entropy", "entropies({numeric}, {alpha})"),
-    Row("NumericDistribution.expect", "expectations({numeric}, {function})"),
+    Row("NumericDistribution.expect LineDistribution.expect", "expectations({numeric}, {function})"),
     Row("LineDistribution.pieces", "holds(np.diff(np.ravel({line}.pieces())) >= 0)"),
     Row("LineDistribution.total_variation LineDistribution.roughness", "holds({line}.{method}() >= 0)"),
     Row("LineDistribution.escort", "density({family}.escort({order}), {levels})"),
