@@ -153,16 +153,14 @@ inline double largest_error(const std::vector<double>& got, const std::vector<do
   return worst;
 }
 
-/// The rule of the GPU: at most twice the error of the CPU in float, of which it has at least so many
-/// `roundings`, and the rounding of what is written; double is compared with double.
+/// The rule of the GPU: at most twice the error of the CPU in float, and the rounding of what is written;
+/// double is compared with double.
 template <class T>
 void expect_close(const std::vector<double>& got, const std::vector<double>& exact,
                   const std::vector<double>& in_float, const std::vector<double>& scales,
-                  const std::string& what, double roundings = 0) {
+                  const std::string& what) {
   constexpr bool kDouble = sizeof(T) == 8;
-  const double baseline =
-      kDouble ? 8 * kRounding<double>
-              : std::max(largest_error(in_float, exact, scales), roundings * kRounding<float>);
+  const double baseline = kDouble ? 8 * kRounding<double> : largest_error(in_float, exact, scales);
   const double unit = kDouble ? kRounding<double> : kRounding<float>;
   const std::size_t cols = exact.size() / scales.size();
   for (std::size_t k = 0; k < exact.size(); ++k) {

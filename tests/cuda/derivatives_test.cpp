@@ -18,9 +18,6 @@ const std::vector<double> kAlphas = {
 constexpr index_t kLengths[] = {1,   2,   3,   31,   32,   33,   64,   100,  128,  255,  256,   257,
                                 512, 513, 900, 1000, 1024, 2048, 4095, 4096, 4100, 8192, 12000, 16385};
 
-/// Of a product in float: s and v - mean. The CPU may err by less in a short row.
-constexpr double kRoundings = 2;
-
 /// Rows of p that a storage type has, of scores of some spread, and a direction; in every fifth row p is NaN.
 struct Batch {
   index_t rows, cols;
@@ -135,8 +132,7 @@ void compare(Operation operation, index_t rows, index_t cols, double alpha, bool
   // derivatives, and what moves with alpha, are computed in double.
   const bool in_double = operation == Operation::vjp_vjp || (operation == Operation::jvp && with_alpha);
   const Result& baseline = in_double ? exact : in_float;
-  test::expect_close<T>(got.rows, exact.rows, baseline.rows, scales_of(exact.rows, rows, 1), what.str(),
-                        in_double ? 0 : kRoundings);
+  test::expect_close<T>(got.rows, exact.rows, baseline.rows, scales_of(exact.rows, rows, 1), what.str());
   if (got.alpha.empty()) return;
   const std::vector<double> scales = alpha_scales(operation, b, alpha, exact.rows);
   if (in_double) {
@@ -271,8 +267,7 @@ TYPED_TEST(CudaDerivatives, EachRowHasItsOwnAlpha) {
       const Result in_float = on_cpu<float>(Operation::vjp, b, kAlphas, parts, with_alpha);
       const DeviceArray<double> values(kAlphas);
       const Result got = on_gpu<T>(Operation::vjp, b, values.span(), parts, with_alpha, Layout::dense, false);
-      test::expect_close<T>(got.rows, exact.rows, in_float.rows, scales_of(exact.rows, good, 1), "own alpha",
-                            kRoundings);
+      test::expect_close<T>(got.rows, exact.rows, in_float.rows, scales_of(exact.rows, good, 1), "own alpha");
       if (testing::Test::HasFatalFailure()) return;
     }
   }
