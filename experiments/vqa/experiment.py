@@ -29,6 +29,10 @@ def network(data: DataSet, pooling: Pooling, settings: Settings, seeds: list[int
         size=settings.size,
     )
     ensemble.initialise(model, seeds)
+    with torch.no_grad():
+        for layer in model.modules():
+            if isinstance(layer, ensemble.Linear):
+                layer.weight *= settings.size.start
     return model.to(device)
 
 

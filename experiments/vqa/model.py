@@ -70,6 +70,8 @@ class Size:
     Sigma: float = 0.001
     """Of each of them, times the identity."""
     ridge: float = 0.1
+    start: float = 1.0
+    """How many times torch's the first weights of linear layers are; at sqrt(3) a layer keeps the size of its input."""
 
 
 class Network(nn.Module):
