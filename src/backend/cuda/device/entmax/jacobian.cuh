@@ -13,8 +13,9 @@ namespace fenchel::cuda::device {
 
 /// Far from the loops that call it, which are unrolled.
 static __device__ __noinline__ double power(double p, double exponent) { return exp(exponent * log(p)); }
-/// Not the hardware's logarithm: next to p = 1 it errs by 2^-22, four times the rounding of the power.
-__device__ inline float power(float p, float exponent) { return exp2f(exponent * log2f(p)); }
+/// The hardware's logarithm errs by 2^-22, no more than the rounding of its product with the exponent does
+/// for small p.
+__device__ inline float power(float p, float exponent) { return exp2f(exponent * __log2f(p)); }
 
 __device__ inline double root(double p) { return sqrt(p); }
 /// The hardware's root errs by 2^-23.
@@ -88,11 +89,14 @@ __device__ inline void weighted_product(Team& team, Row& row, double alpha, bool
   });
   sums = team.reduce(sums, Joined());
   if (!wanted) return;
-  const Real centre = static_cast<Real>(sums.centre), mean = static_cast<Real>(sums.moment / sums.total);
+  // The mean as a sum: v - centre may be much larger than v - mean, and its rounding, too.
+  const double mean = sums.moment / sums.total;
+  const Real high = static_cast<Real>(sums.centre + mean),
+             low = static_cast<Real>((sums.centre - double{high}) + mean);
   const auto write = [&](auto weight) {
     row.write([&](Real p, Real v, index_t) {
       const Real s = p != 0 ? weight(p) : p;
-      const Real x = s != 0 ? s * (v - centre - mean) : Real(0);
+      const Real x = s != 0 ? s * (v - high - low) : Real(0);
       observe(p, x);
       return x;
     });
