@@ -155,6 +155,22 @@ def vqa_regions(data: str) -> str:
     )
 
 
+def clevr_differences() -> str:
+    """What single densities, several of them, and softmax do by kind of question."""
+    content, data = read("vqa"), "sort-of-clevr"
+    kinds = ["one object", "closest", "furthest", "count"]
+    pairs = [(f"continuous_{a}", "discrete_1") for a in ("1", "4_3", "3_2", "2")]
+    pairs += [("continuous_2_heads", other) for other in ("discrete_1", "discrete_1_heads", "continuous_2")]
+    pairs += [("continuous_2_mixture", "continuous_2"), ("discrete_1_heads", "discrete_1"), ("discrete_2", "discrete_1")]
+    pairs += [("tv", "discrete_1"), ("mean", "discrete_1")]
+    lines = [
+        [f"`{a}` - `{b}`", *found]
+        for a, b in pairs
+        if any(found := [difference(content, data, a, b, f"accuracy: {kind}") for kind in kinds])
+    ]
+    return table(["difference", *kinds], lines)
+
+
 def made(experiment: str) -> str:
     """When, where and by what the rows were made."""
     rows = read(experiment)["rows"]
@@ -176,6 +192,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "easy-vqa": lambda: vqa_accuracy("easy-vqa"),
     "easy-vqa, regions": lambda: vqa_regions("easy-vqa"),
     "sort-of-clevr": lambda: vqa_accuracy("sort-of-clevr"),
+    "sort-of-clevr, differences": clevr_differences,
     "sort-of-clevr, regions": lambda: vqa_regions("sort-of-clevr"),
     "vqa, made": lambda: made("vqa"),
 }

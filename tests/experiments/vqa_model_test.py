@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from experiments import kept
+from experiments.ensemble import Linear
 from experiments.vqa import __main__ as command
 from experiments.vqa import experiment, pictures, sort_of_clevr
 from experiments.vqa.model import Cells, Network, Pooling, Size, waves
@@ -91,6 +92,15 @@ def test_a_model_is_the_same_alone_and_in_company(name, data):
     alone = answered(experiment.network(data, pooling, SETTINGS, [9], CPU).eval(), data.test)
     assert torch.allclose(together[1], alone[0], atol=1e-5)
     assert not torch.allclose(together[0], alone[0], atol=1e-2)
+
+
+def test_first_weights_of_linear_layers_are_scaled_and_nothing_else(data):
+    larger = replace(SETTINGS, size=replace(SIZE, start=3.0))
+    plain, scaled = (experiment.network(data, Pooling(), one, [0], CPU) for one in (SETTINGS, larger))
+    factors = dict.fromkeys((f"{name}.weight" for name, of in scaled.named_modules() if isinstance(of, Linear)), 3.0)
+    assert len(factors) > 10
+    for (name, p), q in zip(plain.named_parameters(), scaled.parameters()):
+        assert torch.equal(factors.get(name, 1.0) * p, q), name
 
 
 def test_questions_about_one_image_can_share_it(data):
