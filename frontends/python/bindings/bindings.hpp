@@ -40,5 +40,6 @@ void bind_regression(nb::module_& m);
 void bind_regularizers(nb::module_& m);
 void bind_ridge(nb::module_& m);
 void bind_statistics(nb::module_& m);
+void bind_torch_signals(nb::module_& m);
 
 }  // namespace fenchel::python

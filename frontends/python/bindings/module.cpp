@@ -51,4 +51,6 @@ NB_MODULE(_core, m) {
   bind_fit(m);
   bind_classification(m);
   bind_regression(m);
+
+  bind_torch_signals(m);
 }

@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+from .. import _core
+
 _PATH = pathlib.Path(__file__).with_name("libfenchel_torch_ops.so")
 _CUDA_PATH = pathlib.Path(__file__).with_name("libfenchel_torch_ops_cuda.so")
 if not _PATH.exists():
@@ -16,6 +18,7 @@ if not _PATH.exists():
         "install fenchel again (pip install --force-reinstall --no-deps .)"
     )
 torch.ops.load_library(_PATH)
+_core.let_signals_end_operations(str(_PATH))
 if torch.version.cuda is not None and _CUDA_PATH.exists():
     torch.ops.load_library(_CUDA_PATH)
 ops: Any = torch.ops.fenchel

@@ -17,7 +17,7 @@ from ._rows import Parameter
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-register_rows("line", lambda x, shape, scale, family, function: torch.empty_like(shape))
+register_rows("line", lambda x, shape, scale, family, function: shape.new_empty(shape.shape))
 register_rows("line_gradient", lambda x, shape, scale, family, function: shape.new_empty((*shape.shape, 3)))
 
 
@@ -48,7 +48,7 @@ class _Line(Rule):
 
 _line = differentiable(_Line)
 
-register_rows("line_fenchel_young", lambda mu, *rest: (torch.empty_like(mu), mu.new_empty((*mu.shape, 3))))
+register_rows("line_fenchel_young", lambda mu, *rest: (mu.new_empty(mu.shape), mu.new_empty((*mu.shape, 3))))
 
 
 class _FenchelYoung(Rule):

@@ -5,6 +5,7 @@
 #include "fenchel/attention/attend_derivatives.hpp"
 #include "fenchel/attention/fourier_basis.hpp"
 #include "fenchel/attention/polynomial_basis.hpp"
+#include "fenchel/core/checkpoint.hpp"
 #include "ops/flat_tensors.hpp"
 
 /// Continuous attention on the line with bases that are not Gaussian, and its derivatives, in float64.
@@ -43,6 +44,7 @@ Tensor rows_of_densities(const Tensor& mu, const Tensor& sigma2, const Tensor& a
     out.emplace(mu, whole, ScalarType::Double, ScalarType::Double);
     const auto rows = out->rows<double>(size);
     for (index_t i = 0; i < rows.rows; ++i) {
+      checkpoint();
       const auto k = static_cast<std::size_t>(i);
       const double order = orders.values<double>()[k], place = places.values<double>()[k],
                    scale = scales.values<double>()[k];

@@ -8,7 +8,9 @@
 #include "fenchel/backend/cpu/fusedmax.hpp"
 #include "fenchel/backend/cpu/match_weights.hpp"
 #include "fenchel/backend/cpu/weighted_entmax.hpp"
+#include "fenchel/core/checkpoint.hpp"
 #include "fenchel/core/rows.hpp"
+#include "ops/cpu/check.hpp"
 #include "ops/cpu/torch_pool.hpp"
 #include "ops/tensors.hpp"
 
@@ -83,7 +85,8 @@ class ChainRows {
   cpu::Chain view_;
 };
 
-/// An operation on tensors in the memory of the CPU, on torch's threads.
+/// An operation on tensors in the memory of the CPU, on torch's threads, which a check of the front end may
+/// end.
 class Cpu {
  public:
   using Input = InputRows;
@@ -92,7 +95,9 @@ class Cpu {
   using View = Rows<T>;
 
   template <class... Tensors>
-  explicit Cpu(const Tensors&...) : pool_(torch_pool()) {}
+  explicit Cpu(const Tensors&...) : pool_(torch_pool()) {
+    if (given_ != nullptr) check_.emplace(given_);
+  }
 
   /// The type that the rows of a tensor are given to the library in.
   [[nodiscard]] static ScalarType type_of(const char* name, const Tensor& x) { return computed_in(name, x); }
@@ -108,6 +113,8 @@ class Cpu {
 
  private:
   ScopedThreadPool pool_;
+  Check given_ = given_check();
+  std::optional<ScopedCheck> check_;
 };
 
 }  // namespace fenchel::ops
