@@ -13,12 +13,14 @@ namespace {
 
 constexpr auto kWhere = "mixture";
 
-/// The root of the increasing `excess` in the piece and the bracket.
+/// The root of the increasing `excess` in the piece and the bracket, whose ends may overflow.
 double root_in_piece(FunctionRef<ValueAndSlope(double)> excess, const Interval& piece,
                      const QuantileBracket& bracket) {
-  const double lower = std::max(bracket.lower, piece.lower());
-  return increasing_root(excess, lower, std::max(lower, std::min(bracket.upper, piece.upper())),
-                         bracket.start);
+  constexpr double kMax = std::numeric_limits<double>::max();
+  const double lower = std::clamp(std::max(bracket.lower, piece.lower()), -kMax, kMax);
+  const double upper = std::clamp(std::min(bracket.upper, piece.upper()), lower, kMax);
+  const double start = std::isfinite(bracket.start) ? bracket.start : std::midpoint(lower, upper);
+  return increasing_root(excess, lower, upper, start);
 }
 
 }  // namespace

@@ -132,6 +132,17 @@ TEST(Mixture, QuantileInAGapIsItsLeftEnd) {
   }
 }
 
+TEST(Mixture, QuantilesBesideTheLargestNumbers) {
+  const Beta p({0.4, 0.6}, {BetaGaussian(1e-300, 1.8, 1.1), BetaGaussian(3, 3.4, 0.2)});
+  for (const double u : {5e-324, 1e-320, 1e-310, 1e-300, 1e-200}) {
+    EXPECT_LT(quantile(p, u), -1e190) << u;
+    EXPECT_GT(survival_quantile(p, u), 1e190) << u;
+    if (u > 1e-301) {
+      EXPECT_NEAR(cdf(p, quantile(p, u)), u, 1e-12 * u);
+    }
+  }
+}
+
 TEST(Mixture, MomentsAreThoseOfTheDensity) {
   for (const double alpha : kSomeAlphas) {
     const Beta p = three(alpha);
