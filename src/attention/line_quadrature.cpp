@@ -38,16 +38,17 @@ double panel_expectation(const LineDensityView& p, const LineFunction& f, std::v
   std::sort(at.begin(), at.end());
   at.erase(std::unique(at.begin(), at.end()), at.end());
   const std::vector<Centre> centres = make_centres(log_weight, p.support, at);
-  const PanelSum sum = integrate_panels(
-      [&](double t) {
-        const double density = std::exp(p.log_pdf(t));
-        if (density == 0) return 0.0;
-        const double value = f.value(t);
-        if (std::isnan(value))
-          throw_domain_error("attend", "psi(" + shortest(t) + ")", "must be a number", value);
-        return density * value;
-      },
-      p.support, centres, kAsked);
+  const auto integrand = [&](double t) {
+    const double density = std::exp(p.log_pdf(t));
+    if (density == 0) return 0.0;
+    const double value = f.value(t);
+    if (std::isnan(value))
+      throw_domain_error("attend", "psi(" + shortest(t) + ")", "must be a number", value);
+    return density * value;
+  };
+  const PanelSum sum = certified(
+      integrate_panels(integrand, p.support, centres, kAsked), integrand, p.support,
+      [&](double t) { return std::find(f.cuts.begin(), f.cuts.end(), t) != f.cuts.end(); }, kAsked);
   const bool reached = sum.finite && sum.error <= kAttendAccuracy * sum.scale;
   if (!reached)
     throw ConvergenceError(error_message("attend", "the estimated relative error",

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include "data/column_names.hpp"
 #include "data/decimal.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/infinity.hpp"
+#include "fenchel/data/number.hpp"
 
 namespace fenchel::detail {
 namespace {
@@ -68,31 +68,11 @@ bool is_missing(std::string_view text) {
   });
 }
 
-/// Whether a decimal that is not in the range of double is below it: whether the power of ten at its first
-/// digit that is not 0 is negative.
-bool is_below_range(std::string_view text) {
-  const std::size_t mark = std::min(text.find_first_of("eE"), text.size());
-  const auto place = [&](std::string_view of) {
-    return static_cast<index_t>(std::min(text.substr(0, mark).find_first_of(of), mark));
-  };
-  std::string_view power = text.substr(std::min(mark + 1, text.size()));
-  if (power.starts_with('+')) power.remove_prefix(1);
-  index_t exponent = 0;
-  const auto error = std::from_chars(power.data(), power.data() + power.size(), exponent).ec;
-  if (error == std::errc::result_out_of_range) return power.starts_with('-');
-  return exponent < place("123456789") - place(".");
-}
-
 double number_of(std::string_view text, index_t field, bool maskable) {
   double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  if (rest != end || error == std::errc::invalid_argument)
-    throw CsvFault{field, "expected a number, got " + shown(text)};
-  if (error != std::errc()) {
-    if (is_below_range(text)) return text.starts_with('-') ? -0.0 : 0.0;
-    throw CsvFault{field, "must be in the range of double, got " + shown(text)};
-  }
+  const std::errc error = read_number(text, value);
+  if (error == std::errc::invalid_argument) throw CsvFault{field, "expected a number, got " + shown(text)};
+  if (error != std::errc()) throw CsvFault{field, "must be in the range of double, got " + shown(text)};
   if (!std::isfinite(value) && !(maskable && value == -kInfinity))
     throw CsvFault{field, (maskable ? "must be finite or -inf, got " : "must be finite, got ") + shown(text)};
   return value;

@@ -1,6 +1,8 @@
 #include "fenchel/distribution/mixture.hpp"
 
 #include <boost/math/tools/minima.hpp>
+#include <cstdint>
+#include <numeric>
 
 #include "distribution/line/bounded_density.hpp"
 #include "fenchel/core/deformed.hpp"
@@ -11,12 +13,14 @@ namespace {
 
 constexpr auto kWhere = "mixture";
 
-/// The root of the increasing `excess` in the piece and the bracket.
+/// The root of the increasing `excess` in the piece and the bracket, whose ends may overflow.
 double root_in_piece(FunctionRef<ValueAndSlope(double)> excess, const Interval& piece,
                      const QuantileBracket& bracket) {
-  const double lower = std::max(bracket.lower, piece.lower());
-  return increasing_root(excess, lower, std::max(lower, std::min(bracket.upper, piece.upper())),
-                         bracket.start);
+  constexpr double kMax = std::numeric_limits<double>::max();
+  const double lower = std::clamp(std::max(bracket.lower, piece.lower()), -kMax, kMax);
+  const double upper = std::clamp(std::min(bracket.upper, piece.upper()), lower, kMax);
+  const double start = std::isfinite(bracket.start) ? bracket.start : std::midpoint(lower, upper);
+  return increasing_root(excess, lower, upper, start);
 }
 
 }  // namespace
@@ -34,6 +38,13 @@ std::vector<double> checked_mixture_weights(std::vector<double> weights, index_t
                        sum);
   for (double& weight : weights) weight /= sum;
   return weights;
+}
+
+double checked_component_width(index_t i, double width) {
+  if (!(width > 0))
+    throw_domain_error(kWhere, "the interquartile range of " + indexed("components", i),
+                       "must be resolved by doubles near its median", width);
+  return width;
 }
 
 void check_mixture_component(index_t i, index_t dimension, index_t rank, index_t first) {
@@ -101,6 +112,7 @@ double survival_quantile_in_pieces(double u, std::span<const Interval> pieces,
 double highest_point(FunctionRef<double(double)> pdf, std::span<const double> modes,
                      std::span<const double> points) {
   constexpr int kBits = std::numeric_limits<double>::digits / 2;
+  constexpr std::uintmax_t kMostSteps = 100;
   struct Point {
     double at, height;
   };
@@ -108,7 +120,7 @@ double highest_point(FunctionRef<double(double)> pdf, std::span<const double> mo
   const auto add = [&](double t) { grid.push_back({t, pdf(t)}); };
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (i > 0 && points[i] == points[i - 1]) continue;
-    if (i > 0) add(points[i - 1] + (points[i] - points[i - 1]) / 2);
+    if (i > 0) add(std::midpoint(points[i - 1], points[i]));
     add(points[i]);
   }
   const auto height = [&](std::size_t i) { return grid[i].height; };
@@ -119,10 +131,11 @@ double highest_point(FunctionRef<double(double)> pdf, std::span<const double> mo
     if (height(i) > best.height) best = grid[i];
     const std::size_t left = i == 0 ? 0 : i - 1, right = std::min(i + 1, grid.size() - 1);
     if (!(height(i) >= height(left) && height(i) >= height(right))) continue;
-    const auto depth = [&](double t) { return -pdf(t); };
-    const auto [at, least] =
-        boost::math::tools::brent_find_minima(depth, grid[left].at, grid[right].at, kBits);
-    if (-least > best.height) best = {at, -least};
+    const auto at = [&](double share) { return std::lerp(grid[left].at, grid[right].at, share); };
+    std::uintmax_t steps = kMostSteps;
+    const auto [share, least] = boost::math::tools::brent_find_minima(
+        [&](double x) { return -pdf(at(x)); }, 0.0, 1.0, kBits, steps);  // products of t would overflow
+    if (-least > best.height) best = {at(share), -least};
   }
   return best.at;
 }

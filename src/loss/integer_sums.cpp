@@ -24,8 +24,8 @@ double slope_over_power(double am1, double log_p) {
 
 class Sum {
  public:
-  Sum(LossKind kind, const IntegerPrediction& p, double centre)
-      : has_entropy_(kind == LossKind::fenchel_young), p_(p), centre_(centre) {}
+  Sum(LossKind kind, const IntegerPrediction& p, double centre, double unit)
+      : has_entropy_(kind == LossKind::fenchel_young), p_(p), centre_(centre), unit_(unit) {}
 
   /// An integer of the window.
   void add(index_t t, double probability, double target) {
@@ -93,17 +93,20 @@ class Sum {
   void add_moments(double t, double difference) {
     const double x = t - centre_;
     first_.add(difference * x);
-    second_.add(difference * x * x);
+    second_.add(difference * (x / unit_) * (x / unit_));
   }
   void add_moments(const IntegerTail& tail, const TailNode& node, double sign) {
     const double side = tail.step + (static_cast<double>(tail.centre) - centre_) / node.distance;  // x / k
     first_.add(sign * node.times(node.p.raised(1, 1)) * side);
-    if (p_.growth > 1) second_.add(sign * node.times(node.p.raised(1, 2)) * side * side);
+    if (!(p_.growth > 1)) return;
+    LogPower square = node.p.raised(1, 2);
+    square.rest -= 2 * std::log(unit_);
+    second_.add(sign * node.times(square) * side * side);
   }
 
   bool has_entropy_, is_infinite_ = false;
   const IntegerPrediction& p_;
-  double centre_;
+  double centre_, unit_;
   CompensatedSum value_, first_, second_, alpha_;
 };
 
@@ -124,9 +127,9 @@ bool is_prediction(const IntegerTable& p, const IntegerTarget& q) {
 }  // namespace
 
 IntegerLossSums integer_loss_sums(LossKind kind, const IntegerPrediction& p, const IntegerTarget& q,
-                                  double centre) {
+                                  double centre, double unit) {
   if (kind == LossKind::fenchel_young && is_prediction(p.table, q)) return {0, 0, 0, 0};
-  Sum sum(kind, p, centre);
+  Sum sum(kind, p, centre, unit);
   auto atom = q.atoms().begin();
   const auto end = q.atoms().end();
   index_t t = p.table.first();

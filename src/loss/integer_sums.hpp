@@ -9,13 +9,14 @@ namespace fenchel::detail {
 
 enum class LossKind { fenchel_young, cross_omega };
 
-/// A loss at temperature one, the sums of (p - q) x and (p - q) x^2, x = t - centre, and its slope in alpha.
+/// A loss at temperature one, the sums of (p - q) x and (p - q) (x / unit)^2, x = t - centre, and its slope
+/// in alpha.
 struct IntegerLossSums {
   double value, first, second, alpha;
 };
 
 [[nodiscard]] IntegerLossSums integer_loss_sums(LossKind kind, const IntegerPrediction& p,
-                                                const IntegerTarget& q, double centre);
+                                                const IntegerTarget& q, double centre, double unit = 1);
 
 /// cov_{p, beta} of (x, x^2), x = t - mode, row by row, for a table with tails in which it exists; of degree
 /// 1 the first entry alone.

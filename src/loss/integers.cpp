@@ -69,10 +69,10 @@ Loss<PoissonGradient> poisson_loss(Kind kind, const Tsallis& omega, const Poisso
 Loss<IntegerGaussianGradient> gaussian_loss(Kind kind, const Tsallis& omega, const QuadraticScore& f,
                                             const IntegerTarget& q) {
   const SparseIntegerGaussian p = predict(omega, f, Integers());
-  const auto sums = detail::integer_loss_sums(kind, p.prediction(), q, f.mu());
   const double temperature = omega.temperature(), sigma2 = f.sigma2();
+  const auto sums = detail::integer_loss_sums(kind, p.prediction(), q, f.mu(), std::sqrt(sigma2));
   return {temperature * sums.value,
-          {sums.first / sigma2, sums.second / sigma2 / (2 * sigma2), temperature * sums.alpha}};
+          {sums.first / sigma2, sums.second / sigma2 / 2, temperature * sums.alpha}};
 }
 
 /// cov_{p, 2-alpha} / T of (x, x^2), x = t - mode, under the prediction p; of degree 1 of x alone.

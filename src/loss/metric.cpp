@@ -7,11 +7,13 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <string_view>
 #include <utility>
 
 #include "fenchel/core/beta_gaussian.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/deformed.hpp"
+#include "fenchel/core/error.hpp"
 #include "fenchel/core/function_ref.hpp"
 #include "fenchel/core/infinity.hpp"
 
@@ -56,6 +58,12 @@ double whole_arc(const FenchelYoungMetric& metric, double sigma_max) {
   return std::sqrt(metric.constant()) * std::pow(sigma_max, em1) * boost::math::beta(em1 / 2, 0.5);
 }
 
+/// The largest sigma goes like |to - from|^{(alpha + 1) / 2}.
+[[noreturn]] void throw_too_far(std::string_view where, const FenchelYoungMetric& metric) {
+  throw_domain_error(where, "alpha", "must leave sigma between the ends in the range of doubles",
+                     metric.alpha());
+}
+
 /// The root of an increasing function in [low, high].
 template <class F>
 double root_between(F f, double low, double high) {
@@ -89,7 +97,7 @@ double upper_end(const FenchelYoungMetric& metric, double low, double high, doub
     right = left < -1 ? left / 2 : 0;
   } else {
     for (right = 1; gap(right) < 0; right *= 2) {
-      if (right > kSteepest) throw_domain_error("geodesic", "sigma_max", "must be finite", kInf);
+      if (right > kSteepest) throw_too_far("geodesic", metric);
       left = right;
     }
   }
@@ -181,8 +189,8 @@ Geodesic geodesic_of_diracs(const FenchelYoungMetric& metric, double from, doubl
   const double e = 1 + metric.exponent_less_one();
   const double unit = std::sqrt(metric.constant()) * boost::math::beta((1 + e) / 2, 0.5);
   const double sigma_max = std::pow(std::abs(to - from) / unit, 1 / e);
-  return {metric, {from, 0}, {to, 0}, detail::checked_positive("geodesic_of_diracs", "sigma_max", sigma_max),
-          -kInf,  kInf};
+  if (!(sigma_max > 0 && sigma_max < kInf)) throw_too_far("geodesic_of_diracs", metric);
+  return {metric, {from, 0}, {to, 0}, sigma_max, -kInf, kInf};
 }
 
 double distance(const FenchelYoungMetric& metric, HalfPlanePoint a, HalfPlanePoint b) {

@@ -95,6 +95,7 @@ class Basics(CommandLine):
 
     def test_a_number_too_small_for_a_double_is_zero(self):
         self.assertEqual(self.json("density", "gaussian", "--mu", "1e-400")["mean"], 0)
+        self.succeed("density", "score", "--score", "1e-400 - t^2")
         self.assertEqual(self.succeed("map", "-", "--map", "sparsemax", stdin="a,b\n1e-400,-1e-400\n"), "a,b\n0.5,0.5\n")
         self.fail_with(2, "fenchel density: --mu: expected a number such as 1.5, 4/3 or inf, got '1e400'",
                        "density", "gaussian", "--mu", "1e400")

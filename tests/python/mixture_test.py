@@ -108,6 +108,13 @@ def test_attention_on_the_plane_is_the_weighted_sum():
         attend(Q, LINE)
 
 
+@pytest.mark.parametrize("use", [Mixture.total_variation, Mixture.roughness, BetaGaussian(2).cross_omega, lambda p: p.expect(abs)])
+def test_components_that_doubles_do_not_resolve_are_named(use):
+    narrow = Mixture([0.25, 0.75], [BetaGaussian(3.65, -6871.2, 5e-324), BetaGaussian(2)])
+    with pytest.raises(ValueError, match=r"the interquartile range of components\[0\] must be resolved by doubles"):
+        use(narrow)
+
+
 def test_mixtures_are_values():
     for p in (P, Q):
         for other in (pickle.loads(pickle.dumps(p)), copy.deepcopy(p)):

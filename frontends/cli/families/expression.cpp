@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cli/program/session.hpp"
+#include "fenchel/data/number.hpp"
 
 namespace fenchel::cli {
 
@@ -161,10 +162,12 @@ class Parser {
   double number() {
     double value = 0;
     const char* begin = text_.data() + position_;
-    const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
+    const char* const end = std::from_chars(begin, text_.data() + text_.size(), value).ptr;
+    const auto size = static_cast<std::size_t>(end - begin);
+    const std::errc error = read_number({begin, size}, value);
     if (error == std::errc::result_out_of_range) fail("a number out of range");
     if (error != std::errc()) fail_at_atom();
-    position_ += static_cast<std::size_t>(end - begin);
+    position_ += size;
     return value;
   }
 

@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "cli/program/session.hpp"
+#include "fenchel/data/number.hpp"
 
 namespace fenchel::cli {
 namespace {
@@ -20,12 +20,7 @@ namespace {
 std::optional<double> decimal(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   double value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc::result_out_of_range) {
-    value = std::strtod(std::string(text).c_str(), nullptr);  // 0 where it is too small
-    if (std::isfinite(value)) error = std::errc();
-  }
-  if (error != std::errc() || end != text.data() + text.size() || value != value) return std::nullopt;
+  if (read_number(text, value) != std::errc() || std::isnan(value)) return std::nullopt;
   return value;
 }
 

@@ -62,7 +62,7 @@ def beta_covariance(
     if isinstance(p, Distribution):
         if not isinstance(p, (LineDistribution, IntegerDistribution)):
             raise TypeError(f"beta_covariance: p must be on the line or the integers, got {shown(p)}")
-        core = p._core.table if isinstance(p, IntegerDistribution) else p._core
+        core = p._core.table if isinstance(p, IntegerDistribution) else p._density
         rows, columns = function_list("phi", phi), function_list("psi", other)
         return _shaped(_core.beta_covariance(core, order, rows, columns), callable(phi), callable(other))
     probabilities = vector("p", p)

@@ -181,13 +181,18 @@ class LineDistribution(NumericDistribution, Prediction):
         """The intervals that the support is made of, in order: more than one where it has gaps."""
         return [(float(lower), float(upper)) for lower, upper in self._core.pieces()]
 
+    @property
+    def _density(self) -> Any:
+        """What C++ takes where any density may stand."""
+        return self._core
+
     def total_variation(self) -> float:
         """int |pdf'|, jumps included: what the density climbs and falls."""
-        return float(_core.total_variation(self._core))
+        return float(_core.total_variation(self._density))
 
     def roughness(self) -> float:
         """int pdf'^2; inf where the density jumps."""
-        return float(_core.roughness(self._core))
+        return float(_core.roughness(self._density))
 
     def escort(self, order: float) -> LineDistribution:
         """The density proportional to pdf(x)^order on the support."""
@@ -375,7 +380,7 @@ LineTarget = LineDistribution | npt.ArrayLike
 def line_target(target: LineTarget) -> Any:
     """The target of a loss on the line for C++: a distribution, the numbers of a sample, or one number."""
     if isinstance(target, LineDistribution):
-        return target._core
+        return target._density
     values = doubles("target", target)
     if values.size == 0:
         raise ValueError("target must not be empty")

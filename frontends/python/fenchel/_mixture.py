@@ -71,6 +71,11 @@ class Mixture(Target):
         return tuple(self._core.weights().tolist())
 
     @property
+    def _density(self) -> Any:
+        """The escort of order 1, itself: errors of an implicit conversion would be lost."""
+        return self._core.escort(1.0)
+
+    @property
     def components(self) -> tuple[BetaGaussian, ...]:
         """The densities that are mixed."""
         return tuple(BetaGaussian._of(core) for core in self._core.components())

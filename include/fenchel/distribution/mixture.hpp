@@ -38,6 +38,10 @@ namespace detail {
 /// Throws std::invalid_argument unless component i has the dimension of the first and full rank.
 FENCHEL_EXPORT void check_mixture_component(index_t i, index_t dimension, index_t rank, index_t first);
 
+/// The interquartile range of component i; throws std::domain_error where that is 0: quadrature would miss
+/// it.
+[[nodiscard]] FENCHEL_EXPORT double checked_component_width(index_t i, double width);
+
 /// log(sum e^l) of numbers that come one by one; -inf of none.
 class LogSum {
  public:
@@ -145,13 +149,15 @@ template <class P, class F>
   return sum.value();
 }
 
-/// The widest interquartile range of a component.
+/// The widest interquartile range of a component. Throws std::domain_error where doubles do not resolve one.
 template <LineDistribution P>
 [[nodiscard]] double mixture_scale(const Mixture<P>& p) {
   double scale = 0;
-  for_each_component(p, [&](double, const P& c) {
-    scale = std::max(scale, survival_quantile(c, 0.25) - quantile(c, 0.25));
-  });
+  for (index_t k = 0; k < p.size(); ++k) {
+    const P& c = p.components()[static_cast<std::size_t>(k)];
+    if (!(p.weights()[static_cast<std::size_t>(k)] > 0)) continue;
+    scale = std::max(scale, checked_component_width(k, survival_quantile(c, 0.25) - quantile(c, 0.25)));
+  }
   return scale;
 }
 
@@ -356,6 +362,7 @@ template <LineDistribution P>
 /// p^order / int p^order. Throws as the escort of a NumericDensity does.
 template <LineDistribution P>
 [[nodiscard]] NumericDensity escort(const Mixture<P>& p, double order) {
+  static_cast<void>(detail::mixture_scale(p));
   std::vector<double> centres = kinks(p);
   centres.push_back(mode(p));
   return escort(NumericDensity([p](double t) { return log_pdf(p, t); }, support(p), std::move(centres)),

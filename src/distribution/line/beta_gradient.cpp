@@ -55,7 +55,7 @@ class GradientSum {
     for (std::size_t i = 1; i < ends.size(); ++i) {
       for (std::size_t k = 0; k < 3; ++k) {
         const auto integrand = [&](double z) { return steep ? steep_term(side, z, k) : term(side, z, k); };
-        const Quadrature part = integrate(integrand, ends[i - 1], ends[i], accuracy_);
+        const Quadrature part = integrate_twice(integrand, ends[i - 1], ends[i], accuracy_);
         sum_[k] += part.value;
         error_[k] += part.error;
         scale_[k] += part.scale;

@@ -83,11 +83,10 @@ BetaLaplace::BetaLaplace(double alpha, double mu, double b)
       log_peak_(std::isinf(alpha) ? 0 : (std::log(alpha / 2) - std::log(b)) / alpha),
       spread_(std::isinf(alpha) ? kInf : alpha / 2 * std::exp(-log_peak_)),
       rate_(std::isinf(alpha) ? 2 : (alpha - 1) / spread_) {
-  if (!std::isinf(alpha)) {
-    detail::checked_positive(kWhere, "spread", spread_);
-    detail::checked_positive(kWhere, "the peak", std::exp(log_peak_));
-  }
-  if (half_width() < kInf) detail::checked_finite(kWhere, "the threshold", -half_width() / b);
+  const double peak = std::exp(log_peak_);
+  const bool in_range = (std::isinf(alpha) || (spread_ > 0 && spread_ < kInf)) && peak > 0 && peak < kInf;
+  if (!in_range || (half_width() < kInf && std::isinf(half_width() / b)))
+    throw_domain_error(kWhere, "b", "must keep spread, peak and threshold in the range of doubles", b);
 }
 
 BetaLaplace BetaLaplace::from_variance(double alpha, double mu, double variance) {

@@ -47,8 +47,9 @@ CappedShape::CappedShape(std::string_view where, int degree, double gamma, std::
       plateau_(root(degree, degree + 1.0) * root(degree, gamma) * root(degree, scale)),
       slope_share_(-std::expm1(log_share(degree, gamma))),
       plateau_share_(std::exp(log_share(degree, gamma))) {
-  checked_positive(where, "the peak", density(0));
-  checked_finite(where, "the threshold", threshold());
+  const double peak = density(0);
+  if (!(peak > 0 && peak < kInfinity && threshold() > -kInfinity))
+    throw_domain_error(where, name, "must keep peak and threshold in the range of doubles", scale);
 }
 
 double CappedShape::scale_of_variance(std::string_view where, int degree, double gamma, double variance) {

@@ -70,16 +70,18 @@ double invert(const Table& table, std::size_t i, double mass, int direction) {
   return t;
 }
 
-/// From t on, Newton's iteration for the logarithm of the tail.
+/// From t on, Newton's iteration for the logarithm of the tail; by that of the distance to a finite end, to
+/// which a tail falls like a power.
 double tail_quantile(const Table& table, double u, double t, int direction) {
   const double target = std::log(u);
   const double end = direction < 0 ? table.support.front().lower() : table.support.back().upper();
   for (int iteration = 0; iteration < 100; ++iteration) {
     const double tail = table.log_tail(t, direction);
-    const double step = direction * (tail - target) * std::exp(tail - table.log_pdf(t));
+    const double scale = std::exp(tail - table.log_pdf(t));  // of its decay
+    const double step = std::isinf(end) ? direction * (tail - target) * scale
+                                        : (t - end) * std::expm1((target - tail) * scale / std::abs(end - t));
     if (!(std::abs(step) > 2 * std::numeric_limits<double>::epsilon() * std::abs(t))) break;
-    const double next = t + step;
-    t = direction * (end - next) > 0 ? next : t + (end - t) / 2;
+    t += step;
   }
   return t;
 }

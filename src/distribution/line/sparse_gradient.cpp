@@ -55,8 +55,10 @@ LocationScaleGradient expectation_gradient(const LocationScale& p, FunctionRef<d
 }
 
 double curvature(const LocationScaleScore& f, double y, double unit) {
+  constexpr double kBeyond = 1e300;  // so that means of both signs are numbers
   const double step = 2e-3 * unit;
   const auto at = [&](double k) { return f.slope(y + k * step); };
+  if (std::isinf(at(y < 3 * step ? 6 : 3))) return kBeyond;
   if (y < 3 * step)
     return (-49. / 20 * at(0) + 6 * at(1) - 15. / 2 * at(2) + 20. / 3 * at(3) - 15. / 4 * at(4) +
             6. / 5 * at(5) - at(6) / 6) /

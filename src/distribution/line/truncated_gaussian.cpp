@@ -104,7 +104,8 @@ TruncatedGaussian::TruncatedGaussian(double kappa, double mu, double sigma2)
       z_(edge(kappa)),
       half_width_(z_ * sigma_),
       level_(kappa * normal_density(z_)) {
-  detail::checked_finite(kWhere, "the threshold", threshold());
+  if (!std::isfinite(threshold()))
+    throw_domain_error(kWhere, "sigma2", "must keep the threshold in the range of doubles", sigma2);
 }
 
 Interval support(const TruncatedGaussian& p) noexcept {

@@ -20,6 +20,8 @@ namespace fenchel {
 namespace {
 
 constexpr auto kWhere = "fit_linear_score";
+/// Of the score: searches that converge take 1e6, those for data at both ends of an interval up to 2e7.
+constexpr index_t kMostEvaluations = 30'000'000;
 
 /// psi = factor (phi - mean): its covariance in the data is the identity, by the method of Gram and Schmidt;
 /// what is a combination of others in the data is only scaled, by its mean where its variance is 0.
@@ -48,6 +50,7 @@ struct Standardised {
   Eigen::VectorXd mean;
   Eigen::MatrixXd factor;
   std::vector<LinearScore::Statistic> psi = {};
+  mutable index_t evaluations = 0;  ///< of f, in all predictions
 
   [[nodiscard]] index_t size() const { return mean.size(); }
   /// w . (phi(t) - mean).
@@ -64,7 +67,10 @@ struct Standardised {
   }
   [[nodiscard]] Eigen::VectorXd theta(const Eigen::VectorXd& eta) const { return factor.transpose() * eta; }
   [[nodiscard]] SecondOrder at(const Eigen::VectorXd& eta) const {
-    const LinearScore::Statistic f = combination(theta(eta));
+    const LinearScore::Statistic f = [this, score = combination(theta(eta))](double t) {
+      ++evaluations;
+      return score(t);
+    };
     const auto p = detail::predict_numeric(omega, f, domain, detail::kNumericAccuracy);
     SecondOrder result{detail::conjugate(omega, p, f), Eigen::VectorXd(size()), {}};
     for (index_t i = 0; i < size(); ++i)
@@ -72,10 +78,10 @@ struct Standardised {
     result.hessian = beta_covariance(p.density, 2 - omega.alpha(), psi, psi);
     return result;
   }
-  /// +infinity where there is no prediction, or none that can be resolved.
+  /// +infinity where there is no prediction, or none that can be resolved, or there were many that are hard.
   [[nodiscard]] SecondOrder operator()(const Eigen::VectorXd& eta) const {
     try {
-      return at(eta);
+      if (evaluations < kMostEvaluations) return at(eta);
     } catch (const std::domain_error&) {
     } catch (const ConvergenceError&) {
     }

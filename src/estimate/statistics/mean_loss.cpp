@@ -1,12 +1,10 @@
 #include "fenchel/estimate/statistics/mean_loss.hpp"
 
 #include <Eigen/Core>
-#include <cmath>
 #include <cstddef>
 
 #include "estimate/fit/checks.hpp"
 #include "estimate/statistics/chunks.hpp"
-#include "fenchel/core/infinity.hpp"
 #include "fenchel/estimate/regression/objective.hpp"
 #include "fenchel/estimate/statistics/count_histogram.hpp"
 #include "fenchel/estimate/statistics/moments.hpp"
@@ -47,9 +45,7 @@ MeanLoss<std::vector<double>> detail::mean_sample_loss(const Data& data, index_t
   const ObjectiveSum sum = mean_loss(data, add, Eigen::VectorXd::Zero(parameters));
   check_total_weight(kWhere, sum.weight());
   const Eigen::VectorXd gradient = sum.gradient();
-  // An infinite loss makes sums in double-double NaN.
-  const double value = std::isnan(sum.value()) ? kInfinity : sum.value();
-  return {value, std::vector(gradient.begin(), gradient.end()), sum.weight()};
+  return {sum.value(), std::vector(gradient.begin(), gradient.end()), sum.weight()};
 }
 
 MeanLoss<MultivariateQuadraticGradient> mean_cross_omega(const Tsallis& omega,

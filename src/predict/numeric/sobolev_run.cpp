@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <utility>
 
 #include "core/quadrature/gauss_kronrod.hpp"
@@ -17,7 +16,21 @@ std::vector<double> run_cuts(double beta, double lower, double upper) {
 
 SobolevRun::SobolevRun(std::shared_ptr<const SmoothScore> score, double beta, double tau, double lower,
                        double upper, RunEnd below, RunEnd above)
-    : score_(std::move(score)), beta_(beta), tau_(tau), below_{below, lower}, above_{above, upper} {}
+    : score_(std::move(score)),
+      beta_(beta),
+      tau_(tau),
+      below_{below, -1, lower, {}},
+      above_{above, 1, upper, {}},
+      first_edge_(std::upper_bound(score_->edges.begin(), score_->edges.end(), lower) -
+                  score_->edges.begin()),
+      edges_(std::max<index_t>(0, std::lower_bound(score_->edges.begin(), score_->edges.end(), upper) -
+                                      score_->edges.begin() - first_edge_)) {
+  const auto size = static_cast<std::size_t>(edges_);
+  below_.decayed.resize(size);
+  above_.decayed.resize(size);
+  for (std::size_t i = 0; i < size; ++i) below_.decayed[i] = decayed(below_, edge(i));
+  for (std::size_t i = size; i-- > 0;) above_.decayed[i] = decayed(above_, edge(i));
+}
 
 /// e^{-beta d} times the solution from that end (cosh beta d where p' = 0, sinh beta d where p = 0), and its
 /// derivative over beta, at distance d.
@@ -30,32 +43,49 @@ double SobolevRun::odd_part(const End& end, double t) const {
   return end.kind == RunEnd::domain ? -decay / 2 : 1 + decay / 2;
 }
 
-/// The integral from `from` to `at` of e^{-beta |at - u|} even_part(from, u) (f(u) - tau), in s = beta |at -
-/// u|, which is exact where u is not.
-double SobolevRun::decayed(const End& from, double at) const {
-  constexpr double kStep = 4, kNothing = 42;  // e^-42 is below rounding
-  const std::vector<double>& edges = score_->edges;
-  const double sign = from.at < at ? -1 : 1, whole = beta_ * std::abs(at - from.at);
+/// The integral of kernel(s) (f(u) - tau) from `at` towards an end, s = beta |at - u| <= last: s is exact
+/// where u is not.
+template <class Kernel>
+double SobolevRun::towards(const End& end, double at, double last, Kernel kernel) const {
+  constexpr double kStep = 4;
   const auto integrand = [&](double s) {
-    const double decay = std::expm1(2 * (s - whole)), u = at + sign * (s / beta_);
-    return std::exp(-s) * (from.kind == RunEnd::domain ? 1 + decay / 2 : -decay / 2) * (score_->f(u) - tau_);
+    return kernel(s) * (score_->f(at + end.side * (s / beta_)) - tau_);
   };
-  const auto first = std::lower_bound(edges.begin(), edges.end(), at);
-  auto edge = sign > 0 ? first - edges.begin() : first - edges.begin() - 1;
-  const double last = std::min(whole, kNothing);
-  double sum = 0, near = 0;
-  while (near < last) {
-    double far = std::min(last, near + kStep);
-    for (; edge >= 0 && edge<std::ssize(edges); edge += sign> 0 ? 1 : -1) {
-      const double next = beta_ * (sign * (edges[static_cast<std::size_t>(edge)] - at));
-      if (!(next > near)) continue;
-      far = std::min(far, next);
-      break;
-    }
+  double sum = 0;
+  for (double near = 0, far; near < last; near = far) {
+    far = std::min(last, near + kStep);
     sum += gauss_kronrod(integrand, near, far).value;
-    near = far;
   }
   return sum / beta_;
+}
+
+/// The integral from `from` to `at` of e^{-beta |at - u|} even_part(from, u) (f(u) - tau): up to the next
+/// edge, where it is known.
+double SobolevRun::decayed(const End& from, double at) const {
+  constexpr double kNothing = 42;  // e^-42 is below rounding
+  const double whole = beta_ * std::abs(at - from.at);
+  double last = whole, rest = 0;
+  if (const auto next = edge_towards(from, at)) {
+    last = beta_ * std::abs(at - edge(*next));
+    rest = std::exp(-last) * from.decayed[*next];
+  }
+  return rest + towards(from, at, std::min(last, kNothing), [&](double s) {
+           const double decay = std::expm1(2 * (s - whole));
+           return std::exp(-s) * (from.kind == RunEnd::domain ? 1 + decay / 2 : -decay / 2);
+         });
+}
+
+/// The edge of the run that is next to `at` on the way to an end.
+std::optional<std::size_t> SobolevRun::edge_towards(const End& end, double at) const {
+  const auto first = score_->edges.begin() + first_edge_, last = first + edges_;
+  if (end.side < 0) {
+    const auto after = std::lower_bound(first, last, at);
+    if (after == first) return std::nullopt;
+    return static_cast<std::size_t>(after - first) - 1;
+  }
+  const auto after = std::upper_bound(first, last, at);
+  if (after == last) return std::nullopt;
+  return static_cast<std::size_t>(after - first);
 }
 
 /// That of the solutions from both ends, over beta and e^{beta (upper - lower)}.
@@ -64,6 +94,13 @@ double SobolevRun::wronskian() const {
 }
 
 double SobolevRun::density(double t) const {
+  // Next to a free end, where p and p' are 0, the solution of that initial value problem does not cancel.
+  constexpr double kBeside = 0x1p-10;
+  for (const End* end : {&below_, &above_}) {
+    const double distance = beta_ * std::abs(t - end->at);
+    if (end->kind == RunEnd::free && distance < kBeside && !edge_towards(*end, t))
+      return -beta_ * towards(*end, t, distance, [](double s) { return std::sinh(s); });
+  }
   return beta_ * (even_part(above_, t) * decayed(below_, t) + even_part(below_, t) * decayed(above_, t)) /
          wronskian();
 }

@@ -1,9 +1,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
+
+#include "fenchel/core/index.hpp"
 
 namespace fenchel::detail {
 
@@ -51,16 +55,25 @@ class SobolevRun {
  private:
   struct End {
     RunEnd kind;
+    int side;  ///< -1 below, 1 above
     double at;
+    std::vector<double> decayed;  ///< from here to the edges of the run
   };
   [[nodiscard]] double even_part(const End& end, double t) const;
   [[nodiscard]] double odd_part(const End& end, double t) const;
+  template <class Kernel>
+  [[nodiscard]] double towards(const End& end, double at, double last, Kernel kernel) const;
   [[nodiscard]] double decayed(const End& from, double at) const;
+  [[nodiscard]] double edge(std::size_t i) const {
+    return score_->edges[static_cast<std::size_t>(first_edge_) + i];
+  }
+  [[nodiscard]] std::optional<std::size_t> edge_towards(const End& end, double at) const;
   [[nodiscard]] double wronskian() const;
 
   std::shared_ptr<const SmoothScore> score_;
   double beta_, tau_;
   End below_, above_;
+  index_t first_edge_, edges_;  // those of the score inside of the run
 };
 
 }  // namespace fenchel::detail

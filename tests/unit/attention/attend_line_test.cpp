@@ -300,6 +300,16 @@ TEST(AttendLine, AnyCallable) {
   });
 }
 
+/// Beside the mode, where panels begin, and elsewhere: one rule alone did not see these steps.
+TEST(AttendLine, HiddenStepsAreFound) {
+  const BetaGaussian p(2, 0, 1);
+  for (const double share : {1, 2, 5, 7}) {
+    const double step = share / 4000 * p.half_width();
+    const FunctionBasis basis({[step](double t) { return t > step ? 1.0 : 0.0; }});
+    EXPECT_NEAR(attend(p, basis)[0], survival(p, step), 1e-9) << share;
+  }
+}
+
 TEST(AttendLine, ConcatenationIsItsParts) {
   const PolynomialBasis first(2);
   const GaussianBasis second({0, 1}, {1, 0.01});

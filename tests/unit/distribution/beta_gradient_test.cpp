@@ -106,6 +106,16 @@ TEST(BetaGradient, IsTheGeneralizedCovariance) {
   }
 }
 
+/// Steps that one rule alone did not see beside the ends of its panels.
+TEST(BetaGradient, HiddenStepsAreFound) {
+  const BetaGaussian p(2, 0, 1);
+  for (const double share : {121, 123, 204, 322, 324}) {
+    const double step = share / 4000 * p.half_width();
+    const auto psi = [step](double t) { return t > step ? 1.0 : 0.0; };
+    EXPECT_NEAR(detail::expectation_gradient(p, psi, 1e-10, {}).mu, pdf(p, step), 1e-8) << share;
+  }
+}
+
 TEST(BetaGradient, OnlyTheLocationMovesTheUniformOne) {
   const auto g = expectation_gradient(BetaGaussian::uniform(1, 4), [](double t) { return t * t; });
   EXPECT_DOUBLE_EQ(g.mu, 5);

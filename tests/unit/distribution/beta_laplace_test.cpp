@@ -147,8 +147,9 @@ TEST(BetaLaplace, BadParametersAreNamed) {
   EXPECT_EQ(message([] { BetaLaplace(2, kInf, 1); }), "fenchel::beta_laplace: mu must be finite, got inf");
   EXPECT_EQ(message([] { BetaLaplace(2, 0, 0); }),
             "fenchel::beta_laplace: b must be positive and finite, got 0");
-  EXPECT_EQ(message([] { BetaLaplace(0.51, 0, 1e-300); }),
-            "fenchel::beta_laplace: spread must be positive and finite, got 0");
+  EXPECT_EQ(
+      message([] { BetaLaplace(0.51, 0, 1e-300); }),
+      "fenchel::beta_laplace: b must keep spread, peak and threshold in the range of doubles, got 1e-300");
   EXPECT_EQ(message([] { (void)BetaLaplace::from_variance(0.6, 0, 1); }),
             "fenchel::beta_laplace::from_variance: alpha must be finite and above 2/3, got 0.6");
   EXPECT_EQ(message([] { (void)BetaLaplace::from_mean_deviation(0.5, 0, 1); }),

@@ -357,11 +357,13 @@ TEST(CappedDensity, BadInput) {
   EXPECT_EQ(triangular(1, 0, 0), "fenchel::capped_triangular: b must be positive and finite, got 0");
   EXPECT_EQ(triangular(1, 0, kInf), "fenchel::capped_triangular: b must be positive and finite, got inf");
   EXPECT_EQ(triangular(1e308, 0, 5e-324),
-            "fenchel::capped_triangular: the threshold must be finite, got -inf");
+            "fenchel::capped_triangular: b must keep peak and threshold in the range of doubles, got 5e-324");
   EXPECT_EQ(parabola(kInf, 0, 1), "fenchel::capped_parabola: gamma must be finite and not negative, got inf");
   EXPECT_EQ(parabola(1, kNaN, 1), "fenchel::capped_parabola: mu must be finite, got nan");
   EXPECT_EQ(parabola(1, 0, -2), "fenchel::capped_parabola: sigma2 must be positive and finite, got -2");
-  EXPECT_EQ(parabola(1e308, 0, 1e-320), "fenchel::capped_parabola: the threshold must be finite, got -inf");
+  EXPECT_EQ(
+      parabola(1e308, 0, 1e-320),
+      "fenchel::capped_parabola: sigma2 must keep peak and threshold in the range of doubles, got 1e-320");
   const auto from_variance = [](double gamma, double v) {
     return message_of<std::domain_error>(
         [&] { static_cast<void>(CappedParabola::from_variance(gamma, 0, v)); });

@@ -132,6 +132,17 @@ TEST(Mixture, QuantileInAGapIsItsLeftEnd) {
   }
 }
 
+TEST(Mixture, QuantilesBesideTheLargestNumbers) {
+  const Beta p({0.4, 0.6}, {BetaGaussian(1e-300, 1.8, 1.1), BetaGaussian(3, 3.4, 0.2)});
+  for (const double u : {5e-324, 1e-320, 1e-310, 1e-300, 1e-200}) {
+    EXPECT_LT(quantile(p, u), -1e190) << u;
+    EXPECT_GT(survival_quantile(p, u), 1e190) << u;
+    if (u > 1e-301) {
+      EXPECT_NEAR(cdf(p, quantile(p, u)), u, 1e-12 * u);
+    }
+  }
+}
+
 TEST(Mixture, MomentsAreThoseOfTheDensity) {
   for (const double alpha : kSomeAlphas) {
     const Beta p = three(alpha);
@@ -177,6 +188,30 @@ TEST(Mixture, ModeIsTheHighestPoint) {
   }
   const Beta overlap({0.5, 0.5}, {BetaGaussian::uniform(0, 10), BetaGaussian::uniform(6, 16)});
   EXPECT_NEAR(mode(overlap), 8, 2) << "off both components' modes";
+}
+
+TEST(Mixture, ComponentsMayBeAsFarApartAsDoublesAre) {
+  const BetaGaussian here(1, 2, 1), far(2, 1e308, 1e-8), other_side(2, -1e308, 1e-8);
+  EXPECT_EQ(mode(Beta({0.25, 0.75}, {here, far})), 1e308);
+  EXPECT_EQ(mode(Beta({0.25, 0.75}, {other_side, far})), 1e308);
+  EXPECT_EQ(mode(Beta({0.25, 0.75}, {far, BetaGaussian(2, 0, 1e-12)})), 0);
+  EXPECT_EQ(mean(Beta({0.25, 0.75}, {here, far})), 7.5e307);
+}
+
+TEST(Mixture, QuadratureMustResolveTheComponents) {
+  const BetaGaussian here(2, 2, 1), far(2, 1e308, 1e-8), narrow(3.65, -6871.2, 5e-324);
+  for (const auto& c : {far, narrow}) {
+    const Beta p({0.25, 0.75}, {here, c});
+    const auto message = [](auto call) { return message_of<std::domain_error>(call); };
+    const std::string expected =
+        "fenchel::mixture: the interquartile range of components[1] must be resolved by doubles near its "
+        "median, got 0";
+    EXPECT_EQ(message([&] { static_cast<void>(expectation(p, [](double) { return 1.0; })); }), expected);
+    EXPECT_EQ(message([&] { static_cast<void>(entropy(p)); }), expected);
+    EXPECT_EQ(message([&] { static_cast<void>(escort(p, 1)); }), expected);
+    const Beta without({1, 0}, {here, c});
+    EXPECT_NEAR(expectation(without, [](double) { return 1.0; }), 1, 1e-12);
+  }
 }
 
 TEST(Mixture, EntropiesAreIntegrals) {

@@ -42,6 +42,22 @@ void expect_closed_form(double alpha, const std::vector<double>& values) {
   EXPECT_NEAR(variance(fit.distribution), spread, 1e-7) << alpha;
 }
 
+/// At a huge alpha densities on [0, 1] are almost uniform: no theta gives data at the ends their means.
+TEST(FitLinear, WorkIsBounded) {
+  std::vector<double> values;
+  for (int i = 0; i < 1000; ++i)
+    values.push_back(i % 4 == 0 ? 1 - std::pow(10, -i % 320) : std::pow(10, -i % 320));
+  long calls = 0;
+  const auto counted = [&calls](double t) {
+    ++calls;
+    return t;
+  };
+  EXPECT_THROW(static_cast<void>(fit_linear_score(4e5, {counted, square}, Interval(0, 1),
+                                                  moments_of({first, square}, values))),
+               ConvergenceError);
+  EXPECT_LT(calls, 50'000'000);
+}
+
 TEST(FitLinear, QuadraticIsTheClosedForm) {
   for (const double alpha : {0.8, 1.0, std::nextafter(1.0, 2.0), 1 + 1e-8, 4.0 / 3, 1.5, 2.0, 5.0})
     expect_closed_form(alpha, {-1.0, 0.5, 0.25, 3.0});

@@ -273,6 +273,18 @@ TEST(LossIntegers, FarTargetsAreFinite) {
               12.530575618323713, 1e-12);
 }
 
+/// E_p (t - mu)^2 overflows, not so over sigma2.
+TEST(LossIntegers, AGradientIsFiniteWhereTheVarianceIsNot) {
+  for (const double alpha : {0.5, 0.7, 0.9}) {
+    const auto at = [alpha](double sigma2) {
+      return cross_omega(Tsallis(alpha), QuadraticScore(-6.4e7, sigma2), Integers(), IntegerTarget(kSample));
+    };
+    const double sigma2 = 1e307, step = 1e-4 * sigma2;
+    const double slope = (at(sigma2 + step).value - at(sigma2 - step).value) / (2 * step);
+    EXPECT_NEAR(at(sigma2).gradient.sigma2, slope, 1e-7 * slope) << alpha;
+  }
+}
+
 TEST(LossIntegers, BadInputIsNamed) {
   EXPECT_EQ(message_of<std::domain_error>(
                 [] { static_cast<void>(fenchel_young(Tsallis(2), PoissonScore(3), Naturals(), -1)); }),

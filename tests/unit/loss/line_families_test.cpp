@@ -181,6 +181,17 @@ TEST(LocationScaleLoss, GradientsAgreeWithDifferences) {
   }
 }
 
+TEST(LocationScaleLoss, WhereTheScoreOverflowsNothingIsNaN) {
+  const LocationScaleScore f([](double y) { return std::sinh(y); }, [](double y) { return std::cosh(y); }, 4,
+                             1e-6);
+  for (const auto& values : {std::vector{-1.0, 0.0}, std::vector{0.0, 8.0}, std::vector{3.0, 3.5, 9.0}}) {
+    const auto loss = cross_omega(Tsallis(2), f, Line(), Empirical(values));
+    EXPECT_EQ(loss.value, kInf);
+    EXPECT_EQ(loss.gradient.sigma, -kInf);
+    EXPECT_FALSE(std::isnan(loss.gradient.mu));
+  }
+}
+
 TEST(LocationScaleLoss, ZeroAtThePrediction) {
   for (const int index : {0, 2, 4}) {
     const auto f = location_scale_example(index, 0.2, 0.7);

@@ -257,9 +257,10 @@ TEST(Metric, BadInputIsNamed) {
   EXPECT_EQ(message_of<std::domain_error>([&] {
               (void)geodesic(flat, {0, 1}, {1, 1});
             }),
-            "fenchel::geodesic: sigma_max must be finite, got inf");
+            "fenchel::geodesic: alpha must leave sigma between the ends in the range of doubles, got 1000");
   EXPECT_EQ(message_of<std::domain_error>([&] { (void)geodesic_of_diracs(flat, 0, 1); }),
-            "fenchel::geodesic_of_diracs: sigma_max must be positive and finite, got inf");
+            "fenchel::geodesic_of_diracs: alpha must leave sigma between the ends in the range of doubles, "
+            "got 1000");
   EXPECT_TRUE(std::isnan(metric.tensor(-1)[0]));
   EXPECT_TRUE(std::isnan(metric.curvature(0)));
 }

@@ -41,6 +41,34 @@ TEST(SobolevFunction, EvenScoresOnTheLine) {
   }
 }
 
+/// At a free end p and p' are 0: it rises like the square of the distance, however near.
+TEST(SobolevFunction, TailsBesideFreeEndsAreExactAndQuick) {
+  long calls = 0;
+  const FunctionScore f([&calls](double t) {
+    ++calls;
+    return t * t * (1 - t * t);
+  });
+  const NumericDensity p = predict(Sobolev(0.9967), f, Interval(-2, 3));
+  const double lower = support(p)[0].lower(), upper = support(p)[0].upper();
+  const auto relative = [](double density, double x) { return density / (x * x); };
+  const double limit = relative(pdf(p, lower + 0x1p-30), lower + 0x1p-30 - lower);
+  for (const double away : {0x1p-34, 0x1p-38, 0x1p-42, 0x1p-46}) {
+    EXPECT_NEAR(relative(pdf(p, lower + away), lower + away - lower), limit, 1e-8 * limit) << away;
+    EXPECT_NEAR(relative(pdf(p, upper - away), upper - away - upper), limit, 1e-8 * limit) << away;
+    EXPECT_NEAR(log_cdf(p, lower + away), std::log(limit / 3) + 3 * std::log(lower + away - lower),
+                1e-8 + 0x1p-52 / away)
+        << "up to the rounding of points between";
+  }
+  calls = 0;
+  for (const double u : {1e-320, 1e-200, 1e-30, 1e-10, 1e-4, 0.1, 0.5, 1 - 0x1p-53}) {
+    const double t = quantile(p, u), s = survival_quantile(p, u);
+    EXPECT_TRUE(t >= lower && t <= upper && s >= lower && s <= upper) << u;
+    EXPECT_NEAR(cdf(p, t), u, 1e-12);
+    EXPECT_NEAR(survival(p, s), u, 1e-12);
+  }
+  EXPECT_LT(calls, 400'000);
+}
+
 /// p >= 0 with mass one and p - gamma p'' >= f - tau on cells, with equality where p > 0: projected
 /// successive over-relaxation for each tau, and bisection on tau.
 std::vector<double> relaxed(const FunctionScore& f, double gamma, double lower, double upper, int n) {
