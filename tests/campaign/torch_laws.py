@@ -69,9 +69,13 @@ def tensor_map(f: Function, scores: torch.Tensor, axes: int = 1) -> None:
 
 
 def tensor_loss(loss: Function, f: Function, scores: torch.Tensor, target: torch.Tensor) -> None:
-    """Not negative, zero at the prediction; the gradient is the difference of the moments, p - q."""
+    """Finite where it is a number of the type, not negative, zero at the prediction; the gradient is that of the
+    moments, p - q."""
     leaf, rounding = scores.clone().requires_grad_(), ROUNDING[scores.dtype]
-    values = regular(without_data(loss, leaf, target))
+    values = without_data(loss, leaf, target)
+    exact = loss(scores.double(), target.double())
+    beyond = exact.isfinite() & (exact > torch.finfo(values.dtype).max)  # rounds to infinity, but for its last half ulp
+    must("finite", (values.isfinite() | beyond).numpy(), values.detach().double().numpy())
     must("not negative", (values >= 0).numpy(), values.detach().double().numpy())
     values.sum().backward()
     p = f(scores)
