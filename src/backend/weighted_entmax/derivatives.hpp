@@ -166,7 +166,7 @@ struct ScoreShift {
   /// s pull dw.
   [[nodiscard]] FENCHEL_TEAM double pushed(const Node& node, index_t j) const {
     const double dw = direction.weight(j);
-    return dw == 0 ? 0.0 : saturated(node.p * dw);
+    return dw == 0 ? 0.0 : bounded(node.p * dw);
   }
 };
 

@@ -85,9 +85,9 @@ FENCHEL_HD inline double rise(double f_r, double f_p, double r, double p) noexce
   return saturated(!both ? f_r - f_p : r > p ? kInfinity : r < p ? -kInfinity : 0.0);
 }
 
-/// x as one of many terms, of which a sum does not overflow.
+/// x as one of many terms, a million of which do not overflow.
 FENCHEL_HD inline double bounded(double x) noexcept {
-  constexpr double kLargest = 1e290;
+  constexpr double kLargest = std::numeric_limits<double>::max() * 0x1p-20;
   return x > kLargest ? kLargest : x < -kLargest ? -kLargest : x;  // NaN stays
 }
 
