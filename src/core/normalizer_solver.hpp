@@ -168,9 +168,9 @@ FENCHEL_TEAM SupportDensities densities_from_smallest(double am1, Columns& colum
   return {smallest, p, reliable};
 }
 
-/// Densities by that of one score, to which no other is added with the other sign: p^am1 = r^am1 + am1 (d -
-/// d_r), the smallest of the support for alpha > 1 and the largest for alpha <= 1. In logarithms, for weights
-/// of any sizes beside each other. At most some 1e-13 of a density is rounding.
+/// Densities by the one from which all others differ with one sign, so that nothing cancels: p^am1 = r^am1 +
+/// am1 (d - d_r), r the smallest of the support for alpha > 1 and the largest for alpha <= 1. In logarithms,
+/// for weights of any sizes beside each other. At most some 1e-13 of a density is rounding.
 struct ReferenceDensities {
   double am1, d, log_r;
 
