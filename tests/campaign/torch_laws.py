@@ -37,6 +37,16 @@ def regular(x: torch.Tensor) -> torch.Tensor:
     return x
 
 
+def within_type(values: torch.Tensor, loss: Function, scores: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    """All of it is finite, or past the largest number of a type that is narrower than the loss in double."""
+    if values.dtype == torch.float64:
+        return regular(values)
+    q = target.double()
+    beyond = loss(scores.double(), q / q.sum(-1, keepdim=True)) > torch.finfo(values.dtype).max
+    must("finite", (values.isfinite() | beyond).numpy(), values.detach().double().numpy())
+    return values
+
+
 def derivative(leaf: torch.Tensor) -> torch.Tensor:
     """By what was propagated backwards."""
     assert leaf.grad is not None
@@ -69,13 +79,9 @@ def tensor_map(f: Function, scores: torch.Tensor, axes: int = 1) -> None:
 
 
 def tensor_loss(loss: Function, f: Function, scores: torch.Tensor, target: torch.Tensor) -> None:
-    """Finite where it is a number of the type, not negative, zero at the prediction; the gradient is that of the
-    moments, p - q."""
+    """Not negative, zero at the prediction; the gradient is the difference of the moments, p - q."""
     leaf, rounding = scores.clone().requires_grad_(), ROUNDING[scores.dtype]
-    values = without_data(loss, leaf, target)
-    exact = loss(scores.double(), target.double())
-    beyond = exact.isfinite() & (exact > torch.finfo(values.dtype).max)  # rounds to infinity, but for its last half ulp
-    must("finite", (values.isfinite() | beyond).numpy(), values.detach().double().numpy())
+    values = within_type(without_data(loss, leaf, target), loss, scores, target)
     must("not negative", (values >= 0).numpy(), values.detach().double().numpy())
     values.sum().backward()
     p = f(scores)
