@@ -30,7 +30,9 @@ template <class Columns, class Nodes>
 class NodeRow {
  public:
   FENCHEL_TEAM NodeRow(double am1, Columns& columns, const Nodes& nodes)
-      : am1_(am1), columns_(columns), nodes_(nodes) {
+      : am1_(am1 > kLargestOrder && !std::isinf(am1) ? kLargestOrder : am1),
+        columns_(columns),
+        nodes_(nodes) {
     if (filled()) return;
     const auto key = [&](index_t j) { return am1_ > 1 ? at(j).log_s() : at(j).s(); };
     k_ = columns.first_largest(key);
@@ -40,9 +42,9 @@ class NodeRow {
         -columns.template smallest<1>([&](index_t j) { return Totals<1>{{j == k_ ? kInfinity : -key(j)}}; })
              .of[0];
     constexpr double kLarge = 1e100;
-    if (am1 > 1 && next > 0) {
+    if (am1_ > 1 && next > 0) {
       log_unit_ = next;
-    } else if (am1 <= 1 && next > kLarge) {
+    } else if (am1_ <= 1 && next > kLarge) {
       log_unit_ = std::log(next);
     }
     unit_ = NodeUnit::of_log(log_unit_);
@@ -51,6 +53,8 @@ class NodeRow {
   }
 
   [[nodiscard]] FENCHEL_TEAM Node at(index_t j) const { return {am1_, nodes_.w(j), nodes_.mass(j)}; }
+  /// At most kLargestOrder, or infinite.
+  [[nodiscard]] FENCHEL_TEAM double am1() const { return am1_; }
   [[nodiscard]] FENCHEL_TEAM bool filled() const { return std::isinf(am1_); }
   [[nodiscard]] FENCHEL_TEAM index_t k() const { return k_; }
   [[nodiscard]] FENCHEL_TEAM Node largest() const { return at(k_ < 0 ? 0 : k_); }
@@ -125,6 +129,7 @@ class NodeRow {
   [[nodiscard]] FENCHEL_TEAM bool moves(const Node& node) const { return level_weight_ != 0 && !node.off(); }
 
  private:
+  static constexpr double kLargestOrder = 1e100;  ///< far beyond it powers of am1 log p overflow
   double am1_;
   Columns& columns_;
   const Nodes& nodes_;
@@ -249,6 +254,7 @@ FENCHEL_TEAM double weighted_vjp_vjp(double am1, bool in_alpha, Columns& columns
   const CentredCotangent<NodeRow<Columns, Nodes>, Cotangent> centred{row, g};
   const ScoreShift<NodeRow<Columns, Nodes>, Direction> shift{row, direction};
   const double y_k = row.product_at_k(centred), x_k = row.product_at_k(shift);
+  am1 = row.am1();
   const double least = am1 <= 1 ? 1.0
                                 : columns
                                       .template smallest<1>([&](index_t j) {
@@ -259,18 +265,18 @@ FENCHEL_TEAM double weighted_vjp_vjp(double am1, bool in_alpha, Columns& columns
   const double log_bend = row.log_unit() - std::log(least);
   const NodeUnit of_bend = NodeUnit::of_log(log_bend), of_score = NodeUnit::of_log(log_bend + row.log_unit());
   const auto bend = [&](const Node& node, double x, index_t j) {  // b / h
-    double own = am1 * direction.weight(j) / node.w;
+    double own = bounded(am1 * direction.weight(j) / node.w);
     if (direction.alpha != 0) own -= node.l() * direction.alpha;
-    return of_bend.multiple(own) - (am1 - 1) * x / (node.mass / least);
+    return of_bend.multiple(own) - bounded((am1 - 1) * x / (node.mass / least));
   };
   // Of s b at k and elsewhere, and of b under s.
   const Totals<3> sums = columns.template sum<3>([&](index_t j) {
     const Node node = row.at(j);
     if (node.off()) return Totals<3>{};
     const double own = bend(node, row.product(shift, x_k, node, j), j), h = centred.h(j);
-    const double mean = row.ratio(node, j) * h * own;
-    return j == row.k() ? Totals<3>{{y_k * own, 0, mean}}
-                        : Totals<3>{{0, row.scaled_s(node) * h * own, mean}};
+    const double mean = bounded(row.ratio(node, j) * h * own);
+    if (j == row.k()) return Totals<3>{{bounded(y_k * own), 0, mean}};
+    return Totals<3>{{0, bounded(row.scaled_s(node) * h * own), mean}};
   });
   const double others = sums.of[1], shared = (sums.of[0] + others) / row.ratios(),
                mean = sums.of[2] / row.ratios();
@@ -281,14 +287,14 @@ FENCHEL_TEAM double weighted_vjp_vjp(double am1, bool in_alpha, Columns& columns
       return Totals<3>{};
     }
     const bool is_k = j == row.k();
-    const double x = row.product(shift, x_k, node, j), h = centred.h(j), b = h * bend(node, x, j);
+    const double x = row.product(shift, x_k, node, j), h = centred.h(j), b = bounded(h * bend(node, x, j));
     const double in_scores =
         is_k ? row.other_ratios() * shared - others : row.scaled_s(node) * b - row.ratio(node, j) * shared;
     const double moved = row.unit().number(x) - saturated(node.p * direction.weight(j));  // w dp
     write(j, of_score.number(in_scores),
           saturated(h * moved / node.w) - saturated(node.p * of_bend.number(mean)));
     if (!in_alpha) return Totals<3>{};
-    const double along = is_k ? 0.0 : -(b - mean) * row.template alpha_product<1>(node, j);
+    const double along = is_k ? 0.0 : bounded(-(b - mean) * row.template alpha_product<1>(node, j));
     const double own =
         is_k || direction.alpha == 0 ? 0.0 : h * direction.alpha * row.template alpha_product<2>(node, j);
     return Totals<3>{{along, -h * node.l() * x, h * node.l() * node.p * direction.weight(j) - own}};

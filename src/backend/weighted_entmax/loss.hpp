@@ -68,6 +68,7 @@ FENCHEL_TEAM double weighted_curvature(double am1, bool cross, Columns& columns,
     });
     return 0;
   }
+  am1 = row.am1();
   const ScoreShift<NodeRow<Columns, Nodes>, Direction> shift{row, direction};
   const double x_k = row.product_at_k(shift), d_k = bounded(row.largest().template alpha_direction<1>());
   return columns

@@ -161,7 +161,7 @@ void expect_numbers_of_all_kinds(double largest_power) {
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> power(-largest_power, largest_power);
   for (const double alpha :
-       {0.1, 0.7, 1.0, 1.1, 1.5, 2.0, 2.1, 5.0, 50.0, 300.0, 1e3, 1e6, 1727223.66, 4.5e7, 1e12}) {
+       {0.1, 0.7, 1.0, 1.1, 1.5, 2.0, 2.1, 5.0, 50.0, 300.0, 1e3, 1e6, 1727223.66, 4.5e7, 1e12, 1e308}) {
     for (const double size : {1e-9, 1.0, 1e9}) {
       for (const char* kind : {"even", "many", "few", "sizes"}) {
         for (const std::size_t n : {1u, 2u, 5u, 40u}) {
