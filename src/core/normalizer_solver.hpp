@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/smallest_density.hpp"
 #include "core/team_code.hpp"
@@ -14,14 +15,25 @@
 /// positive weight, -inf for no mass, and atoms.w(j) its weight. docs/math.md 2.
 namespace fenchel::detail {
 
-/// E = exp_{2-alpha}(c d) and E^{1 - am1}, excess = c - 1: 1 + am1 c d is summed so that next to the edge of
-/// the support, where am1 d is about -1, nothing of d is lost.
+/// c = P^{-am1} as factor (1 + excess).
+struct PeakScale {
+  double factor, excess;
+
+  /// From am1 log P. c next to one is 1 + excess, where a small excess is not rounded; a small c is a factor.
+  FENCHEL_HD static PeakScale of(double log_power) noexcept {
+    const double excess = std::expm1(-log_power);
+    return excess > -0.5 ? PeakScale{1, excess} : PeakScale{std::exp(-log_power), 0};
+  }
+};
+
+/// E = exp_{2-alpha}(c d) and E^{1 - am1}: 1 + am1 c d is summed so that next to the edge of the support,
+/// where am1 d is about -1, nothing of d is lost.
 struct AtomPowers {
   double value, escort;
 };
-FENCHEL_HD inline AtomPowers atom_powers(double am1, double excess, double d) noexcept {
+FENCHEL_HD inline AtomPowers atom_powers(double am1, const PeakScale& c, double d) noexcept {
   if (am1 == 0) return {std::exp(d), std::exp(d)};
-  const double scaled = am1 * d, base = (1 + scaled) + scaled * excess;
+  const double excess = c.excess, scaled = am1 * (d * c.factor), base = (1 + scaled) + scaled * excess;
   if (!(base > 0)) return {0, 0};
   if (am1 == 1) return {base, 1};
   if (am1 == 0.5) return {base * base, base};
@@ -29,46 +41,52 @@ FENCHEL_HD inline AtomPowers atom_powers(double am1, double excess, double d) no
   return {value, value > 0 ? value / base : 0.0};
 }
 
-/// One Newton step for log P, alpha <= 2, from S = sum E and R = sum E^{1 - am1}, E = exp_{2-alpha}(c d). It
-/// is Newton's step in A for log_{2-alpha}(P S), which is convex in A (Minkowski, in both directions of the
-/// exponent 1/am1), so from P too large it never overshoots; it is exact for equal scores and for alpha = 1.
-/// docs/math.md 2.
-FENCHEL_HD inline double next_log_peak(double am1, double log_peak, double sum, double escort_sum) noexcept {
-  const double log_mass = log_peak + std::log(sum);
-  return log_peak + log_deformed_exp(am1, sum / escort_sum * -deformed_log_of_exp(-am1, log_mass));
+/// One Newton step for log P, alpha <= 2, from log (P S) and S / R, S = sum E, R = sum E^{1 - am1}, E =
+/// exp_{2-alpha}(c d). It is Newton's step in A for log_{2-alpha}(P S), which is convex in A (Minkowski, in
+/// both directions of the exponent 1/am1), so from P too large it never overshoots; it is exact for equal
+/// scores and for alpha = 1. docs/math.md 2.
+FENCHEL_HD inline double next_log_peak(double am1, double log_peak, double log_mass, double ratio) noexcept {
+  return log_peak + log_deformed_exp(am1, ratio * -deformed_log_of_exp(-am1, log_mass));
 }
 
 /// Densities by the largest one, for alpha <= 2.
 struct PeakDensities {
-  double am1, log_peak, peak = std::exp(log_peak), excess = std::expm1(-am1 * log_peak);
+  double am1, log_peak;
+  bool reliable;  ///< as densities_from_peak says
+  double peak = std::exp(log_peak);
+  PeakScale c = PeakScale::of(am1 * log_peak);
 
-  FENCHEL_HD double operator()(double d) const noexcept { return peak * atom_powers(am1, excess, d).value; }
+  FENCHEL_HD double operator()(double d) const noexcept { return peak * atom_powers(am1, c, d).value; }
 };
 
+/// Not reliable where the largest score has so little of the weight that its density does not tell those of
+/// the others: to one rounding of it the mass is not one, or they underflow beside it.
 template <class Columns, class Atoms>
 FENCHEL_TEAM PeakDensities densities_from_peak(double am1, Columns& columns, const Atoms& atoms) noexcept {
   const Totals<2> weights = columns.template sum<2>([&](index_t j) {
     return Totals<2>{{atoms.d(j) == 0 ? atoms.w(j) : 0.0, atoms.w(j)}};
   });
   // The mass is <= 1 at low, >= 1 at high.
-  double low = -std::log(weights.of[1]), high = -std::log(weights.of[0]), log_peak = high;
+  double low = -std::log(weights.of[1]), high = -std::log(weights.of[0]), log_peak = high, log_mass = 0;
+  const bool narrow = high - low < 400;
   constexpr int kNewtonSteps = 32, kMostSteps = 200;
   for (int step = 0; step < kMostSteps; ++step) {
-    const double excess = std::expm1(-am1 * log_peak);
+    const PeakScale c = PeakScale::of(am1 * log_peak);
     const Totals<2> sums = columns.template sum<2>([&](index_t j) {
-      const AtomPowers powers = atom_powers(am1, excess, atoms.d(j));
+      const AtomPowers powers = atom_powers(am1, c, atoms.d(j));
       return Totals<2>{{atoms.w(j) * powers.value, atoms.w(j) * powers.escort}};
     });
-    const double newton = next_log_peak(am1, log_peak, sums.of[0], sums.of[1]);
+    log_mass = log_peak + std::log(sums.of[0]);
+    const double newton = next_log_peak(am1, log_peak, log_mass, sums.of[0] / sums.of[1]);
     const double next = newton < low ? low : newton > high ? high : newton;
     const double change = std::abs(next - log_peak);
-    if (log_peak + std::log(sums.of[0]) < 0 && low < log_peak) low = log_peak;
+    if (log_mass < 0 && low < log_peak) low = log_peak;
     if (next < high) high = next;  // Newton's step never falls below the root
     log_peak = next;
     if (change <= 4e-16 * (std::abs(next) > 1 ? std::abs(next) : 1.0) || high <= low) break;
     if (step >= kNewtonSteps && step % 2 == 0) log_peak = low + (high - low) / 2;
   }
-  return {am1, log_peak};
+  return {am1, log_peak, narrow && std::abs(log_mass) <= 1e-12};
 }
 
 /// [am1 (d - t)]_+^{1/am1}, which is 1 above t at infinite alpha: the density if the threshold lies at t.
@@ -114,6 +132,7 @@ FENCHEL_TEAM double smallest_in_support(double am1, Columns& columns, const Atom
 struct SupportDensities {
   double smallest;
   SmallestDensity floor;
+  bool reliable;  ///< the weights have a sum
 
   FENCHEL_HD double operator()(double d) const noexcept {
     if (d < smallest) return 0;
@@ -130,8 +149,9 @@ FENCHEL_TEAM SupportDensities densities_from_smallest(double am1, Columns& colum
     return Totals<2>{{d >= smallest ? w : 0.0, d == smallest ? w : 0.0}};
   });
   SmallestDensity p{am1, 1 / weights.of[0]};
+  const bool reliable = p.q > 0;
   constexpr int kMostSteps = 200;
-  bool done = false;
+  bool done = !reliable;
   for (int step = 0; step < kMostSteps && !done; ++step) {
     // The mass less one, and its slope. What all columns of the smallest score have comes first, so that two
     // columns may be swapped.
@@ -145,7 +165,51 @@ FENCHEL_TEAM SupportDensities densities_from_smallest(double am1, Columns& colum
         Totals<2>{{-1, 0}}, Totals<2>{{weights.of[1] * p.q, weights.of[1]}});
     done = p.advance(sums.of[0], sums.of[1], Columns::kRounding);
   }
-  return {smallest, p};
+  return {smallest, p, reliable};
+}
+
+/// Densities by the one from which all others differ with one sign, so that nothing cancels: p^am1 = r^am1 +
+/// am1 (d - d_r), r the smallest of the support for alpha > 1 and the largest for alpha <= 1. In logarithms,
+/// for weights of any sizes beside each other. At most some 1e-13 of a density is rounding.
+struct ReferenceDensities {
+  double am1, d, log_r;
+
+  [[nodiscard]] FENCHEL_HD double log_density(double other) const noexcept {
+    if (am1 == 0 || other == d) return log_r + (other - d);
+    const double above = am1 * (other - d);  // positive on the support
+    if (!(above > 0) || other == -kInfinity) return -kInfinity;
+    const double power = std::exp(am1 * log_r);
+    if (above > power) return (std::log(above) + std::log1p(power / above)) / am1;
+    return log_r + std::log1p(above / power) / am1;
+  }
+  /// Saturates at the largest number.
+  FENCHEL_HD double operator()(double other) const noexcept {
+    const double p = std::exp(log_density(other));
+    return p < kInfinity ? p : std::numeric_limits<double>::max();
+  }
+};
+
+template <class Columns, class Atoms>
+FENCHEL_TEAM ReferenceDensities densities_from_reference(double am1, Columns& columns,
+                                                         const Atoms& atoms) noexcept {
+  ReferenceDensities p{am1, am1 > 0 ? smallest_in_support(am1, columns, atoms) : 0.0, 0};
+  // Newton's iteration on the logarithm of the mass, whose slope in log r lies in (0, 1].
+  // At `low` no score has mass, or r^am1 is nothing beside the powers of those that have.
+  double low = am1 > 0 ? -1500 - 800 / am1 : -1500, high = 1500;
+  constexpr int kNewtonSteps = 32, kMostSteps = 200;
+  for (int step = 0; step < kMostSteps; ++step) {
+    const Totals<2> sums = columns.template sum<2>([&](index_t j) {
+      const double log_p = p.log_density(atoms.d(j)), mass = atoms.w(j) * std::exp(log_p);
+      return Totals<2>{{mass, mass > 0 ? mass * std::exp(am1 * (p.log_r - log_p)) : 0.0}};
+    });
+    const double log_mass = std::log(sums.of[0]), before = p.log_r;
+    (log_mass <= 0 ? low : high) = before;  // NaN is too much mass
+    const double newton = before - log_mass * (sums.of[0] / sums.of[1]);
+    const bool bisects = !(newton > low && newton < high) || (step >= kNewtonSteps && step % 2 == 0);
+    p.log_r = log_mass == 0 ? before : bisects ? low + (high - low) / 2 : newton;
+    if (std::abs(p.log_r - before) <= 4e-16 * (std::abs(before) > 1 ? std::abs(before) : 1.0)) break;
+  }
+  return p;
 }
 
 /// Infinite alpha, where no density exceeds one: one from the top down while there is mass, and what is left
@@ -169,32 +233,24 @@ FENCHEL_TEAM FilledDensities filled_densities(Columns& columns, const Atoms& ato
   return left > 1 ? FilledDensities{level, uniform, uniform} : FilledDensities{level, 1, left};
 }
 
-/// The mass of densities, by which they are divided: rounding has left it a few ulp from one. Those of
-/// infinite alpha stay as they are: one is exactly one.
-template <class Columns, class Atoms, class Densities>
-FENCHEL_TEAM double mass_of(Columns& columns, const Atoms& atoms, const Densities& densities) noexcept {
-  return columns.template sum<1>([&](index_t j) { return Totals<1>{{atoms.w(j) * densities(atoms.d(j))}}; })
-      .of[0];
-}
-template <class Columns, class Atoms>
-FENCHEL_TEAM double mass_of(Columns&, const Atoms&, const FilledDensities&) noexcept {
-  return 1;
-}
-
 /// Calls use(densities, normalization), where densities(d) has mass one up to rounding.
 template <class Columns, class Atoms, class Use>
 FENCHEL_TEAM void normalize_atoms(double am1, Columns& columns, const Atoms& atoms, const Use& use) noexcept {
   if (std::isinf(am1)) {
     const FilledDensities p = filled_densities(columns, atoms);
-    use(p, Normalization{p.level, p.level});
-  } else if (am1 <= 1) {
+    return use(p, Normalization{p.level, p.level});
+  }
+  if (am1 <= 1) {
     const PeakDensities p = densities_from_peak(am1, columns, atoms);
-    use(p, normalization_from_peak(am1, p.log_peak));
+    if (p.reliable) return use(p, normalization_from_peak(am1, p.log_peak));
   } else {
     const SupportDensities p = densities_from_smallest(am1, columns, atoms);
     const double threshold = p.smallest - std::exp(am1 * p.floor.log_q) / am1;
-    use(p, Normalization{threshold + 1 / am1, threshold});
+    if (p.reliable) return use(p, Normalization{threshold + 1 / am1, threshold});
   }
+  const ReferenceDensities p = densities_from_reference(am1, columns, atoms);
+  const Normalization relative = normalization_from_peak(am1, p.log_r);
+  use(p, Normalization{p.d + relative.offset, p.d + relative.threshold});
 }
 
 }  // namespace fenchel::detail

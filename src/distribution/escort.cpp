@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/compensated_sum.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/infinity.hpp"
 #include "fenchel/distribution/sparse_categorical.hpp"
@@ -37,11 +38,13 @@ EscortMass escort_mass(std::string_view where, double beta, std::span<const doub
     if (p[i] > 0) largest = std::max(largest, beta * std::log(p[i]));
   }
   EscortMass result{std::vector<double>(p.size()), 0, largest};
+  detail::CompensatedSum total;
   for (std::size_t i = 0; i < p.size(); ++i) {
     if (p[i] == 0) continue;
     result.mass[i] = (weights.empty() ? 1.0 : weights[i]) * std::exp(beta * std::log(p[i]) - largest);
-    result.total += result.mass[i];
+    total.add(result.mass[i]);
   }
+  result.total = total.total();
   return result;
 }
 

@@ -31,9 +31,10 @@ FENCHEL_HD inline Normalization normalization_from_peak(double am1, double log_p
 /// Turns scores into densities with sum_i w_i p_i = 1, in place. `values` holds f - max f: at least one 0,
 /// none positive, -inf for a density of 0. Empty weights mean ones; the maximum must have a positive weight.
 /// For am1 <= 1 Newton's iteration on log P, safeguarded by bisection; past that on the smallest density of
-/// the support, in which the mass is convex with slope at least one. At am1 = infinity no density exceeds
-/// one: it is one from the largest score down while there is mass (the counting measure: uniform over the
-/// maxima), and uniform where the weights do not reach one.
+/// the support, in which the mass is convex with slope at least one; where weights lie too far apart for
+/// that, on the logarithm of the density from which all others differ with one sign. At am1 = infinity no
+/// density exceeds one: it is one from the largest score down while there is mass (the counting measure:
+/// uniform over the maxima), and uniform where the weights do not reach one.
 FENCHEL_EXPORT Normalization normalize(double am1, std::span<double> values,
                                        std::span<const double> weights = {}) noexcept;
 

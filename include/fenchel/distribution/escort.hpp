@@ -12,8 +12,8 @@ namespace fenchel {
 
 /// The escort distribution of order beta [SCD22, Section 4.2]: p^beta / int p^beta on the support of p, 0 off
 /// it for every beta (0^0 is 0). Densities with respect to a finite measure; no weights is the counting
-/// measure. Throws std::domain_error for a beta that is not finite or a negative p, std::invalid_argument
-/// when the sizes differ.
+/// measure. Their mass is one to a few roundings, however many they are. Throws std::domain_error for a beta
+/// that is not finite or a negative p, std::invalid_argument when the sizes differ.
 [[nodiscard]] FENCHEL_EXPORT std::vector<double> escort(std::span<const double> p, double beta,
                                                         std::span<const double> weights = {});
 

@@ -29,12 +29,14 @@ struct LossNode {
   [[nodiscard]] FENCHEL_HD double in_weight() const noexcept {
     if (absent() || u == -kInfinity) return 0;
     if (std::isinf(am1)) return u > 0 ? u : 0.0;
-    return weight_slope(am1, p()) - (cross ? 0.0 : weight_slope(am1, r()));
+    const double target = cross ? 0.0 : r();
+    return rise(weight_slope(am1, p()), weight_slope(am1, target), p(), target);
   }
   [[nodiscard]] FENCHEL_HD double in_alpha() const noexcept {
     if (absent()) return 0;
-    const double own = tsallis_term_alpha_derivative(am1, p());
-    return w * ((cross ? 0.0 : tsallis_term_alpha_derivative(am1, r())) - own);
+    const double target = cross ? 0.0 : r();
+    return bounded(w * rise(tsallis_term_alpha_derivative(am1, target),
+                            tsallis_term_alpha_derivative(am1, p()), target, p()));
   }
 
  private:
@@ -56,19 +58,19 @@ FENCHEL_TEAM double weighted_curvature(double am1, bool cross, Columns& columns,
                                        const Target& q, const Direction& direction, const Write& write) {
   NodeRow<Columns, Nodes> row(am1, columns, nodes);
   if (row.filled()) {
-    const CentredNodes scores = row.centred([&](const Node&, index_t j) { return direction.score(j); });
     const auto gain = [&](const Node& node, index_t j) { return node.p * direction.weight(j); };
     const double loss = row.level_loss(gain);
+    const double mean = row.level_mean([&](index_t j) { return direction.score(j); });
     columns.each([&](index_t j) {
       const Node node = row.at(j);
-      const bool moves = row.total() != 0 && !node.off();
-      write(j, moves ? gain(node, j) - node.s() * loss : 0 * node.mass,
-            moves ? node.p * scores.less_mean(direction.score(j)) : 0 * node.mass);
+      write(j, row.moves(node) ? gain(node, j) - node.s() * loss : 0 * node.mass,
+            row.moves(node) ? node.p * (direction.score(j) - mean) : 0 * node.mass);
     });
     return 0;
   }
-  const ScoreShift<Direction> shift{direction};
-  const CentredNodes tangent = row.centred(shift);
+  am1 = row.am1();
+  const ScoreShift<NodeRow<Columns, Nodes>, Direction> shift{row, direction};
+  const double x_k = row.product_at_k(shift), d_k = bounded(row.largest().template alpha_direction<1>());
   return columns
       .template sum<1>([&](index_t j) {
         const Node node = row.at(j);
@@ -78,16 +80,18 @@ FENCHEL_TEAM double weighted_curvature(double am1, bool cross, Columns& columns,
         }
         const double d_weight = direction.weight(j), target = q(j),
                      r = target == 0 || cross ? 0.0 : target / node.w;
-        const double x = node.off() ? 0.0 : tangent.product(node, shift(node, j), j);
-        const double slope = weight_slope(am1, node.p) - weight_slope(am1, r);
-        const double mixed =
-            weight_slope_alpha_derivative(am1, node.p) - weight_slope_alpha_derivative(am1, r);
-        double in_weight = node.pull() * x + mixed * direction.alpha;
-        if (d_weight != 0) in_weight -= (1 + am1) * slope * d_weight / node.w;
-        double in_alpha = mixed * d_weight - x * node.alpha_direction();
+        const double x = node.off() ? 0.0 : row.unit().number(row.product(shift, x_k, node, j));
+        const double slope = rise(weight_slope(am1, node.p), weight_slope(am1, r), node.p, r);
+        const double mixed = rise(weight_slope_alpha_derivative(am1, node.p),
+                                  weight_slope_alpha_derivative(am1, r), node.p, r);
+        double in_weight = saturated(node.pull() * x) + saturated(mixed * direction.alpha);
+        if (d_weight != 0) in_weight -= saturated((1 + am1) * slope * d_weight / node.w);
+        double in_alpha = bounded(mixed * d_weight);
+        if (x != 0) in_alpha -= bounded(x * (bounded(node.template alpha_direction<1>()) - d_k));
         if (direction.alpha != 0) {
-          in_alpha += direction.alpha * node.w *
-                      (tsallis_term_alpha_curvature(am1, r) - tsallis_term_alpha_curvature(am1, node.p));
+          in_alpha += bounded(direction.alpha * node.w *
+                              rise(tsallis_term_alpha_curvature(am1, r),
+                                   tsallis_term_alpha_curvature(am1, node.p), r, node.p));
         }
         write(j, x, in_weight);
         return Totals<1>{{in_alpha}};

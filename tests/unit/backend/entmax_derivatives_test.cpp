@@ -307,6 +307,23 @@ TEST(EntmaxDerivatives, LargeCotangentsDoNotOverflow) {
   }
 }
 
+/// The entry that takes what the others leave, too.
+TEST(EntmaxDerivatives, KeepTheirDigitsOnLongRowsOfEqualNumbers) {
+  std::mt19937 random(9);
+  std::normal_distribution<double> normal;
+  Row p{std::vector<double>(1000, 1e-3)}, v = p, out = p;
+  for (double& x : v.values) x = normal(random);
+  std::ranges::sort(v.values);
+  for (const double alpha : {1.0, 1.5, 2.0, 3.0, 3.8209448902614858}) {
+    cpu::entmax_vjp(p, alpha, v, out.out());
+    const auto expected = product_of<double>(p.values, alpha, v.values);
+    double size = 0;
+    for (const auto x : expected) size = std::max(size, std::abs(static_cast<double>(x)));
+    for (std::size_t i = 0; i < 1000; ++i)
+      EXPECT_NEAR(out.values[i], static_cast<double>(expected[i]), 1e-14 * size) << alpha << ' ' << i;
+  }
+}
+
 TEST(EntmaxDerivatives, AreZeroOffTheSupportAndAtInfiniteAlpha) {
   Row out = zeros_like(Row{{0, 0, 0}});
   double grad_alpha = 1;

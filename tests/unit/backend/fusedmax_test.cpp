@@ -132,6 +132,27 @@ TEST(Fusedmax, SurvivesScoresOfAnySize) {
   EXPECT_EQ(fusedmax({1e17, 1e17, 1e17 - 64}, 0.1), (Vector{0.5, 0.5, 0}));
 }
 
+/// Differences of these overflow. What lies further below the peak than gammas reach may lie anywhere there.
+TEST(Fusedmax, SurvivesScoresNextToTheLargestNumber) {
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> power(290, 308.2);
+  for (const std::size_t n : {2u, 3u, 5u, 17u, 64u, 200u}) {
+    for (int repeat = 0; repeat < 3000; ++repeat) {
+      Vector z(n);
+      for (double& x : z) x = std::copysign(std::pow(10, power(random)), normal(random));
+      const double top = *std::max_element(z.begin(), z.end());
+      for (const double gamma : {0.0, 1.0, 1e9, 1e300}) {
+        const Vector p = fusedmax(z, gamma);
+        ASSERT_NEAR(std::accumulate(p.begin(), p.end(), 0.0), 1, 1e-15) << n << ' ' << gamma;
+        Vector near = z;
+        for (double& x : near) x = std::max(x, top - 1e303);
+        ASSERT_LT(largest_difference(p, fusedmax(near, gamma)), 1e-15) << n << ' ' << gamma;
+      }
+    }
+  }
+}
+
 /// Where rounding of the scores, or of gamma, is more than a probability.
 TEST(Fusedmax, KeepsItsMassHoweverLargeTheScores) {
   for (double size = 1; size < 1e299; size *= 7) {

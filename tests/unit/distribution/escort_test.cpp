@@ -28,6 +28,19 @@ TEST(Escort, IsThePowerOnTheSupport) {
   EXPECT_NEAR(pmf(flat, 3), 1.0 / 3, 1e-16);
 }
 
+/// To a few roundings, however many there are.
+TEST(Escort, HasMassOne) {
+  for (const std::size_t n : {10u, 1000u, 100000u}) {
+    std::vector<double> p(n);
+    for (std::size_t i = 0; i < n; ++i) p[i] = std::exp(3 * std::sin(static_cast<double>(i * i)));
+    for (const double beta : {-1.0, 0.5, 1.5428038627358593, 7.0}) {
+      long double mass = 0;
+      for (const double x : escort(p, beta)) mass += x;
+      EXPECT_NEAR(static_cast<double>(mass), 1, 5e-16) << n << ' ' << beta;
+    }
+  }
+}
+
 TEST(Escort, WeightsAreAMeasure) {
   const std::vector<double> p{0.2, 0.3}, weights{2, 2};
   const auto found = escort(p, 0.5, weights);

@@ -37,8 +37,8 @@ void weighted_entmax(Input<Real> scores, Input<Real> weights, PerRow alpha, Rows
   weighted_entmax<Real>(scores, weights, alpha, p, {});
 }
 
-/// The gradient of <cotangent, P>. Derivatives are functions of the probabilities p and of the weights.
-/// Outputs may be one of the inputs other than these.
+/// The gradient of <cotangent, P>. Derivatives are functions of the probabilities p and of the weights; those
+/// past the largest number saturate. Outputs may be one of the inputs other than these.
 template <class Real>
 FENCHEL_EXPORT void weighted_entmax_vjp(Input<Real> p, Input<Real> weights, PerRow alpha,
                                         Input<Real> cotangent, const NodeGradient<Real>& gradient);

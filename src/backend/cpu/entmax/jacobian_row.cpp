@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "backend/cpu/row_lanes.hpp"
+#include "core/compensated_sum.hpp"
 #include "core/lanes/lane_math.hpp"
 #include "fenchel/core/infinity.hpp"
 
@@ -36,9 +37,9 @@ struct PowerWeight {
   FENCHEL_INLINE Real operator()(Real p) const noexcept { return p * exp_element(exponent * log_element(p)); }
 };
 
-/// In double and entry by entry, v centred at the entry k with the largest s, whose own product is what the
-/// others leave, -sum of them. For alpha > 2, where s grows without bound as p goes to 0: s and products
-/// saturate at the largest number. And for v so large that differences overflow.
+/// In double and entry by entry, v centred at the entry k with the largest s, whose own product is -sum s (v
+/// - v_k) / R, R = sum(s) / s_k, and needs no s_k. For alpha > 2, where s grows without bound as p goes to 0:
+/// s and products saturate at the largest number. And for v so large that differences overflow.
 template <class Real>
 void careful_product(const Real* p, index_t n, double alpha, const Real* v, Real* out) noexcept {
   index_t k = -1;
@@ -50,34 +51,40 @@ void careful_product(const Real* p, index_t n, double alpha, const Real* v, Real
     return;
   }
   const double beta = 2 - alpha, log_of_k = std::log(double{p[k]});
+  CompensatedSum total;  // R
   const auto mean_of = [&](double scale) {
-    double total = 0, moment = 0;
+    CompensatedSum moment;
+    total = {};
     for (index_t i = 0; i < n; ++i) {
       if (p[i] == 0) continue;
       const double ratio = std::exp(beta * (std::log(double{p[i]}) - log_of_k));
-      total += ratio;
-      moment += ratio * (v[i] * scale - v[k] * scale);
+      total.add(ratio);
+      moment.add(ratio * (v[i] * scale - v[k] * scale));
     }
-    return moment / total;
+    return moment.total() / total.total();
   };
   double scale = 1, mean = mean_of(scale);
   if (!std::isfinite(mean)) {
     scale = 0x1p-64;
     mean = mean_of(scale);
   }
-  constexpr double kLargest = std::numeric_limits<Real>::max();
+  constexpr double kLargest = std::numeric_limits<Real>::max(), kMost = std::numeric_limits<double>::max();
   const double centre = v[k] * scale, largest = kLargest * scale;
-  double others = 0 * p[k];  // NaN stays
+  double rough = 0 * p[k];  // NaN stays, and so does infinity
+  CompensatedSum sum;
   for (index_t i = 0; i < n; ++i) {
     double value = 0;
     if (p[i] != 0 && i != k) {
       const double s = std::min(kLargest, std::exp(beta * std::log(double{p[i]})));
-      value = std::clamp(s * (v[i] * scale - centre - mean), -largest, largest);
+      const double centred = v[i] * scale - centre, own = std::clamp(s * centred, -kMost, kMost);
+      value = std::clamp(s * (centred - mean), -largest, largest);
+      rough += own;
+      sum.add(own);
     }
     out[i] = static_cast<Real>(value / scale);
-    others += value;
   }
-  out[k] = static_cast<Real>(std::clamp(-others, -largest, largest) / scale);
+  const double of_k = (std::isfinite(rough) ? sum.total() : rough) / -total.total();
+  out[k] = static_cast<Real>(std::clamp(of_k, -largest, largest) / scale);
 }
 
 template <class Real, int kCount>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "backend/cpu/row_lanes.hpp"
 #include "core/compensated_sum.hpp"
@@ -325,7 +326,9 @@ FENCHEL_INLINE double valid_row(const Real* z, index_t n, Real top, Real pivot, 
 template <class Real>
 FENCHEL_INLINE MappedRow any_row(const Real* z, index_t n, const EdgeGammas& gammas,
                                  const FusedScratch& scratch, Real* p) noexcept {
-  const Real pivot = std::abs(z[0]) < Real(kInfinity) ? z[0] : Real(0);
+  // So small that no difference from it overflows.
+  constexpr Real kLargest = std::numeric_limits<Real>::max() * std::numeric_limits<Real>::epsilon() / 4;
+  const Real pivot = std::abs(z[0]) < kLargest ? z[0] : Real(0);
   const auto [top, valid] = sum_blocks(z, n, pivot, scratch.sums);
   if (!valid) {
     fill(p, n, std::numeric_limits<Real>::quiet_NaN());
