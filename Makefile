@@ -37,7 +37,7 @@ experiments: ## run the paper's attention experiments on the data in DATA, into 
 asan: bootstrap ## run the tests under the address and undefined behaviour sanitizers
 	@scripts/test asan
 
-tsan: bootstrap ## run the tests of threads under the thread sanitizer
+tsan: ## run the tests of threads under the thread sanitizer
 	@scripts/bootstrap clang libclang-rt-14-dev libomp-14-dev
 	@scripts/test tsan
 
