@@ -1,5 +1,5 @@
 # The commands of this repository; the work itself is in CMakePresets.json and scripts/.
-.PHONY: help bootstrap run unit test test-gpu build wheel bench experiments asan fuzz campaign tidy format clean
+.PHONY: help bootstrap run unit test test-gpu build wheel bench experiments asan tsan fuzz campaign tidy format clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -37,11 +37,15 @@ experiments: ## run the paper's attention experiments on the data in DATA, into 
 asan: bootstrap ## run the tests under the address and undefined behaviour sanitizers
 	@scripts/test asan
 
+tsan: ## run the tests of threads under the thread sanitizer
+	@scripts/bootstrap clang libclang-rt-14-dev libomp-14-dev
+	@scripts/test tsan
+
 fuzz: ## run each fuzz target for a minute, or FUZZ_SECONDS; what fails stays in tests/fuzz/corpus
 	@scripts/fuzz
 
-campaign: ## random calls of every public function against the laws, for MINUTES (1) with SEED (0); prints what failed
-	@MINUTES="$(MINUTES)" SEED="$(SEED)" PYTHON="$(PYTHON)" scripts/campaign
+campaign: ## random calls of every public function against the laws, for MINUTES (1) with SEED (0) by JOBS processes; prints what failed
+	@MINUTES="$(MINUTES)" SEED="$(SEED)" JOBS="$(JOBS)" PYTHON="$(PYTHON)" scripts/campaign
 
 tidy: bootstrap ## run clang-tidy over src and the headers that it includes
 	@scripts/tidy

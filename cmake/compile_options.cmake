@@ -1,5 +1,6 @@
 # fenchel_compile_options(target): how every target of this project is compiled. Nothing here reaches a consumer.
 include(CheckCXXSourceCompiles)
+include(hardening)
 
 function(fenchel_compile_options target)
   target_compile_features(${target} PRIVATE cxx_std_20)
@@ -14,6 +15,7 @@ function(fenchel_compile_options target)
     target_link_options(${target} PUBLIC -fsanitize=${FENCHEL_SANITIZE})
   endif()
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${options}>")
+  fenchel_harden_link(${target})
 endfunction()
 
 # fenchel_precompiled(target headers...): a target for others to reuse its precompiled headers, if they are compiled as it is.

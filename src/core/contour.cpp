@@ -49,7 +49,7 @@ class PlaneGrid {
     const double s = i / cells_, t = j / cells_;
     return {lower_.x * (1 - s) + upper_.x * s, lower_.y * (1 - t) + upper_.y * t};
   }
-  [[nodiscard]] double value(int i, int j) const { return values_[static_cast<std::size_t>(j * nodes_ + i)]; }
+  [[nodiscard]] double value(int i, int j) const { return values_[static_cast<std::size_t>(j) * nodes_ + i]; }
   [[nodiscard]] std::size_t edges() const { return 2 * values_.size(); }
   // The edge from node (i, j) to the right or upwards.
   [[nodiscard]] int edge(int i, int j, bool up) const { return 2 * (j * nodes_ + i) + (up ? 1 : 0); }

@@ -95,7 +95,7 @@ class Laplace {
            (alpha * (2 * alpha - 1));
   }
   [[nodiscard]] Loss<AbsoluteGradient> loss(double x) const {
-    return fenchel::cross_omega(Tsallis(p.alpha()), score(p), Line{}, Dirac(x));
+    return fenchel::cross_omega(Tsallis(p.alpha()), score(p), Line{}, Dirac{x});
   }
   template <class Q>
   [[nodiscard]] Loss<AbsoluteGradient> against(double mu, const Q& q) const {
@@ -144,7 +144,7 @@ class Gaussian {
     return (0.5 / p.half_width() - mean_density(p)) / p.kappa();
   }
   [[nodiscard]] Loss<ScaledGaussianGradient> loss(double x) const {
-    return fenchel::cross_omega(Tsallis(2), score(p), Line{}, Dirac(x));
+    return fenchel::cross_omega(Tsallis(2), score(p), Line{}, Dirac{x});
   }
   template <class Q>
   [[nodiscard]] Loss<ScaledGaussianGradient> against(double mu, const Q& q) const {
@@ -185,7 +185,7 @@ class Capped {
   }
   [[nodiscard]] double tsallis_entropy() const { return 2 * pdf(p, 0) - 1 / p.half_width(); }
   [[nodiscard]] auto loss(double x) const {
-    return fenchel::cross_omega(TotalVariation(p.gamma()), score(p), Line{}, Dirac(x));
+    return fenchel::cross_omega(TotalVariation(p.gamma()), score(p), Line{}, Dirac{x});
   }
   template <class Q>
   [[nodiscard]] auto against(double mu, const Q& q) const {
@@ -225,7 +225,7 @@ class Smooth {
     return of_expectation([this](double t) { return -pdf(p, t); });
   }
   [[nodiscard]] auto loss(double x) const {
-    return fenchel::cross_omega(Sobolev(p.gamma()), score(p), Line{}, Dirac(x));
+    return fenchel::cross_omega(Sobolev(p.gamma()), score(p), Line{}, Dirac{x});
   }
   template <class Q>
   [[nodiscard]] auto against(double mu, const Q& q) const {

@@ -34,8 +34,8 @@ struct Slopes {
 
 /// A number where there are no derivatives.
 inline Slopes without_slopes(double value) {
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  return {value, nan, nan, {nan, nan, nan}};
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  return {value, kNaN, kNaN, {kNaN, kNaN, kNaN}};
 }
 
 /// p^{1 - alpha} d/dalpha log_{2-alpha}(p) for alpha < 1, where p may underflow.

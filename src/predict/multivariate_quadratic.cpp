@@ -51,7 +51,7 @@ Eigen::MatrixXd normalizer_hessian(const Tsallis& omega, const MultivariateQuadr
 Eigen::MatrixXd detail::quadratic_hessian(const Eigen::VectorXd& mu, const Eigen::MatrixXd& s, double v,
                                           double am1) {
   const index_t n = mu.size();
-  const double size = static_cast<double>(n);
+  const auto size = static_cast<double>(n);
   const double mean_part = std::isinf(am1) ? 2 / size : 2 * am1 / (2 + size * am1);
   Eigen::MatrixXd h(n + n * n, n + n * n);
   h.topLeftCorner(n, n) = s;

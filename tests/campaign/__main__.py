@@ -1,6 +1,6 @@
 """Random calls of every public function of the Python package, of fenchel.torch and of the command, and laws that they keep.
 
-usage: python tests/campaign [--minutes M | --rounds N] [--seed S] [--only TEXT] [--record]
+usage: python tests/campaign [--minutes M | --rounds N] [--seed S] [--jobs N] [--only TEXT] [--record]
        python tests/campaign 'LINE'      runs one line again, such as a campaign prints
 
 The command is that of the environment variable FENCHEL, or fenchel. The exit status is 1 where a law is broken.
@@ -9,6 +9,7 @@ The command is that of the environment variable FENCHEL, or fenchel. The exit st
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import sys
 import time
@@ -38,6 +39,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=1.0, help="how long (1 unless given)")
     parser.add_argument("--rounds", type=int, help="how often every row is run, instead of minutes: the same calls again")
     parser.add_argument("--seed", type=int, default=0, help="of all that is drawn (0 unless given)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="calls at a time (as many as processors)")
     parser.add_argument("--only", default="", help="only rows whose front end and names contain this text")
     parser.add_argument("--record", action="store_true", help="write the table of docs/reliability.md from this run")
     given = parser.parse_args()
@@ -49,7 +51,7 @@ def main() -> int:
         if (chosen := [row for row in rows if given.only in f"{front_end} {row.names}"])
     }
     begin = time.monotonic()
-    tally = run.campaign(table, given.seed, given.rounds, 60 * given.minutes, reported)
+    tally = run.campaign(table, given.seed, given.rounds, 60 * given.minutes, given.jobs, reported)
     record = page.recorded(tally, table, given.seed, time.monotonic() - begin)
     if given.record:
         page.write(record)

@@ -2,7 +2,8 @@
 
 A name such as {alpha} is drawn once in a line, so that it means the same wherever it stands; {alpha2} is another alpha. What
 is drawn may have names in braces itself, which are its own. Arguments are ordinary in one half of the lines: those the
-library must not refuse. In the other half they are extreme, and sometimes wrong.
+library must not refuse. In the other half they are extreme, and sometimes wrong. A large line has many rows, and many
+levels and draws of families that have formulas, where these are cheap.
 """
 
 from __future__ import annotations
@@ -14,13 +15,17 @@ from collections.abc import Callable
 ORDERS = ("1", "4/3", "1.5", "2", "3", "math.nextafter(1, 2)", "1 + 1e-8", "0.9")
 """Orders of regularizers that have code of their own, and neighbours of them."""
 
+LARGE = 200_000
+"""How many numbers large rows have together."""
+
 
 class Draw:
     """The arguments of one line: the same for the same generator."""
 
-    def __init__(self, generator: random.Random, wild: bool) -> None:
-        self.random, self.wild = generator, wild
-        self.shape = f"({generator.choice([1, 2, 7])}, {generator.choice([1, 2, 3, 5, 17, 64, 200, 1000])})"
+    def __init__(self, generator: random.Random, wild: bool, large: bool = False) -> None:
+        self.random, self.wild, self.large = generator, wild, large
+        rows, columns = generator.choice([1, 2, 7]), generator.choice([1, 2, 3, 5, 17, 64, 200, 1000])
+        self.shape = f"({LARGE // columns if large else rows}, {columns})"
 
     def line(self, template: str) -> str:
         """The template with every name in braces drawn."""
@@ -182,7 +187,8 @@ DRAWS: dict[str, Callable[[Draw], str]] = {
     "grid": numbers("normal", "ties", wild=("steep", "equal"), shape="(2, 5, 6)"),
     "grid_direction": numbers("normal", "sparse", shape="(2, 5, 6)"),
     "grid_target": numbers("simplex", "onehot", shape="(2, 5, 6)"),
-    "levels": lambda d: f'array({d.seed()}, 1000, "{d.any_of("uniform", "ends")}")',
+    "levels": lambda d: f'array({d.seed()}, {{many}}, "{d.any_of("uniform", "ends")}")',
+    "many": lambda d: "20000" if d.large else "1000",
     "some_levels": lambda d: f'array({d.seed()}, 40, "{d.any_of("uniform", "ends")}")',
     "sample": numbers("normal", "cauchy", "ties", wild=("large", "small"), shape="40"),
     "counts": numbers("counts", shape="40"),

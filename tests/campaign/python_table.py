@@ -164,7 +164,7 @@ NUMBERS = [
     ),
     Row("LineDistribution.pdf LineDistribution.logpdf", "density({line}, {levels})"),
     Row("IntegerDistribution.pmf IntegerDistribution.logpmf", "probabilities({counted}, {levels})"),
-    Row("NumericDistribution.rvs IntegerDistribution.rvs", "draws({numeric}, {seed})"),
+    Row("NumericDistribution.rvs IntegerDistribution.rvs", "draws({numeric}, {seed}, {many})"),
     Row(
         "NumericDistribution.mean NumericDistribution.var NumericDistribution.std LineDistribution.std "
         "NumericDistribution.mode "

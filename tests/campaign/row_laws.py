@@ -56,7 +56,7 @@ def row_loss(loss: Function, f: Function, scores: Array, target: Array, axes: in
     must_agree("strides do not matter", loss(spread(scores), spread(target), reduction="none"), values)
     mean = loss(scores, target)
     if open_rows.all() and values.sum() < 1e300:
-        must_agree("the mean", mean, values.mean(), relative=1e-14)
+        must_agree("the mean", mean, values.mean(), relative=max(1e-14, EPSILON * len(values)))  # a sum in order of rows
 
 
 def conjugacy(conjugate: Any, negentropy: Any, scores: Array, p: Array) -> None:
@@ -81,10 +81,12 @@ def thresholds(tau: Any, normalizer: Any, sizes: Any, scores: Array, p: Array, a
 
 def jacobian(product: Array, p: Array, v: Array, alpha: float) -> None:
     """J v = s (v - s . v / sum s), s = p^(2 - alpha), with more digits; the error is of the largest entry."""
+    finite(product)
     if not 0.1 <= alpha <= 5:  # beyond it s overflows
         return
+    product, p, v = (x[: 10_000 // x.shape[-1]] for x in (product, p, v))  # more digits take time
     s = np.where(p > 0, np.maximum(p, 5e-324).astype(np.longdouble) ** (2 - alpha), 0)
     centred = v - np.take_along_axis(v, s.argmax(-1, keepdims=True), -1).astype(np.longdouble)
     exact = s * (centred - (s * centred).sum(-1, keepdims=True) / s.sum(-1, keepdims=True))
     absolute = 1e-13 * abs(exact).max(-1, keepdims=True) + 1e-322  # two of the smallest numbers
-    must_agree("J v", finite(product), exact.astype(float), absolute=absolute)
+    must_agree("J v", product, exact.astype(float), absolute=absolute)

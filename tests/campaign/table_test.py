@@ -17,6 +17,7 @@ import page
 import run
 from draw import SHELL_COUNTS, SHELL_FAMILIES, SHELL_SCORES, SHELL_SPACE, Draw
 from names import NAMESPACE, public
+from row import Row
 from table import TABLE
 
 MODULES = {"fenchel": fenchel, "fenchel.torch": fenchel.torch, "fenchel.torch.nn": fenchel.torch.nn}
@@ -78,6 +79,17 @@ def test_a_seed_gives_the_same_lines():
     assert first == second != other
 
 
+def test_one_line_of_four_is_large():
+    rounds = 60
+    row = Row("entmax", "row_map(fenchel.softmax, {scores}), tails({line}, {levels}), draws({line}, 1, {many})")
+    lines = [case.line for k in range(rounds) for case in run.cases({"fenchel": [row]}, 1, k)]
+    large = [line for line in lines if ", 20000)" in line]
+    assert rounds / 8 < len(large) < rounds / 2
+    for line in large:
+        rows, columns = map(int, re.search(r"array\(\d+, \((\d+), (\d+)\)", line).groups())
+        assert 199_000 < rows * columns <= 200_000 and columns <= 1000 and line.count(", 20000") == 2
+
+
 def attempted(line, wild=True):
     return run.attempt(run.Case("fenchel", "entmax", line, wild))
 
@@ -101,6 +113,20 @@ def test_crashes_and_calls_without_end_are_failures(monkeypatch):
     worker = run.Worker()
     assert [worker.run(run.Case("", "", line, True)).kind for line in lines] == ["crash", "held", "no end", "held"]
     worker.close()
+
+
+def seen(tally):
+    return {**vars(tally), "failures": None}, [[case.line for case, _ in group] for group in tally.worst()]
+
+
+def test_the_number_of_processes_does_not_change_a_campaign():
+    """Each of them has one thread."""
+    laws = ["finite([1.0] * {count})", "holds(fenchel.num_threads() == 1)", "holds({unit} < 0.5)"]
+    table = {"fenchel": [Row("entmax", line) for line in laws]}
+    reports = []
+    one, three = (run.campaign(table, 1, 5, 0, jobs, lambda *_: reports.append(jobs)) for jobs in (1, 3))
+    assert seen(one) == seen(three)
+    assert one.calls["fenchel"] == 15 and one.failed == reports.count(1) == reports.count(3) > 0
 
 
 def test_the_page_has_the_figures_of_the_record():

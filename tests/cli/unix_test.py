@@ -1,13 +1,18 @@
 """What a Unix person tries: pipes as files, closed streams, links, signals, names that are strange."""
 import os
+import pathlib
 import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
 from harness import FENCHEL, SECONDS, CommandLine
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import elf
 
 SCORES = "a,b\n1,2\n0.5,-4\n"
 
@@ -31,6 +36,12 @@ class Unix(CommandLine):
         self.assertIn("write", names)
         self.assertEqual(names & {"system", "popen", "execl", "execle", "execlp", "execv", "execve", "execvp", "fork", "vfork",
                                   "posix_spawn", "posix_spawnp", "dlopen", "socket", "connect", "getaddrinfo"}, set())
+
+    def test_it_is_hardened(self):
+        missing = elf.missing(FENCHEL)
+        if missing is None:
+            self.skipTest("readelf is not there")
+        self.assertEqual(missing, [])
 
     def test_numbers_for_names_are_noted(self):
         note = "fenchel map: note: standard input:1: the columns have numbers for names; --no-header makes a row of them\n"

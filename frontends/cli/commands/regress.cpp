@@ -72,7 +72,7 @@ double test_loss(const Holdout& holdout, const RegressionFit& fit) {
     const double y = row.values[0];
     sum += row.weight * (fit.noise_loss == NoiseLoss::likelihood
                              ? -log_pdf(p, y)
-                             : cross_omega(Tsallis(fit.alpha), score(p), Line(), Dirac(y)).value);
+                             : cross_omega(Tsallis(fit.alpha), score(p), Line(), Dirac{y}).value);
     weight += row.weight;
   }
   return sum / weight;

@@ -13,9 +13,9 @@ namespace fenchel {
 template <int n>
 struct ExpMomentSeries {
   static constexpr int kTerms = 20;
-  double of[kTerms];
+  double of[kTerms]{};
 
-  FENCHEL_HD constexpr ExpMomentSeries() : of{} {
+  FENCHEL_HD constexpr ExpMomentSeries() {
     double factorial = 1;
     for (int k = 0; k < kTerms; factorial *= ++k) of[k] = 1 / (factorial * (n + 1 + k));
   }

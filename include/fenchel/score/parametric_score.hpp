@@ -34,7 +34,7 @@ class ParametricScore {
     for (std::size_t i = 0; i < theta_->size(); ++i)
       detail::checked_finite("parametric_score", indexed("theta", static_cast<index_t>(i)), (*theta_)[i]);
     for (const Function& slope : partial_)
-      gradient_.push_back([slope, at = theta_](double t) { return slope(t, *at); });
+      gradient_.emplace_back([slope, at = theta_](double t) { return slope(t, *at); });
   }
 
   [[nodiscard]] std::span<const double> theta() const noexcept { return *theta_; }

@@ -169,7 +169,7 @@ FENCHEL_HD_LONG inline Jet constant_jet(Function function, const ConstantJets& c
 
 /// The same for infinite alpha.
 FENCHEL_HD inline Jet uniform_jet(Function function, const BetaGaussianConstants& c, double value) {
-  const double n = static_cast<double>(c.dimension);
+  const auto n = static_cast<double>(c.dimension);
   switch (function) {
     case Function::cross_omega:
       return exponential(value, -n * c.variance_factor / 2, -1 / n);

@@ -90,7 +90,7 @@ Shape scan(const Elliptical::LogGenerator& log_g, index_t rank) {
 
 NumericDensity radius_law(const Elliptical::LogGenerator& log_g, index_t rank) {
   Shape shape = scan(log_g, rank);
-  const double power = static_cast<double>(rank - 1);
+  const auto power = static_cast<double>(rank - 1);
   const auto log_density = [log_g, power](double r) {
     return (power > 0 ? power * std::log(r) : 0) + log_g(r * r);
   };

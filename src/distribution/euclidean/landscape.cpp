@@ -75,7 +75,7 @@ Landscape::Landscape(PointFunction f, Box domain, double temperature)
 }
 
 VectorXd Landscape::checked(const MatrixXd& t) const {
-  const VectorXd values = f_(t);
+  VectorXd values = f_(t);
   for (Index i = 0; i < values.size(); ++i)
     if (!(values[i] < kInfinity))
       throw_domain_error("predict", point_text(t.col(i)), "must be a number below infinity", values[i]);
@@ -185,7 +185,7 @@ bool Landscape::add_maxima(const Frame& frame, const std::vector<std::vector<dou
       return (frame.coordinates(known) - climb.at).cwiseAbs().maxCoeff() < near;
     };
     if (std::any_of(maxima_.begin(), maxima_.end(), is_near)) continue;
-    maxima_.push_back(frame.points(climb.at));
+    maxima_.emplace_back(frame.points(climb.at));
     any = true;
   }
   return any;
@@ -307,7 +307,7 @@ std::optional<LevelRegion> Landscape::region(PointFunction g, double height, boo
     region.upper[i] = std::min(region.upper[i] + margin, most[i]);
   }
   for (const VectorXd& at : maxima_)
-    if ((*this)(at)[0] >= -height) region.maxima.push_back(region.frame.coordinates(at));
+    if ((*this)(at)[0] >= -height) region.maxima.emplace_back(region.frame.coordinates(at));
   for (int growth = 0; growth < kMostGrowths; ++growth) {
     LevelPieces pieces(region);
     (void)pieces.along(0, MatrixXd(0, 1), false);

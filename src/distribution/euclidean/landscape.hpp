@@ -40,8 +40,8 @@ class Landscape {
   bool add_maxima(const Frame& frame, const std::vector<std::vector<double>>& axes);
   void settle_top();
   void find_frame();
-  [[nodiscard]] Eigen::VectorXd radii(const Eigen::VectorXd& from, const Eigen::MatrixXd& directions,
-                                      double fall, bool last) const;
+  [[nodiscard]] Eigen::VectorXd radii(const Eigen::VectorXd& from, const Eigen::MatrixXd& along, double fall,
+                                      bool last) const;
 
   PointFunction f_;
   Box domain_;

@@ -209,6 +209,7 @@ std::vector<Pieces> LevelPieces::along_lines(const Eigen::MatrixXd& prefixes) {
   const double least =
       (region_.frame.stretched ? 1e-4 : 4 * std::numeric_limits<double>::epsilon()) * range(axis);
   std::vector<Edge*> open;
+  open.reserve(edges.size());
   for (Edge& edge : edges) open.push_back(&edge);
   for (int round = 0; round < kMostHalvings && !open.empty(); ++round) {
     std::erase_if(open, [&](const Edge* e) { return std::abs(e->out - e->in) <= least || e->at_in == 0; });

@@ -30,8 +30,6 @@ constexpr std::array<double, kEnd> end_weights() {
 
 /// Where g(k) is like k^-s, the k-th difference has the factor (s + k) / from.
 constexpr double kSmoothness = 24, kEndOrder = 8;
-/// A sum ends where what is left is this part of it.
-constexpr double kNegligible = 1e-18;
 
 double log_size(const IntegerTail& tail, double k, TailSize size) {
   const TailPoint p = tail.at(k);
@@ -82,7 +80,7 @@ class Nodes {
     constexpr double kFirstWidth = 0.25, kMostFall = 8, kMostBend = 0.25;
     constexpr index_t kSize = 16;
     constexpr std::size_t kMostNodes = 100'000;
-    static const UnitRule<kSize> kRule = gauss_legendre<kSize>();
+    static const UnitRule<kSize> rule = gauss_legendre<kSize>();
     double width = std::min(kFirstWidth, upper - lower), size = log_integrand(point(lower));
     const bool open = upper == kInfinity;
     while (lower < upper) {
@@ -94,8 +92,8 @@ class Nodes {
         continue;
       }
       for (index_t i = 0; i < kSize; ++i) {
-        const Mapped m = point(lower + width * kRule.left[i]);
-        add(m.p, 1, {std::log(width * kRule.weight[i]) + m.slope.rest, m.slope.power});
+        const Mapped m = point(lower + width * rule.left[i]);
+        add(m.p, 1, {std::log(width * rule.weight[i]) + m.slope.rest, m.slope.power});
       }
       lower = width < upper - lower ? lower + width : upper;
       const double fall = (size - end) / width;
@@ -116,7 +114,7 @@ class Nodes {
   };
 
  private:
-  static constexpr double kLeast = -41.4;  // log kNegligible
+  static constexpr double kLeast = -41.4;  // log 1e-18: a sum ends where no more is left of it
 
   [[nodiscard]] double log_integrand(const Mapped& m) const { return log_part(m.p, m.slope); }
   [[nodiscard]] double log_part(const TailPoint& p, const LogPower& weight) const {

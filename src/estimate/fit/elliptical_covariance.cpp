@@ -18,15 +18,15 @@ EllipticalCovariance::Place EllipticalCovariance::place(index_t parameter) const
 
 double EllipticalCovariance::entry(const Place& a, const Place& b) const {
   const auto times = [](double error, double s) { return s == 0 ? 0 : error * s; };
-  const auto S = [this](index_t i, index_t j) { return Sigma_(i, j); };
+  const auto Sigma = [this](index_t i, index_t j) { return Sigma_(i, j); };
   if (a.kind > b.kind) return entry(b, a);
   double value = errors_.mean_scale;
   if (b.kind == Place::kAlpha) value = errors_.alpha;
   if (a.kind == Place::kMean && b.kind == Place::kMean) value = covariance_(a.i, b.i);
-  if (a.kind == Place::kAlpha && b.kind == Place::kScale) value = times(errors_.alpha_scale, S(b.i, b.j));
+  if (a.kind == Place::kAlpha && b.kind == Place::kScale) value = times(errors_.alpha_scale, Sigma(b.i, b.j));
   if (a.kind == Place::kScale)
-    value = times(errors_.pairs, S(a.i, b.i) * S(a.j, b.j) + S(a.i, b.j) * S(a.j, b.i)) +
-            times(errors_.whole, S(a.i, a.j) * S(b.i, b.j));
+    value = times(errors_.pairs, Sigma(a.i, b.i) * Sigma(a.j, b.j) + Sigma(a.i, b.j) * Sigma(a.j, b.i)) +
+            times(errors_.whole, Sigma(a.i, a.j) * Sigma(b.i, b.j));
   return value / weight_;
 }
 

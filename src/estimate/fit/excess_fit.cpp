@@ -66,7 +66,7 @@ ExcessFit fit_excess(std::string_view where, const Data& data,
                      FunctionRef<ExcessModel(const Eigen::VectorXd& x)> model, const Eigen::VectorXd& start) {
   const LineMoments moments = collect(data, LineMoments());
   check_moments(where, moments);
-  const auto [centre, deviation] = unit_of(data, moments);
+  const Unit scale = unit_of(data, moments);
 
   const index_t size = start.size();
   const Eigen::LLT<Eigen::MatrixXd> unit(Integrals(model(start), size).hessian);
@@ -88,7 +88,7 @@ ExcessFit fit_excess(std::string_view where, const Data& data,
       double weight = 0, value = 0;
       for (index_t i = 0; i < rows.rows; ++i) {
         if (weights[i] == 0) continue;
-        value -= weights[i] * p->excess((rows[i][0] - centre) / deviation, derivative);
+        value -= weights[i] * p->excess((rows[i][0] - scale.centre) / scale.deviation, derivative);
         pull -= weights[i] * derivative;
         weight += weights[i];
       }
@@ -107,11 +107,11 @@ ExcessFit fit_excess(std::string_view where, const Data& data,
   const Eigen::VectorXd x = parameters(found.x);
   const Integrals at(model(x), size);
   const Eigen::MatrixXd inverse = at.hessian.llt().solve(Eigen::MatrixXd::Identity(size, size));
-  return {centre,
-          deviation,
+  return {scale.centre,
+          scale.deviation,
           x,
           inverse * (at.scatter - at.pull * at.pull.transpose()) * inverse / moments.weight(),
-          0.5 + found.value / deviation,
+          0.5 + found.value / scale.deviation,
           moments.weight()};
 }
 

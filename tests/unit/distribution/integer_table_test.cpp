@@ -178,7 +178,8 @@ TEST(IntegerLaws, TheFormulaContinuesTheWindow) {
 }
 
 TEST(IntegerLaws, MomentsAreExpectations) {
-  for (const auto& [name, p] : integer_tables()) {
+  for (const auto& [name, table] : integer_tables()) {
+    const IntegerTable& p = table;
     const double centre = mean(p), spread = standard_deviation(p);
     for (int n = 0; n <= 5; ++n) {
       if (n != 1) {
@@ -195,7 +196,8 @@ TEST(IntegerLaws, MomentsAreExpectations) {
 }
 
 TEST(IntegerLaws, EscortsAndEntropiesAreTheirFormulas) {
-  for (const auto& [name, p] : integer_tables()) {
+  for (const auto& [name, table] : integer_tables()) {
+    const IntegerTable& p = table;
     const double shannon = -expectation(p, [&](double t) { return log_pmf(p, static_cast<index_t>(t)); });
     EXPECT_NEAR(entropy(p), shannon, 1e-13 * std::max(1.0, shannon)) << name;
     EXPECT_NEAR(tsallis_entropy(p, 1 + 1e-9), entropy(p), 1e-7 * std::max(1.0, shannon)) << name;

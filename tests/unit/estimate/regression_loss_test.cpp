@@ -26,7 +26,7 @@ TEST(RegressionLoss, IsTheCrossOmegaLossOfARow) {
     for (const double sigma : {1e-3, 0.7, 1.0, 1.4, 300.0}) {
       for (const double y : {-3.0, 0.3, 2.0, 50.0}) {
         const auto expected =
-            cross_omega(Tsallis(alpha), QuadraticScore(0.3, sigma * sigma), Line(), Dirac(y));
+            cross_omega(Tsallis(alpha), QuadraticScore(0.3, sigma * sigma), Line(), Dirac{y});
         const detail::RegressionTerm term = loss(y - 0.3, std::log(sigma));
         const double size = std::abs(expected.value) + std::abs(term.log_sigma);
         EXPECT_NEAR(term.value, expected.value, 1e-13 * size) << alpha << ' ' << sigma << ' ' << y;

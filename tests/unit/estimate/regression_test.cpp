@@ -45,7 +45,7 @@ double mean_of_losses(const RegressionFit& fit, const Table& table) {
     const BetaGaussian p = predict(fit, {row + 1, static_cast<std::size_t>(table.cols - 1)});
     sum += fit.noise_loss == NoiseLoss::likelihood
                ? -log_pdf(p, row[0])
-               : cross_omega(Tsallis(fit.alpha), score(p), Line(), Dirac(row[0])).value;
+               : cross_omega(Tsallis(fit.alpha), score(p), Line(), Dirac{row[0]}).value;
   }
   return sum / static_cast<double>(table.rows());
 }

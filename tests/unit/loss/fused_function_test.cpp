@@ -117,7 +117,7 @@ TYPED_TEST(FusedFunctionLoss, IsThatOfTheClosedForms) {
       EXPECT_NEAR(loss.value, expected.value, 1e-9) << gamma;
       EXPECT_NEAR(loss.gradient.gamma, expected.gradient.gamma, 1e-9) << gamma;
     }
-    EXPECT_EQ(fenchel_young(omega, any, Dirac(0.4)).value, kInf) << gamma;
+    EXPECT_EQ(fenchel_young(omega, any, Dirac{0.4}).value, kInf) << gamma;
   }
 }
 
@@ -170,8 +170,8 @@ TYPED_TEST(FusedFunctionLoss, FenchelYoungIsZeroAtThePredictionOnAnInterval) {
 
 TYPED_TEST(FusedFunctionLoss, TargetsOutsideAndMasked) {
   const FunctionScore f([](double t) { return std::abs(t) > 1 ? -kInf : -t * t; });
-  EXPECT_EQ(cross_omega(TypeParam(0.1), f, Line{}, Dirac(2)).value, kInf);
-  EXPECT_EQ(cross_omega(TypeParam(0.1), waves(), Interval(0, 1), Dirac(2)).value, kInf);
+  EXPECT_EQ(cross_omega(TypeParam(0.1), f, Line{}, Dirac{2}).value, kInf);
+  EXPECT_EQ(cross_omega(TypeParam(0.1), waves(), Interval(0, 1), Dirac{2}).value, kInf);
 }
 
 }  // namespace

@@ -342,7 +342,7 @@ TEST(BetaGaussianConjugate, ScaleDivergenceKeepsItsDigits) {
 TEST(LossQuadratic, DistancesAndRatiosMayOverflowOnTheWay) {
   const BetaGaussian far(2, 0, 1e300);
   EXPECT_NEAR(fenchel_young(Tsallis(2), QuadraticScore(1e200, 1e300), Line(), far).value, 5e99, 1e85);
-  EXPECT_NEAR(cross_omega(Tsallis(2), QuadraticScore(1e200, 1e300), Line(), Dirac(0)).value, 5e99, 1e85);
+  EXPECT_NEAR(cross_omega(Tsallis(2), QuadraticScore(1e200, 1e300), Line(), Dirac{0}).value, 5e99, 1e85);
   for (const double alpha : {0.5, 1.0, 1.5, 2.0, 1e6}) {
     const BetaGaussian narrow(alpha, 0, 1e-300), wide(alpha, 0, 1e300);
     EXPECT_GT(fenchel_young(Tsallis(alpha), score(narrow), Line(), wide).value, 0) << alpha;

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
@@ -46,9 +45,10 @@ struct Fit {
 /// The same fit with the root of a parameter, such as sigma for sigma2, in its place: its covariances by the
 /// delta method.
 template <class Distribution>
-[[nodiscard]] Fit<Distribution> with_root(Fit<Distribution> fit, Eigen::Index parameter, std::string name) {
+[[nodiscard]] Fit<Distribution> with_root(Fit<Distribution> fit, Eigen::Index parameter,
+                                          const std::string& name) {
   const double root = std::sqrt(fit.parameters[parameter]);
-  fit.names[static_cast<std::size_t>(parameter)] = std::move(name);
+  fit.names[static_cast<std::size_t>(parameter)] = name;
   fit.parameters[parameter] = root;
   fit.covariance.row(parameter) /= 2 * root;
   fit.covariance.col(parameter) /= 2 * root;

@@ -47,7 +47,7 @@ void basis_gradient(std::string_view where, const cpu::Densities<Real>& p, const
   for_each_pair_row(where, p, psi, workers, [&](index_t part, int worker, index_t i, const Pairs& pairs) {
     double *const mean = numbers.of(worker), *const covariance = mean + d;
     return pairs.for_each([&](index_t j, PairRow& row, index_t lane) {
-      const double factor = double{cotangent.row(i)[j]};
+      const double factor = cotangent.row(i)[j];
       if (factor == 0) return;
       row.gradient(lane, mean, covariance);
       for (index_t k = 0; k < d; ++k) sums.mean(part, j)[k] += factor * mean[k];
@@ -122,7 +122,7 @@ void attend_vjp_vjp(const Densities<Real>& p, const GaussianFunctions& psi,
         double alpha = 0;
         std::fill_n(mu, d + d * d, 0.0);
         const bool accurate = pairs.for_each([&](index_t j, detail::PairRow& row, index_t lane) {
-          const double factor = double{cotangent.row(i)[j]};
+          const double factor = cotangent.row(i)[j];
           if (factor == 0) return;
           detail::PairTangents by{from, from + d, from + d + d * d, along};
           detail::PairTangents out{to, to + d, to + d + d * d, 0};

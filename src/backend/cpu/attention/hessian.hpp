@@ -38,8 +38,8 @@ class PairRow : private SpaceRow {
   template <int kOrder>
   void add_nodes(index_t lane, bool alpha_too, const PairTangents& direction, PairTangents& product,
                  double* moments) noexcept;
-  void turn_in(index_t lane, double* vector) noexcept;
-  void turn_out(index_t lane, double* vector) noexcept;
+  void turn_in(index_t lane, double* x) noexcept;
+  void turn_out(index_t lane, double* x) noexcept;
   using Turn = void (PairRow::*)(index_t, double*) noexcept;
   void turn_matrix(Turn turn, index_t lane, double* matrix) noexcept;
 

@@ -8,8 +8,8 @@ namespace {
 constexpr index_t kBlock = LineFunctions::kBlock;
 
 const LineRules& rules() noexcept {
-  static const LineRules kRules;
-  return kRules;
+  static const LineRules made;
+  return made;
 }
 
 template <Wanted kWanted, Accuracy kAccuracy>

@@ -94,6 +94,7 @@ void for_each_pair_row(std::string_view where, const cpu::Densities<Real>& p,
           factor(static_cast<std::size_t>(n * n)) {}
   };
   std::vector<Worker> team;
+  team.reserve(static_cast<std::size_t>(workers));
   for (int worker = 0; worker < workers; ++worker) team.emplace_back(d);
   std::atomic<index_t> failed = -1;
   parallel_rows(parts.count, workers, [&](index_t begin, index_t end, int worker) noexcept {

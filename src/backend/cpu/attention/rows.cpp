@@ -101,7 +101,7 @@ void line_gradient(std::string_view where, const cpu::Densities<Real>& p, const 
         const double *const slope = row[1], *const bend = row[block_count(1, wanted) - 1];
         double* const sum = sums.mean(i / parts.size, 0);
         for (index_t j = 0; j < count; ++j) {
-          const double factor = double{factors[j]};
+          const double factor = factors[j];
           if (factor == 0) continue;  // a slope may be infinite
           sum[2 * j] -= factor * slope[j];
           sum[2 * j + 1] += factor * bend[j];

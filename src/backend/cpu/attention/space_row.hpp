@@ -36,7 +36,7 @@ class SpaceRow {
   SpaceRow(const DensityRow& p, const cpu::GaussianFunctions& psi, double* scratch) noexcept
       : p_(p), psi_(psi), d_(p.constants.dimension), at_(scratch, d_), shared_(space_density(p.constants)) {}
 
-  [[nodiscard]] bool factorise() noexcept { return cholesky(p_.scale, d_, at_.factor); }
+  [[nodiscard]] bool factorise() const noexcept { return cholesky(p_.scale, d_, at_.factor); }
 
   /// Brings function j into its coordinates, as number `lane` of the group.
   void load(index_t j, index_t lane) noexcept {

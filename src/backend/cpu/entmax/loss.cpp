@@ -52,10 +52,10 @@ struct OneClass : detail::ClassRows<Real> {
 
 template <class Real>
 struct Soft : detail::SoftRows<Real> {
-  Soft(const SoftTargets<Real>& targets, Loss loss) : detail::SoftRows<Real>(targets), kind(loss) {}
+  Soft(const SoftTargets<Real>& targets, Loss loss) : detail::SoftRows<Real>(targets), kind_(loss) {}
 
   [[nodiscard]] double loss(index_t i, const PredictedRow<Real>& row) const noexcept {
-    const auto term = kind == Loss::fenchel_young ? detail::fenchel_young_term : detail::cross_omega_term;
+    const auto term = kind_ == Loss::fenchel_young ? detail::fenchel_young_term : detail::cross_omega_term;
     double sum = 0;
     for (index_t j = 0; j < row.n; ++j) sum += term(row.am1, this->at(i, j), row.p[j], row.u(j));
     return sum;
@@ -71,12 +71,12 @@ struct Soft : detail::SoftRows<Real> {
   template <class Term>
   [[nodiscard]] double of_target(index_t i, double am1, Term term) const noexcept {
     double sum = 0;
-    if (kind == Loss::cross_omega) return sum;
+    if (kind_ == Loss::cross_omega) return sum;
     for (const Real q : this->row(i)) sum += term(am1, q);
     return sum;
   }
 
-  Loss kind;
+  Loss kind_;
 };
 
 /// The residual is multiplied by the weights, where there are any.

@@ -281,11 +281,11 @@ FENCHEL_INLINE Normalization solve_candidates(double am1, index_t count, const P
                                               const SolveScratch<Value>& candidates,
                                               double* slow_scratch) noexcept {
   if constexpr (Power::kClosedForm) {
-    constexpr int q = Power::kExponent;
+    constexpr int kPower = Power::kExponent;
     const Level level = sizeof(Real) < sizeof(double) && count <= kFew
-                            ? level_of_few<q>(candidates.x, count)
-                            : level_by_turns<q>(candidates.x, count);
-    if (level.found) return write_exact<q>(level, candidates.x, count);
+                            ? level_of_few<kPower>(candidates.x, count)
+                            : level_by_turns<kPower>(candidates.x, count);
+    if (level.found) return write_exact<kPower>(level, candidates.x, count);
   }
   return solve_and_write(am1, Scores<Value>{candidates.x, count, Value(0)}, power, c, candidates,
                          slow_scratch, candidates.x);

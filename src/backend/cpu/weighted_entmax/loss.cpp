@@ -103,11 +103,10 @@ FENCHEL_LOSS(weighted_cross_omega, true, detail::ClassRows, ClassTargets)
 FENCHEL_LOSS(weighted_cross_omega, true, detail::SoftRows, std::type_identity_t<SoftTargets<Real>>)
 #undef FENCHEL_LOSS
 
-#define FENCHEL_INSTANTIATE(name, Real, Targets)                                         \
-  template void name<Real>(Input<Real>, Input<Real>, PerRow, const Targets&,             \
-                           const WeightedLossOutputs<Real>&);                            \
-  template void name##_curvature<Real>(Input<Real>, Input<Real>, PerRow, const Targets&, \
-                                       const NodeDirection<Real>&, const NodeGradient<Real>&);
+#define FENCHEL_INSTANTIATE(name, Real, Targets)                                                          \
+  template void name(Input<Real>, Input<Real>, PerRow, const Targets&, const WeightedLossOutputs<Real>&); \
+  template void name##_curvature(Input<Real>, Input<Real>, PerRow, const Targets&,                        \
+                                 const NodeDirection<Real>&, const NodeGradient<Real>&);
 FENCHEL_INSTANTIATE(weighted_entmax_loss, float, ClassTargets)
 FENCHEL_INSTANTIATE(weighted_entmax_loss, float, SoftTargets<float>)
 FENCHEL_INSTANTIATE(weighted_cross_omega, float, ClassTargets)
