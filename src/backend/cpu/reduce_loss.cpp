@@ -1,7 +1,9 @@
 #include "fenchel/backend/cpu/reduce_loss.hpp"
 
 #include <algorithm>
+#include <cmath>
 
+#include "core/compensated_sum.hpp"
 #include "fenchel/core/parallel.hpp"
 
 namespace fenchel::cpu {
@@ -9,8 +11,13 @@ namespace {
 
 template <class Real>
 Real reduce(Reduction reduction, index_t counted, const LossOutputs<Real>& rows) {
-  double sum = 0;  // in row order, so that threads do not change it
-  for (const Real x : rows.loss) sum += x;
+  detail::CompensatedSum careful;  // in row order, so that threads do not change it
+  double sum = 0;
+  for (const Real x : rows.loss) {
+    careful.add(x);
+    sum += x;
+  }
+  if (std::isfinite(sum)) sum = careful.total();
   if (reduction == Reduction::sum) return static_cast<Real>(sum);
   const double weight = 1.0 / static_cast<double>(std::max<index_t>(1, counted));
   for (double& x : rows.slope) x *= weight;

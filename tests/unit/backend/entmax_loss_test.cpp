@@ -295,6 +295,16 @@ TEST(FenchelYoung, LargeScoresDoNotDrownTheLoss) {
   EXPECT_NEAR(class_loss(1.0, {1e15, 1e15 - 1}, 1).loss, class_loss(1.0, {0, -1}, 1).loss, 1e-15);
 }
 
+TEST(FenchelYoung, TheMeanOfManyRowsIsThatOfOne) {
+  constexpr std::size_t kRows = 100000;
+  const std::vector<index_t> classes(kRows, 0);
+  std::vector<double> each(kRows, 0.1);
+  const LossOutputs<double> out{each};
+  EXPECT_NEAR(cpu::reduce_loss(Reduction::mean, ClassTargets{classes}, out), 0.1, 1e-16);
+  each[7] = kInfinity;  // a loss may be infinite, and others come after it
+  EXPECT_EQ(cpu::reduce_loss(Reduction::mean, ClassTargets{classes}, out), kInfinity);
+}
+
 TEST(FenchelYoung, ReductionsSkipIgnoredRows) {
   const std::vector<double> z{1, 0, 0.5, 0.25, -1, 2};
   const std::vector<index_t> classes{0, -100, 1};
