@@ -70,9 +70,10 @@ Loss<IntegerGaussianGradient> gaussian_loss(Kind kind, const Tsallis& omega, con
                                             const IntegerTarget& q) {
   const SparseIntegerGaussian p = predict(omega, f, Integers());
   const double temperature = omega.temperature(), sigma2 = f.sigma2();
-  const auto sums = detail::integer_loss_sums(kind, p.prediction(), q, f.mu(), std::sqrt(sigma2));
+  const double unit = std::max(1.0, std::sqrt(sigma2));  // so that no square overflows
+  const auto sums = detail::integer_loss_sums(kind, p.prediction(), q, f.mu(), unit);
   return {temperature * sums.value,
-          {sums.first / sigma2, sums.second / sigma2 / 2, temperature * sums.alpha}};
+          {sums.first / sigma2, sums.second * unit / sigma2 * unit / sigma2 / 2, temperature * sums.alpha}};
 }
 
 /// cov_{p, 2-alpha} / T of (x, x^2), x = t - mode, under the prediction p; of degree 1 of x alone.

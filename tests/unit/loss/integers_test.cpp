@@ -285,6 +285,15 @@ TEST(LossIntegers, AGradientIsFiniteWhereTheVarianceIsNot) {
   }
 }
 
+TEST(LossIntegers, ATinyVarianceGivesNoNaN) {
+  for (const double alpha : {1.0, 1 + 1e-8, 2.0}) {
+    const auto loss =
+        cross_omega(Tsallis(alpha), QuadraticScore(-0.36, 5e-324), Integers(), IntegerTarget(kSample));
+    EXPECT_EQ(loss.value, kInf) << alpha;
+    EXPECT_FALSE(std::isnan(loss.gradient.mu) || std::isnan(loss.gradient.sigma2)) << alpha;
+  }
+}
+
 TEST(LossIntegers, BadInputIsNamed) {
   EXPECT_EQ(message_of<std::domain_error>(
                 [] { static_cast<void>(fenchel_young(Tsallis(2), PoissonScore(3), Naturals(), -1)); }),
