@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from .. import _core
+from fenchel import _core
 
 _PATH = pathlib.Path(__file__).with_name("libfenchel_torch_ops.so")
 _CUDA_PATH = pathlib.Path(__file__).with_name("libfenchel_torch_ops_cuda.so")
