@@ -21,7 +21,6 @@
 #include "fenchel/distribution/concept.hpp"
 #include "fenchel/distribution/line/generic.hpp"
 #include "fenchel/distribution/line/numeric_density.hpp"
-#include "fenchel/distribution/line/roughness.hpp"
 #include "fenchel/domain/interval.hpp"
 #include "fenchel/domain/line.hpp"
 
@@ -358,44 +357,6 @@ template <LineDistribution P>
 template <LineDistribution P>
 [[nodiscard]] double entropy(const Mixture<P>& p) {
   return tsallis_entropy(p, 1);
-}
-
-template <LineDistribution P>
-[[nodiscard]] double pdf_derivative(const Mixture<P>& p, double t) {
-  return detail::weighted_sum(p, [t](const P& c) { return pdf_derivative(c, t); });
-}
-
-/// From the roughness of each component and, to 1e-7, products of their derivatives: squares of those that
-/// are infinite at an end are known no better than the distance from it. Infinite where a component's is;
-/// throws ConvergenceError where the integral does not converge.
-template <LineDistribution P>
-[[nodiscard]] double roughness(const Mixture<P>& p) {
-  constexpr double kAccuracy = 1e-7;
-  std::vector<std::pair<double, P>> parts;  // that differ
-  detail::for_each_component(p, [&](double weight, const P& c) {
-    const auto same = std::find_if(parts.begin(), parts.end(), [&c](const auto& x) { return x.second == c; });
-    if (same == parts.end()) {
-      parts.emplace_back(weight, c);
-    } else {
-      same->first += weight;
-    }
-  });
-  const double scale = detail::mixture_scale(p);
-  double own = 0;
-  for (const auto& [weight, c] : parts) own += weight * weight * roughness(c);
-  if (std::isinf(own)) return own;
-  const auto products = [&parts](double t) {
-    double slope = 0, sum = 0;
-    for (const auto& [weight, c] : parts) {
-      const double next = weight * pdf_derivative(c, t);
-      sum += 2 * slope * next;
-      slope += next;
-    }
-    return sum;
-  };
-  const std::vector<double> cuts = kinks(p);
-  return own + detail::expectation(products, [](double) { return 1.0; }, detail::cut(support(p), cuts),
-                                   cuts.front(), scale, kAccuracy, {});
 }
 
 /// p^order / int p^order. Throws as the escort of a NumericDensity does.
