@@ -37,4 +37,11 @@ double checked_integral(FunctionRef<double(double)> f, std::vector<double> cuts,
   return result.value;
 }
 
+Hessian<3> checked_hessian(Hessian<3> h, std::string_view name, double scale) {
+  if (std::isnan(h[1][1]))
+    throw_domain_error("fenchel_young_hessian", name, "must keep second derivatives in the range of doubles",
+                       scale);
+  return h;
+}
+
 }  // namespace fenchel::detail

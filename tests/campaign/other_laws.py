@@ -57,6 +57,17 @@ def fitted(found: Any, sample: Array, *, matches_mean: bool = False) -> None:
         must_agree("the mean", mean, sample.mean(0), relative=1e-9, absolute=rounding)
 
 
+def metric(m: Any, sigma: float) -> None:
+    """The tensor is not negative and the curvature not positive; NaN unless sigma is positive."""
+    finite(m.constant)
+    tensor, curvature = m.tensor(sigma), m.curvature(sigma)
+    if sigma > 0:
+        must("not negative", tensor >= 0, tensor)
+        must("not positive", curvature <= 0, curvature)
+    else:
+        must("NaN", np.isnan([*tensor, curvature]), [*tensor, curvature])
+
+
 def distances(distance: Function, p: Any, q: Any) -> None:
     """Zero to itself, the same both ways, not negative."""
     there = finite(distance(p, q))

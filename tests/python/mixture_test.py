@@ -95,6 +95,19 @@ def test_one_component_is_the_component():
     np.testing.assert_allclose(MultivariateMixture([1], SPACE[:1]).cov(), SPACE[0].cov(), rtol=1e-13)
 
 
+def test_slopes_that_are_infinite_at_the_ends():
+    parts = [BetaGaussian(2.497673382798894, 2.4409602594997866, 2.4878934601471), BetaGaussian(2.6, 2.7, 3)]
+    for p in parts:
+        for alone in (Mixture([1.0], [p]), Mixture([0.25, 0.75], [p, p])):
+            assert alone.roughness() == pytest.approx(p.roughness(), rel=1e-14)
+    p, mixed = fenchel.SmoothTriangular(0.18, -2.1, 0.44), Mixture([0.25, 0.75], parts)
+    loss, gradient = p.fenchel_young(mixed, return_gradient=True)
+    conjugate = p.cross_omega(mixed) - mixed.tsallis_entropy(2)
+    assert loss == pytest.approx(conjugate + 0.18 / 2 * mixed.roughness(), rel=1e-9)
+    assert gradient["gamma"] == pytest.approx((mixed.roughness() - p.roughness()) / 2, rel=1e-9)
+    assert Mixture([0.5, 0.5], [parts[0], BetaGaussian(3)]).roughness() == math.inf
+
+
 @pytest.mark.parametrize("basis", [LINE, fenchel.PolynomialBasis(2), fenchel.FourierBasis(2, 3)], ids=repr)
 def test_attention_is_the_weighted_sum(basis):
     expected = sum(w * attend(p, basis) for w, p in zip(WEIGHTS, PARTS))

@@ -47,6 +47,13 @@ def test_the_density_is_the_deformed_exponential_of_the_score(alpha):
     np.testing.assert_allclose(np.ptp(logarithm - two_hills(t)), 0, atol=1e-8)
 
 
+def test_intervals_end_after_they_begin():
+    p = fenchel.predict(Tsallis(3.2379471853705697), lambda t: t * t * (1 - t * t), Interval(-2, 3))
+    (_, left), (right, _) = p.pieces()  # the median is any number between
+    for confidence in (0, 1e-300, 1e-16):
+        assert p.interval(confidence) == pytest.approx((left, right))
+
+
 LARGE = {TotalVariation: fenchel.CappedParabola, Sobolev: fenchel.SmoothParabola}
 
 

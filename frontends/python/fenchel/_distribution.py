@@ -147,7 +147,9 @@ class NumericDistribution(Distribution):
         if not 0 <= level <= 1:
             raise ValueError(f"confidence must be in [0, 1], got {confidence}")
         tail = (1 - level) / 2
-        return float(self.ppf(tail)), float(self.isf(tail))
+        # Where the median is a gap of the support, each may round to the other end of it.
+        lower, upper = sorted((float(self.ppf(tail)), float(self.isf(tail))))
+        return lower, upper
 
     def expect(self, func: Callable[[float], float]) -> float:
         """E[func(X)], to 1e-10 of E|func(X)|; func takes a float."""

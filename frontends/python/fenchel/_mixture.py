@@ -72,8 +72,7 @@ class Mixture(Target):
 
     @property
     def _density(self) -> Any:
-        """The escort of order 1, itself: errors of an implicit conversion would be lost."""
-        return self._core.escort(1.0)
+        return _core.AnyDensity(self._core)
 
     @property
     def components(self) -> tuple[BetaGaussian, ...]:

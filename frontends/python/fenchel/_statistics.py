@@ -242,7 +242,7 @@ class AbsoluteMoments(Statistics):
     weight_above = Parameter("Of all x > centre.")
 
     def moment(self, k: int = 0) -> float:
-        """The mean of |x - centre|^powers[k]; NaN without data."""
+        """The mean of |x - centre|^powers[k]; NaN without data, inf where its sum overflows."""
         return float(self._core.moment(integer("k", k)))
 
     def __repr__(self) -> str:

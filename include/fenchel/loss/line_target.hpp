@@ -3,6 +3,7 @@
 /// What the losses on the line ask of a target.
 
 #include <cmath>
+#include <string_view>
 #include <vector>
 
 #include "fenchel/core/config.hpp"
@@ -103,6 +104,9 @@ template <class Q>
   }
 }
 
+/// Unless the second derivative in the scale is NaN, as the sum of two that overflow; then throws.
+[[nodiscard]] FENCHEL_EXPORT Hessian<3> checked_hessian(Hessian<3> h, std::string_view name, double scale);
+
 /// Adds the second derivatives of E_q[(t - mu)^2] / (2 sigma2), or of E_q|t - mu| / b, in mu and the scale.
 template <class Q>
 [[nodiscard]] Hessian<3> with_target(Hessian<3> h, const QuadraticScore& f, const Q& q) {
@@ -111,7 +115,7 @@ template <class Q>
   h[0][1] += d / sigma2 / sigma2;
   h[1][0] += d / sigma2 / sigma2;
   h[1][1] += square / sigma2 / sigma2;
-  return h;
+  return checked_hessian(h, "sigma2", sigma2);
 }
 template <class Q>
 [[nodiscard]] Hessian<3> with_target(Hessian<3> h, const AbsoluteScore& f, const Q& q) {
@@ -120,7 +124,7 @@ template <class Q>
   h[0][1] += mixed;
   h[1][0] += mixed;
   h[1][1] += 2 * (target_deviation(q, f.mu()) / b) / b / b;
-  return h;
+  return checked_hessian(h, "b", b);
 }
 
 /// The Hessian of Omega* in canonical parameters, from its derivatives in the scale.

@@ -96,7 +96,7 @@ template <class Score>
   return detail::canonical_hessian(f, detail::conjugate_derivatives(omega, f));
 }
 /// In mu, the scale and gamma, for a target q; infinite in gamma at gamma = 0, and in mu where q has an atom
-/// at the kink of an absolute score.
+/// at the kink of an absolute score. Throws std::domain_error where those of Omega* and of E_q[f] overflow.
 template <class Q>
 [[nodiscard]] Hessian<3> fenchel_young_hessian(const Sobolev& omega, const QuadraticScore& f, Line,
                                                const Q& q) {

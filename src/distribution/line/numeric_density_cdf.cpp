@@ -89,7 +89,7 @@ double tail_quantile(const Table& table, double u, double t, int direction) {
 double quantile_beside(const Table& table, double u, int direction) {
   const std::size_t size = table.panels.size();
   if (u == 0) return direction < 0 ? table.support.front().lower() : table.support.back().upper();
-  if (u == 1) return direction < 0 ? table.support.back().upper() : table.support.front().lower();
+  if (u > 1 - kSmall) return quantile_beside(table, 1 - u, -direction);  // what is below u is rounded
   double t = direction < 0 ? table.panels.front().lower : table.panels.back().upper;
   if (u < (direction < 0 ? table.below[0] : table.above[size])) return tail_quantile(table, u, t, direction);
   if (direction < 0) {

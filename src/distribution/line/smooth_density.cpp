@@ -100,10 +100,9 @@ double SmoothShape::log_beyond(double y) const noexcept {
 }
 
 double SmoothShape::tail_distance(double u) const {
-  if (u == 0) return half_width_;
-  if (u == 0.5) return 0;
-  const auto excess = [&](double d) {
-    return ValueAndSlope{edge_tail(form_, d) / u - 1, edge_form(form_, 0, d) / (2 * form_.mass) / u};
+  const auto excess = [&](double d) {  // no product may underflow
+    return ValueAndSlope{d * (edge_form(form_, 1, d) / u) / (2 * form_.mass) - 1,
+                         edge_form(form_, 0, d) / (2 * form_.mass) / u};
   };
   // below the root: F_1 <= d/2 and F_1 <= d^2 slope / (6 z)
   const double start =

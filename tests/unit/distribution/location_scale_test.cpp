@@ -101,6 +101,16 @@ TEST(LocationScale, SteepAndFlatFunctionsAreSolved) {
   EXPECT_NEAR(wall.a() * wall.edge_slope() - wall.edge_g() + 1, 0.5, 1e-13);
 }
 
+TEST(LocationScale, TheMedianIsMu) {
+  for (const double sigma : {1e-3, 1.0, 27651.345467382536}) {
+    for (int index = 0; index < testing::kLocationScaleExamples; ++index) {
+      const LocationScale p(location_scale_example(index, 9.306896296971743e-05, sigma));
+      EXPECT_EQ(quantile(p, 0.5), p.mu()) << index << ' ' << sigma;
+      EXPECT_EQ(survival_quantile(p, 0.5), p.mu()) << index << ' ' << sigma;
+    }
+  }
+}
+
 TEST(LocationScale, WhatItsFunctionsThrowReachesTheCaller) {
   bool throws = false;
   const LocationScale p(

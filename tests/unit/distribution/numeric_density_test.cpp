@@ -8,6 +8,7 @@
 
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/quadrature.hpp"
+#include "fenchel/distribution/line/capped_triangular.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
 #include "support/reference_cdf.hpp"
@@ -87,6 +88,19 @@ TEST(NumericDensity, HasPieces) {
   EXPECT_NEAR(quantile(p, 0.75 + 1.0 / 16), 2, 1e-11);
   EXPECT_NEAR(survival_quantile(p, 3.0 / 16), 2, 1e-11);
   for (double u = 0.01; u < 1; u += 0.01) EXPECT_NEAR(cdf(p, quantile(p, u)), u, 1e-13);
+}
+
+TEST(NumericDensity, QuantilesNextToOneDoNotFall) {
+  const CappedTriangular triangle(0, 4.577583700012495, 1.2666861514299446);
+  const NumericDensity p = escort(triangle, 0.6898193712467051);
+  double last = quantile(p, 1 - 1e-13), last_above = survival_quantile(p, 1 - 1e-13);
+  for (double u = 1 - 1e-13; u <= 1; u = std::nextafter(u, 2)) {
+    EXPECT_GE(quantile(p, u), last) << 1 - u;
+    EXPECT_LE(survival_quantile(p, u), last_above) << 1 - u;
+    EXPECT_EQ(quantile(p, u), survival_quantile(p, 1 - u)) << 1 - u;
+    last = quantile(p, u);
+    last_above = survival_quantile(p, u);
+  }
 }
 
 TEST(NumericDensity, ExpectationsSeeEveryPiece) {

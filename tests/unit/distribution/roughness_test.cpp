@@ -10,6 +10,7 @@
 #include "fenchel/distribution/line/capped_triangular.hpp"
 #include "fenchel/distribution/line/smooth_parabola.hpp"
 #include "fenchel/distribution/line/smooth_triangular.hpp"
+#include "fenchel/distribution/mixture.hpp"
 #include "support/differences.hpp"
 #include "support/grids.hpp"
 
@@ -79,6 +80,33 @@ TEST(Roughness, OfBetaLaplaces) {
   }
   EXPECT_NEAR(roughness(BetaLaplace::triangular(0, 0.64)), roughness(SmoothTriangular(0, 0, 0.64)), 1e-13);
   for (const double alpha : {3.0, 5.0, kInf}) EXPECT_EQ(roughness(BetaLaplace(alpha, 0, 1)), kInf);
+}
+
+TEST(Roughness, OfMixtures) {
+  for (const double alpha : {1.0, 1.5, 2.0, 2.5, 2.9}) {
+    const BetaGaussian p(alpha, 0.3, 2);
+    const Mixture<BetaGaussian> alone({1}, {p}), twice({0.25, 0.75}, {p, p});
+    EXPECT_NEAR(roughness(alone) / roughness(p), 1, 1e-15) << alpha;
+    EXPECT_NEAR(roughness(twice) / roughness(p), 1, 1e-15) << alpha;
+    expect_derivative(twice, 1e-7);
+  }
+  for (const double alpha : {2.1, 2.497673382798894, 2.9}) {
+    SCOPED_TRACE(alpha);
+    const BetaGaussian p(alpha, 2.44, 2.49), wide(1.4, 2.76, 3);
+    // int p' wide' in t = mu + radius sin(x), where p' is finite
+    const double power = 1 / (alpha - 1), radius = p.half_width();
+    const auto product = [&](double x) {
+      const double slope = -2 * power * pdf(p, p.mu()) * std::sin(x) * std::pow(std::cos(x), 2 * power - 1);
+      return slope * pdf_derivative(wide, p.mu() + radius * std::sin(x));
+    };
+    const double cross = integrate(product, -std::numbers::pi / 2, std::numbers::pi / 2, 1e-12).value;
+    const double want = roughness(p) / 16 + 9 * roughness(wide) / 16 + 6 * cross / 16;
+    EXPECT_NEAR(roughness(Mixture<BetaGaussian>({0.25, 0.75}, {p, wide})) / want, 1, 1e-8);
+  }
+  const BetaGaussian steep(3, 0, 1), far(2, 1e3, 1), near(2, 0, 1);
+  EXPECT_EQ(roughness(Mixture<BetaGaussian>({0.5, 0.5}, {steep, near})), kInf);
+  const Mixture<BetaGaussian> apart({0.5, 0.5}, {far, near});
+  EXPECT_NEAR(roughness(apart), roughness(near) / 2, 1e-12);
 }
 
 TEST(Roughness, OfDensitiesByQuadrature) {

@@ -4,9 +4,11 @@
 
 #include <cmath>
 #include <cstddef>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "fenchel/core/error.hpp"
 #include "fenchel/distribution/line/dirac.hpp"
 #include "fenchel/distribution/line/empirical.hpp"
 #include "fenchel/loss/absolute.hpp"
@@ -19,6 +21,7 @@
 #include "support/differences.hpp"
 #include "support/golden.hpp"
 #include "support/grids.hpp"
+#include "support/messages.hpp"
 #include "unit/distribution/location_scale_examples.hpp"
 
 namespace fenchel {
@@ -274,6 +277,23 @@ TEST(NormalizerHessian, InThePlaneIsTheDifferenceOfTheGradient) {
       static_cast<void>(normalizer_hessian(
           Tsallis(2), MultivariateQuadraticScore(eta, Eigen::Matrix2d{{1, 1}, {1, 1}}), Euclidean(2))),
       std::domain_error);
+}
+
+TEST(Hessians, ScalesWhoseSecondDerivativesOverflowAreNamed) {
+  const Empirical q(std::vector<double>{-1, 0.5, 2});
+  for (const double scale : {5e-324, 1e-300, 1e-170}) {
+    const std::string message =
+        " must keep second derivatives in the range of doubles, got " + shortest(scale);
+    EXPECT_EQ(testing::message_of<std::domain_error>([&] {
+                static_cast<void>(
+                    fenchel_young_hessian(TotalVariation(0.1), QuadraticScore(0.4, scale), Line(), q));
+              }),
+              "fenchel::fenchel_young_hessian: sigma2" + message);
+    EXPECT_EQ(testing::message_of<std::domain_error>([&] {
+                static_cast<void>(fenchel_young_hessian(Sobolev(0.1), AbsoluteScore(0.4, scale), Line(), q));
+              }),
+              "fenchel::fenchel_young_hessian: b" + message);
+  }
 }
 
 }  // namespace

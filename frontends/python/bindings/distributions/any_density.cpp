@@ -68,6 +68,7 @@ double pdf(const AnyDensity& any, double t) {
   return visit_family(any, [t](const auto& p) { return pdf(p, t); });
 }
 double pdf_derivative(const AnyDensity& any, double t) {
+  if (any.mixture) return pdf_derivative(*any.mixture, t);
   return visit_family(any, [t](const auto& p) { return pdf_derivative(p, t); });
 }
 double cdf(const AnyDensity& any, double t) {
@@ -122,6 +123,7 @@ double total_variation(const AnyDensity& any) {
   return visit_family(any, [](const auto& p) { return total_variation(p); });
 }
 double roughness(const AnyDensity& any) {
+  if (any.mixture) return roughness(*any.mixture);
   return visit_family(any, [](const auto& p) { return roughness(p); });
 }
 std::vector<double> kinks(const AnyDensity& any) {
@@ -142,10 +144,10 @@ double erased_expectation(const AnyDensity& any, FunctionRef<double(double)> f, 
 void bind_any_density(nb::module_& m) {
   nb::class_<AnyDensity> any(m, "AnyDensity");
   bind_implicit(any);
-  // A mixture as the escort of order 1, itself, which knows its derivative.
-  any.def("__init__",
-          [](AnyDensity* self, const Mixture<BetaGaussian>& p) { new (self) AnyDensity{escort(p, 1)}; });
-  nb::implicitly_convertible<Mixture<BetaGaussian>, AnyDensity>();
+  // A mixture as the escort of order 1, itself. Errors of an implicit conversion would be lost.
+  any.def("__init__", [](AnyDensity* self, const Mixture<BetaGaussian>& p) {
+    new (self) AnyDensity{escort(p, 1), p};
+  });
   bind_beta_covariance<AnyDensity>(m);
   bind_beta_covariance<IntegerTable>(m);
   m.def("total_variation", [](const AnyDensity& p) { return total_variation(p); });

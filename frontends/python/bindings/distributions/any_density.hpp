@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <optional>
 #include <random>
 #include <span>
 #include <variant>
@@ -11,9 +12,11 @@
 #include "fenchel/core/function_ref.hpp"
 #include "fenchel/core/variates.hpp"
 #include "fenchel/distribution/concept.hpp"
+#include "fenchel/distribution/line/beta_gaussian.hpp"
 #include "fenchel/distribution/line/generic.hpp"
 #include "fenchel/distribution/line/location_scale.hpp"
 #include "fenchel/distribution/line/numeric_density.hpp"
+#include "fenchel/distribution/mixture.hpp"
 #include "fenchel/domain/interval.hpp"
 #include "fenchel/domain/line.hpp"
 
@@ -26,12 +29,14 @@ template <class... Families>
 struct OneOf {
   using value_type = double;
   std::variant<Families...> value;
+  /// Of which `value` is the density.
+  std::optional<Mixture<BetaGaussian>> mixture = {};
 
   [[nodiscard]] double mu() const {
     return std::visit([](const auto& p) { return detail::location(p); }, value);
   }
   [[nodiscard]] OneOf centred() const {
-    return std::visit([](const auto& p) { return OneOf{detail::centred(p)}; }, value);
+    return std::visit([this](const auto& p) { return OneOf{detail::centred(p), mixture}; }, value);
   }
 };
 #define FENCHEL_TYPE(P, name, omega) P,

@@ -2,7 +2,11 @@
 
 /// `roughness`, the integral of p'^2, and `pdf_derivative`.
 
+#include <algorithm>
+#include <cmath>
 #include <concepts>
+#include <utility>
+#include <vector>
 
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/infinity.hpp"
@@ -15,6 +19,7 @@
 #include "fenchel/distribution/line/location_scale.hpp"
 #include "fenchel/distribution/line/numeric_density.hpp"
 #include "fenchel/distribution/line/truncated_gaussian.hpp"
+#include "fenchel/distribution/mixture.hpp"
 #include "fenchel/domain/interval.hpp"
 
 /// dp/dt, and the roughness int p'^2 of Sobolev [SCD22, Section 7], which is infinite for atoms and where the
@@ -61,5 +66,43 @@ requires requires(const P& p) {
   { pdf_derivative(p, 0.0) } -> std::convertible_to<double>;
 }
 [[nodiscard]] double roughness(const P& p) { return detail::quadrature_roughness(p, 1e-9); }
+
+template <LineDistribution P>
+[[nodiscard]] double pdf_derivative(const Mixture<P>& p, double t) {
+  return detail::weighted_sum(p, [t](const P& c) { return pdf_derivative(c, t); });
+}
+
+/// From the roughness of each component and, to 1e-7, products of their derivatives: squares of those that
+/// are infinite at an end are known no better than the distance from it. Infinite where a component's is;
+/// throws ConvergenceError where the integral does not converge.
+template <LineDistribution P>
+[[nodiscard]] double roughness(const Mixture<P>& p) {
+  constexpr double kAccuracy = 1e-7;
+  std::vector<std::pair<double, P>> parts;  // that differ
+  detail::for_each_component(p, [&](double weight, const P& c) {
+    const auto same = std::find_if(parts.begin(), parts.end(), [&c](const auto& x) { return x.second == c; });
+    if (same == parts.end()) {
+      parts.emplace_back(weight, c);
+    } else {
+      same->first += weight;
+    }
+  });
+  const double scale = detail::mixture_scale(p);
+  double own = 0;
+  for (const auto& [weight, c] : parts) own += weight * weight * roughness(c);
+  if (std::isinf(own)) return own;
+  const auto products = [&parts](double t) {
+    double slope = 0, sum = 0;
+    for (const auto& [weight, c] : parts) {
+      const double next = weight * pdf_derivative(c, t);
+      sum += 2 * slope * next;
+      slope += next;
+    }
+    return sum;
+  };
+  const std::vector<double> cuts = kinks(p);
+  return own + detail::expectation(products, [](double) { return 1.0; }, detail::cut(support(p), cuts),
+                                   cuts.front(), scale, kAccuracy, {});
+}
 
 }  // namespace fenchel

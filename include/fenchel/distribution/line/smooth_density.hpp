@@ -57,7 +57,7 @@ class FENCHEL_EXPORT SmoothShape {
   /// P(Y > y), and its logarithm.
   [[nodiscard]] double beyond(double y) const noexcept;
   [[nodiscard]] double log_beyond(double y) const noexcept;
-  /// The y >= 0 with P(Y > y) = u <= 1/2.
+  /// The y >= 0 with P(Y > y) = u, 0 < u < 1/2.
   [[nodiscard]] double tail_distance(double u) const;
   /// Of the density about mu.
   [[nodiscard]] double quantile(double mu, double u) const;

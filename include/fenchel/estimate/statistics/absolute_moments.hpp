@@ -34,7 +34,7 @@ class FENCHEL_EXPORT AbsoluteMoments {
   [[nodiscard]] double centre() const noexcept { return centre_; }
   [[nodiscard]] std::span<const double> powers() const noexcept { return powers_; }
   [[nodiscard]] double weight() const noexcept { return weight_.value(); }
-  /// The mean of |t - centre|^powers()[k]; NaN without data, infinite where powers overflow. Throws
+  /// The mean of |t - centre|^powers()[k]; NaN without data, infinite where its sum overflows. Throws
   /// std::invalid_argument for another k.
   [[nodiscard]] double moment(index_t k) const;
   /// Of all t < centre, and of all t > centre.
