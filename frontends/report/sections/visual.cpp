@@ -125,7 +125,7 @@ std::string warning(const Recorded& recorded, const std::string& data) {
     if (row.name == kBaseline && value != nullptr && value->mean < kLearned)
       return fmt::format(
           " Not all models have learned to pick the object that a question names: with softmax they answer "
-          "{:.3f} of the questions about one object. So these comparisons say nothing of attention yet.",
+          "{:.3f} of the questions about one object. So a difference also tells in how many seeds they have.",
           value->mean);
   }
   return "";
