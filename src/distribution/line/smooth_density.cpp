@@ -105,8 +105,8 @@ double SmoothShape::tail_distance(double u) const {
                          edge_form(form_, 0, d) / (2 * form_.mass) / u};
   };
   // below the root: F_1 <= d/2 and F_1 <= d^2 slope / (6 z)
-  const double start =
-      std::max(std::cbrt(12 * form_.mass * form_.inverse / form_.slope * u), std::sqrt(4 * form_.mass * u));
+  const double start = std::max(std::cbrt(12 * form_.mass * form_.inverse / form_.slope) * std::cbrt(u),
+                                std::sqrt(4 * form_.mass) * std::sqrt(u));
   return half_width_ * (1 - increasing_root(excess, std::min(start, 1.), 1, start));
 }
 

@@ -192,7 +192,8 @@ TYPED_TEST(Smooth, QuantilesReachTheEdge) {
   for (const double gamma : kGammas) {
     const TypeParam p(gamma, 0, 1.3);
     SCOPED_TRACE(gamma);
-    for (const double u : {1.2e-316, 5.6e-312, 1e-300, 1e-100, 1e-30, 1e-12, 1e-3, 0.2, 0.4999, 0.5}) {
+    for (const double u :
+         {5e-324, 1.2e-316, 5.6e-312, 1e-300, 1e-100, 1e-30, 1e-12, 1e-3, 0.2, 0.4999, 0.5}) {
       const double t = survival_quantile(p, u);
       EXPECT_LE(t, p.half_width());
       EXPECT_EQ(quantile(p, u), -t);
