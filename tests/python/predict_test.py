@@ -47,6 +47,13 @@ def test_the_density_is_the_deformed_exponential_of_the_score(alpha):
     np.testing.assert_allclose(np.ptp(logarithm - two_hills(t)), 0, atol=1e-8)
 
 
+def test_a_prediction_that_jumps_at_the_ends_of_its_domain_has_no_loss_against_itself():
+    for gamma in (2, 5.78, 26.4):
+        p = fenchel.predict(Sobolev(gamma), lambda t: -t * t / 2, Interval(-2, 3))
+        assert p.pdf(-2) > 0.1 and p.roughness() == math.inf
+        assert p.fenchel_young(p) == pytest.approx(0, abs=1e-9)
+
+
 def test_intervals_end_after_they_begin():
     p = fenchel.predict(Tsallis(3.2379471853705697), lambda t: t * t * (1 - t * t), Interval(-2, 3))
     (_, left), (right, _) = p.pieces()  # the median is any number between

@@ -1,9 +1,7 @@
-#include <dlfcn.h>
-#include <nanobind/stl/string.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <stdexcept>
-#include <string>
 #include <utility>
 
 #include "bindings/bindings.hpp"
@@ -45,19 +43,12 @@ void handle_signals_in_torch() {
   }
 }
 
-/// Lets signals end operations of the library at this path, which has been loaded.
-void let_signals_end_operations(const std::string& path) {
-  using Set = void (*)(void (*)());
-  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
-  void* const set = library == nullptr ? nullptr : dlsym(library, "fenchel_set_torch_check");
-  if (set == nullptr) throw std::runtime_error("fenchel.torch: " + path + " is of another fenchel");
-  reinterpret_cast<Set>(set)(handle_signals_in_torch);
-}
-
 }  // namespace
 
 void bind_torch_signals(nb::module_& m) {
-  m.def("let_signals_end_operations", &let_signals_end_operations, nb::arg("path"));
+  m.def(
+      "signal_check", [] { return reinterpret_cast<std::uintptr_t>(&handle_signals_in_torch); },
+      "The address of a function for fenchel_set_torch_check, of the library of operations.");
 }
 
 }  // namespace fenchel::python

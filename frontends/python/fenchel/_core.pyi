@@ -2924,4 +2924,7 @@ class CountRegressionFit:
 
 def fit_count_regression(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None, names: Sequence[str], alpha: float, penalty: float, tolerance: float, max_iterations: int) -> CountRegressionFit: ...
 
-def let_signals_end_operations(path: str) -> None: ...
+def signal_check() -> int:
+    """
+    The address of a function for fenchel_set_torch_check, of the library of operations.
+    """

@@ -19,6 +19,7 @@
 #include "fenchel/distribution/line/total_variation.hpp"
 #include "fenchel/distribution/mixture.hpp"
 #include "fenchel/loss/line_target.hpp"
+#include "fenchel/loss/sobolev_function.hpp"
 
 namespace fenchel::python {
 namespace {
@@ -125,6 +126,10 @@ double total_variation(const AnyDensity& any) {
 double roughness(const AnyDensity& any) {
   if (any.mixture) return roughness(*any.mixture);
   return visit_family(any, [](const auto& p) { return roughness(p); });
+}
+double roughness(const AnyDensity& any, const Interval& domain) {
+  if (any.mixture) return roughness(*any.mixture);
+  return visit_family(any, [&domain](const auto& p) { return detail::roughness_within(domain, p); });
 }
 std::vector<double> kinks(const AnyDensity& any) {
   return visit_family(any, [](const auto& p) -> std::vector<double> {

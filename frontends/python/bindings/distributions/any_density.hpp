@@ -68,6 +68,7 @@ inline constexpr bool kCallsPython<AnyDensity> = true;
 [[nodiscard]] double negentropy_order_derivative(const AnyDensity& p, double order);
 [[nodiscard]] double total_variation(const AnyDensity& p);
 [[nodiscard]] double roughness(const AnyDensity& p);
+[[nodiscard]] double roughness(const AnyDensity& p, const Interval& domain);
 [[nodiscard]] std::vector<double> kinks(const AnyDensity& p);
 [[nodiscard]] AnyDensity escort(const AnyDensity& p, double order);
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import pathlib
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +19,7 @@ if not _PATH.exists():
         "install fenchel again (pip install --force-reinstall --no-deps .)"
     )
 torch.ops.load_library(_PATH)
-_core.let_signals_end_operations(str(_PATH))
+ctypes.CDLL(str(_PATH)).fenchel_set_torch_check(ctypes.c_void_p(_core.signal_check()))  # Ctrl-C ends operations
 if torch.version.cuda is not None and _CUDA_PATH.exists():
     torch.ops.load_library(_CUDA_PATH)
 ops: Any = torch.ops.fenchel
