@@ -130,7 +130,7 @@ PREDICTED_COUNTS = (
 SHELL_FAMILIES = (
     '"beta-gaussian", alpha={alpha}, mu={mu}, sigma2={scale}',
     '"gaussian", mu={mu}, sigma2={scale}',
-    '"student", alpha={unit}, mu={mu}, sigma2={scale}',
+    '"student", alpha={heavy}, mu={mu}, sigma2={scale}',
     '"triweight", mu={mu}, sigma2={scale}',
     '"biweight", mu={mu}, sigma2={scale}',
     '"parabola", mu={mu}, sigma2={scale}',
@@ -173,6 +173,7 @@ DRAWS: dict[str, Callable[[Draw], str]] = {
     "count": texts("1", "2", "3", "8"),
     "seed": lambda d: str(d.seed()),
     "unit": lambda d: repr(d.random.random()),
+    "heavy": lambda d: repr(d.random.uniform(0.34, 1)),  # orders that have losses
     "moment": texts("0", "1", "2", "3", "4", "7"),
     "central": lambda d: d.any_of("2", "3", "4", *(("0", "1", "7") if d.wild else ())),
     "scores": numbers("normal", "cauchy", "ties", "masked", wild=("huge", "tiny", "equal", "steep")),
