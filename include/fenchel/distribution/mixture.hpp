@@ -362,7 +362,7 @@ template <LineDistribution P>
 /// p^order / int p^order. Throws as the escort of a NumericDensity does.
 template <LineDistribution P>
 [[nodiscard]] NumericDensity escort(const Mixture<P>& p, double order) {
-  static_cast<void>(detail::mixture_scale(p));
+  static_cast<void>(detail::mixture_scale(p));  // refuses what doubles do not resolve
   std::vector<double> centres = kinks(p);
   centres.push_back(mode(p));
   return escort(NumericDensity([p](double t) { return log_pdf(p, t); }, support(p), std::move(centres)),
