@@ -8,19 +8,14 @@
 
 #include "fenchel/backend/cpu/weighted_entmax.hpp"
 #include "support/grids.hpp"
+#include "unit/backend/one_row.hpp"
 
 /// Weights and orders at the ends of their ranges.
 namespace fenchel {
 namespace {
 
-template <class Real>
-Rows<const Real> row(const std::vector<Real>& x) {
-  return {x.data(), 1, static_cast<index_t>(x.size())};
-}
-template <class Real>
-Rows<Real> out(std::vector<Real>& x) {
-  return {x.data(), 1, static_cast<index_t>(x.size())};
-}
+using testing::out;
+using testing::row;
 template <class Real>
 std::vector<Real> predict(double alpha, const std::vector<Real>& z, const std::vector<Real>& w) {
   std::vector<Real> p(z.size());

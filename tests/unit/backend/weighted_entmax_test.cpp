@@ -10,6 +10,7 @@
 #include "support/golden.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
+#include "unit/backend/one_row.hpp"
 
 namespace fenchel {
 namespace {
@@ -19,15 +20,8 @@ using cpu::SoftTargets;
 using testing::kAlphas;
 using testing::kInf;
 using testing::kNaN;
-
-template <class Real>
-Rows<const Real> row(const std::vector<Real>& x) {
-  return {x.data(), 1, static_cast<index_t>(x.size())};
-}
-template <class Real>
-Rows<Real> out(std::vector<Real>& x) {
-  return {x.data(), 1, static_cast<index_t>(x.size())};
-}
+using testing::out;
+using testing::row;
 
 template <class Real = double>
 std::vector<Real> predict(double alpha, const std::vector<Real>& z, const std::vector<Real>& w,
