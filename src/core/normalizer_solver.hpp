@@ -77,13 +77,14 @@ FENCHEL_TEAM PeakDensities densities_from_peak(double am1, Columns& columns, con
       return Totals<2>{{atoms.w(j) * powers.value, atoms.w(j) * powers.escort}};
     });
     log_mass = log_peak + std::log(sums.of[0]);
+    if (high <= low) break;
     const double newton = next_log_peak(am1, log_peak, log_mass, sums.of[0] / sums.of[1]);
     const double next = newton < low ? low : newton > high ? high : newton;
     const double change = std::abs(next - log_peak);
     if (log_mass < 0 && low < log_peak) low = log_peak;
     if (next < high) high = next;  // Newton's step never falls below the root
     log_peak = next;
-    if (change <= 4e-16 * (std::abs(next) > 1 ? std::abs(next) : 1.0) || high <= low) break;
+    if (change <= 4e-16 * (std::abs(next) > 1 ? std::abs(next) : 1.0)) break;
     if (step >= kNewtonSteps && step % 2 == 0) log_peak = low + (high - low) / 2;
   }
   return {am1, log_peak, narrow && std::abs(log_mass) <= 1e-12};
@@ -176,8 +177,8 @@ struct ReferenceDensities {
 
   [[nodiscard]] FENCHEL_HD double log_density(double other) const noexcept {
     if (am1 == 0 || other == d) return log_r + (other - d);
-    const double above = am1 * (other - d);  // positive on the support
-    if (!(above > 0) || other == -kInfinity) return -kInfinity;
+    if (other == -kInfinity || (am1 > 0 && other < d)) return -kInfinity;
+    const double above = am1 * (other - d);  // 0 where it underflows
     const double power = std::exp(am1 * log_r);
     if (above > power) return (std::log(above) + std::log1p(power / above)) / am1;
     return log_r + std::log1p(above / power) / am1;

@@ -70,6 +70,19 @@ TEST(Normalizer, SmallWeightsMakeDensitiesAboveOne) {
 }
 
 /// Each Newton step on these scores drops few atoms: the safeguard must end it.
+/// Also where am1 times their difference is no double above 0.
+TEST(Normalizer, ScoresThatHardlyDifferShareTheMass) {
+  for (const double alpha : testing::kAlphas) {
+    if (alpha > 10) continue;  // the smallest difference leaves a score without mass
+    for (const double d : {-1e-300, -9e-317, -5e-324}) {
+      std::vector<double> values{0, d}, equal{0, 0};
+      const double offset = normalize(alpha - 1, values).offset;
+      EXPECT_NEAR(offset, normalize(alpha - 1, equal).offset, 1e-15) << alpha << ' ' << d;
+      for (const double p : values) EXPECT_NEAR(p, 0.5, 1e-15) << alpha << ' ' << d;
+    }
+  }
+}
+
 TEST(Normalizer, EndsOnSlowlyShrinkingSupports) {
   for (const double alpha : {1.5, 1.9, 2.0}) {
     std::vector<double> p;
