@@ -1,14 +1,35 @@
 #include "fenchel/attention/attend_derivatives.hpp"
 
 #include <cmath>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "attention/characteristic_function.hpp"
 #include "attention/polynomial_sum.hpp"
 #include "backend/cpu/attention/row.hpp"
 #include "fenchel/core/beta_gaussian.hpp"
+#include "fenchel/core/error.hpp"
 
 namespace fenchel::detail {
+namespace {
+
+/// Above it derivatives of means of functions in sigma2 may be below the smallest double, and in b above its
+/// root.
+constexpr double kWidestSigma2 = 1e200;
+
+void check_width(std::string_view name, double scale, double widest) {
+  if (!(scale <= widest))
+    throw_domain_error("attend_jacobian", name, "must be at most " + shortest(widest), scale);
+}
+
+Eigen::MatrixXd checked_jacobian(Eigen::MatrixXd result, std::string_view name, double value) {
+  if (!result.allFinite())
+    throw_domain_error("attend_jacobian", name, "must keep derivatives in the range of doubles", value);
+  return result;
+}
+
+}  // namespace
 
 Eigen::MatrixXd attend_gradient(const BetaGaussian& p, const GaussianBasis& psi) {
   const LineFunctions functions(psi.functions());
@@ -58,6 +79,20 @@ Eigen::MatrixXd attend_gradient(const BetaGaussian& p, const FourierBasis& psi) 
     result.row(2 * k) << frequency * cosine * f.value, sine * in_sigma2, sine * f.alpha;
   }
   return result;
+}
+
+Eigen::MatrixXd canonical_jacobian(const Eigen::MatrixXd& gradient, double mu, double sigma2) {
+  check_width("sigma2", sigma2, kWidestSigma2);
+  Eigen::MatrixXd result(gradient.rows(), 2);
+  result.col(0) = sigma2 * gradient.col(0);
+  result.col(1) = 2 * (sigma2 * (mu * gradient.col(0) + sigma2 * gradient.col(1)));
+  const bool far = std::abs(mu) > sigma2;
+  return checked_jacobian(std::move(result), far ? "mu" : "sigma2", far ? mu : sigma2);
+}
+
+Eigen::MatrixXd canonical_jacobian(const Eigen::MatrixXd& gradient, double b) {
+  check_width("b", b, std::sqrt(kWidestSigma2));
+  return checked_jacobian(b * (b * gradient.col(1)), "b", b);
 }
 
 }  // namespace fenchel::detail

@@ -105,6 +105,12 @@ template <LineDistribution P, LineBasis Psi>
          temperature;
 }
 
+/// From dr / (dmu, dsigma2) to dr / dtheta.
+[[nodiscard]] FENCHEL_EXPORT Eigen::MatrixXd canonical_jacobian(const Eigen::MatrixXd& gradient, double mu,
+                                                                double sigma2);
+/// From dr / (dmu, db) to dr / dtheta.
+[[nodiscard]] FENCHEL_EXPORT Eigen::MatrixXd canonical_jacobian(const Eigen::MatrixXd& gradient, double b);
+
 /// Throws std::invalid_argument unless there is a number for each function.
 template <LineBasis Psi>
 void check_cotangent(const Psi& psi, const Eigen::VectorXd& cotangent) {
@@ -136,22 +142,17 @@ template <detail::DifferentiableExpectation P, LineBasis Psi>
 
 /// dr / dtheta, N x 2, at fixed alpha or gamma in the canonical theta = (mu / sigma2, -1 / (2 sigma2)): the
 /// transpose of cov_{p,2-alpha}((t, t^2), psi) where the regularizer is Tsallis(alpha) (docs/math.md E6,
-/// E19).
+/// E19). Throws std::domain_error where dr / dsigma2 underflows, or dr / dtheta overflows.
 template <detail::DifferentiableExpectation P, LineBasis Psi>
 requires requires(const P& p) { canonical_parameters(p); }
 [[nodiscard]] Eigen::MatrixXd attend_jacobian(const P& p, const Psi& psi) {
-  const Eigen::MatrixXd gradient = detail::attend_gradient(p, psi);
-  const double sigma2 = p.sigma2();
-  Eigen::MatrixXd result(gradient.rows(), 2);
-  result.col(0) = sigma2 * gradient.col(0);
-  result.col(1) = 2 * p.mu() * sigma2 * gradient.col(0) + 2 * sigma2 * sigma2 * gradient.col(1);
-  return result;
+  return detail::canonical_jacobian(detail::attend_gradient(p, psi), p.mu(), p.sigma2());
 }
 /// The same for a score theta |t - mu| with theta = -1 / b, at fixed mu: N x 1.
 template <detail::DifferentiableExpectation P, LineBasis Psi>
 requires requires(const P& p) { canonical_parameter(p); }
 [[nodiscard]] Eigen::MatrixXd attend_jacobian(const P& p, const Psi& psi) {
-  return p.b() * p.b() * detail::attend_gradient(p, psi).col(1);
+  return detail::canonical_jacobian(detail::attend_gradient(p, psi), p.b());
 }
 /// dr / dtheta, N x M, of p = predict(omega, f, Line{}) for any linear or parametric score: the
 /// transpose of cov_{p,2-alpha}(df / dtheta, psi), over the temperature.

@@ -285,6 +285,21 @@ TEST(AttendDerivatives, ACotangentOfAnotherSizeIsNamed) {
             "fenchel::attend_vjp: cotangent.size() must equal the basis' size, 1, got 3");
 }
 
+TEST(AttendDerivatives, ScalesWhoseDerivativesLeaveTheDoublesAreNamed) {
+  EXPECT_EQ(
+      message_of<std::domain_error>([] { (void)attend_jacobian(BetaGaussian(4. / 3, 0, 1e308), kPsi); }),
+      "fenchel::attend_jacobian: sigma2 must be at most 1e+200, got 1e+308");
+  EXPECT_EQ(message_of<std::domain_error>([] { (void)attend_jacobian(BetaLaplace(2, 0, 1e155), kPsi); }),
+            "fenchel::attend_jacobian: b must be at most 1e+100, got 1e+155");
+  EXPECT_EQ(message_of<std::domain_error>(
+                [] { (void)attend_jacobian(BetaGaussian(2, 1e200, 1), PolynomialBasis(3)); }),
+            "fenchel::attend_jacobian: mu must keep derivatives in the range of doubles, got 1e+200");
+  // r goes like sigma2^(-1/3), and so dr / dtheta[1] = 2 sigma2^2 dr / dsigma2 = -2 / 3 sigma2 r.
+  const BetaGaussian wide(2, 0, 1e190);
+  const double slope = -2e190 / 3 * attend(wide, kPsi)[0];
+  EXPECT_NEAR(attend_jacobian(wide, kPsi)(0, 1), slope, 1e-10 * -slope);
+}
+
 /// Families with two parameters, or three in another order.
 TEST(AttendDerivatives, TruncatedGaussianAndLocationScale) {
   const ConcatenatedBasis psi(GaussianBasis({0.1, 0.9}, {0.4, 0.05}), PolynomialBasis(2),
