@@ -16,7 +16,7 @@ namespace fenchel {
 class FENCHEL_EXPORT FourierBasis {
  public:
   /// Throws std::invalid_argument for a negative count, std::domain_error unless period is positive and
-  /// finite.
+  /// finite, and so is each frequency.
   FourierBasis(index_t count, double period);
 
   [[nodiscard]] index_t size() const noexcept { return 2 * count_ + 1; }

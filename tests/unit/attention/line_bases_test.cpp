@@ -42,6 +42,14 @@ TEST(LineBases, WavesComeInPairsAfterTheConstant) {
   }
 }
 
+TEST(LineBases, WavesGoOnToTheLargestNumbers) {
+  const FourierBasis psi(2, 3);
+  EXPECT_EQ(evaluate(psi, 3 * 0x1p40 + 0.375), evaluate(psi, 0.375));
+  EXPECT_EQ(evaluate(psi, 3 * 0x1p1022), evaluate(psi, 0));
+  EXPECT_EQ(line_function(psi, 1).value(3 * 0x1p1022), 1);
+  EXPECT_TRUE(std::isnan(evaluate(psi, kInf)[1]));
+}
+
 TEST(LineBases, CallablesAreEvaluatedAsTheyAre) {
   const FunctionBasis psi({[](double t) { return t * t; }, [](double t) { return t > 1 ? 1.0 : 0.0; }}, {1});
   EXPECT_EQ(evaluate(psi, 3), Eigen::Vector2d(9, 1));
@@ -80,6 +88,8 @@ TEST(LineBases, BadInputIsNamed) {
             "fenchel::fourier_basis: count must not be negative, got -2");
   EXPECT_EQ(domain([] { FourierBasis(1, kInf); }),
             "fenchel::fourier_basis: period must be positive and finite, got inf");
+  EXPECT_EQ(domain([] { FourierBasis(1, 5e-324); }),
+            "fenchel::fourier_basis: period must leave 2 pi count / period finite, got 5e-324");
   EXPECT_EQ(invalid([] { FunctionBasis({}); }),
             "fenchel::function_basis: functions must not be empty, got 0");
   EXPECT_EQ(invalid([] {
