@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fenchel/core/check.hpp"
+#include "fenchel/core/infinity.hpp"
 #include "fenchel/core/quadrature.hpp"
 
 namespace fenchel::detail {
@@ -69,6 +70,9 @@ double expectation(FunctionRef<double(double)> f, FunctionRef<double(double)> pd
 
 double raw_moment(int n, double mean, FunctionRef<double(int)> central_moment) {
   if (n < 0) throw_domain_error("moment", "n", "must not be negative", n);
+  if (n == 0) return 1;
+  if (n % 2 == 0 && central_moment(n) == kInfinity) return kInfinity;  // others may have no sign
+  if (!std::isfinite(mean)) return mean;
   double sum = 0, binomial = 1;
   for (int k = 0; k <= n; ++k) {  // sum_k C(n, k) mean^{n-k} m_k
     const double power = std::pow(mean, n - k), central = k == 1 ? 0 : central_moment(k);

@@ -133,6 +133,18 @@ TEST(SparseIntegerGaussian, BelowOneIsStudentOnAWideScale) {
   }
 }
 
+TEST(SparseIntegerGaussian, MomentsThatDoNotExistAreSaid) {
+  const SparseIntegerGaussian heavy(1e-300, 3e-7, 0.35);  // like k^-2
+  EXPECT_EQ(moment(heavy, 0), 1);
+  EXPECT_TRUE(std::isnan(moment(heavy, 1)));
+  EXPECT_EQ(moment(heavy, 2), kInf);
+  EXPECT_TRUE(std::isnan(moment(heavy, 3)));
+  EXPECT_EQ(moment(heavy, 4), kInf);
+  const SparseIntegerGaussian lighter(0.6, 1.2, 0.35);  // like k^-5: a third moment has no sign
+  EXPECT_TRUE(std::isfinite(moment(lighter, 2)));
+  EXPECT_EQ(moment(lighter, 4), kInf);
+}
+
 TEST(SparseIntegerGaussian, BadInputIsNamed) {
   const auto message = [](double alpha, double mu, double sigma2) {
     return message_of<std::domain_error>([&] { SparseIntegerGaussian(alpha, mu, sigma2); });
