@@ -32,9 +32,13 @@ double sigma2_from_curvature(double alpha, double log_curvature_radius) {
   return std::exp((2 + am1) / 2 * (log_curvature_radius + shift));
 }
 
-/// radius2 overflows for a large alpha and a sigma2 that is almost 0.
+/// radius2 overflows for a large alpha and a sigma2 that is almost 0, and for a small alpha and a huge
+/// sigma2.
 double checked_half_width(const BetaGaussian& p) {
-  return p.alpha() > 1 ? detail::checked_positive(kWhere, "half_width", p.half_width()) : kInf;
+  if (p.alpha() > 1) return detail::checked_positive(kWhere, "half_width", p.half_width());
+  if (p.alpha() < 1 && std::isinf(p.constants().radius2))
+    throw_domain_error(kWhere, "sigma2", "must keep p(mu)^(alpha - 1) in the range of doubles", p.sigma2());
+  return kInf;
 }
 
 double standardised(const BetaGaussian& p, double t) { return (t - p.mu()) / std::sqrt(p.sigma2()); }

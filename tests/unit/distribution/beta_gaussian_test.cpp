@@ -287,6 +287,9 @@ TEST(BetaGaussian, EntropiesOfSmallOrderAreDifferentiable) {
 }
 
 TEST(BetaGaussian, ParametersThatLeaveTheDoublesAreNamed) {
+  EXPECT_EQ(message_of<std::domain_error>([] { BetaGaussian(1e-9, 0, 1e308); }),
+            "fenchel::beta_gaussian: sigma2 must keep p(mu)^(alpha - 1) in the range of doubles, got 1e+308");
+  EXPECT_THROW((void)BetaGaussian::student(1 + 1e-9, 0, 1e308), std::domain_error);
   EXPECT_EQ(
       message_of<std::domain_error>([] { (void)BetaGaussian::uniform(0, 1e200); }),
       "fenchel::beta_gaussian: upper - lower must have a square within the range of doubles, got 1e+200");

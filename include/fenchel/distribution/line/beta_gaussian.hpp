@@ -24,7 +24,7 @@ class FENCHEL_EXPORT BetaGaussian {
   using value_type = double;
 
   /// Throws std::domain_error unless alpha > 0 (infinity is allowed), mu is finite, sigma2 positive and
-  /// finite, and half_width / sigma does not overflow.
+  /// finite, and neither half_width / sigma nor, for alpha < 1, p(mu)^{alpha-1} overflows.
   explicit BetaGaussian(double alpha = 2, double mu = 0, double sigma2 = 1);
 
   [[nodiscard]] static BetaGaussian gaussian(double mu = 0, double sigma2 = 1) {
