@@ -1,8 +1,11 @@
 #include "distribution/line/bounded_density.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <numeric>
 
 #include "fenchel/core/deformed.hpp"
 #include "fenchel/core/error.hpp"
@@ -49,8 +52,22 @@ double bounded_tsallis_entropy(FunctionRef<double(double)> log_pdf, const Interv
   return 0.0 - deformed_log_of_exp(om1, mean_log) / order;
 }
 
+namespace {
+
+/// The double that has as many doubles below it in [lower, upper] as above it.
+double middle_double(double lower, double upper) {
+  const auto place = [](double x) {
+    const auto bits = std::bit_cast<std::int64_t>(x);
+    return bits < 0 ? std::numeric_limits<std::int64_t>::min() - bits : bits;
+  };
+  const std::int64_t middle = std::midpoint(place(lower), place(upper));
+  return std::bit_cast<double>(middle < 0 ? std::numeric_limits<std::int64_t>::min() - middle : middle);
+}
+
+}  // namespace
+
 double increasing_root(FunctionRef<ValueAndSlope(double)> f, double lower, double upper, double start) {
-  constexpr int kMaxSteps = 200;
+  constexpr int kMaxSteps = 200, kOrdinary = 100;  // then ends of very different sizes are halved by doubles
   constexpr double kTolerance = 2 * std::numeric_limits<double>::epsilon();
   double x = std::clamp(start, lower, upper), last_step = upper - lower;
   for (int k = 0; k < kMaxSteps; ++k) {
@@ -58,8 +75,11 @@ double increasing_root(FunctionRef<ValueAndSlope(double)> f, double lower, doubl
     if (value == 0) return x;
     (value < 0 ? lower : upper) = x;
     double next = x - value / slope;
-    if (!(next >= lower && next <= upper) || std::abs(next - x) > last_step / 2)
-      next = lower + (upper - lower) / 2;
+    if (k >= kOrdinary) {
+      next = middle_double(lower, upper);
+    } else if (!(next >= lower && next <= upper) || std::abs(next - x) > last_step / 2) {
+      next = std::midpoint(lower, upper);
+    }
     last_step = std::abs(next - x);
     if (last_step <= kTolerance * std::max(std::abs(x), std::abs(next)) || next == lower || next == upper)
       return next;

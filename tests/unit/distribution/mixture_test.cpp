@@ -143,6 +143,17 @@ TEST(Mixture, QuantilesBesideTheLargestNumbers) {
   }
 }
 
+TEST(Mixture, QuantilesOfComponentsOfVeryDifferentSizes) {
+  const BetaGaussian narrow(4, -0.008, 2e-5);
+  const Beta p({0.25, 0.75}, {BetaGaussian(0.9, 1e308, 0.3), narrow});
+  for (const double u : {0.01, 0.1, 0.5, 0.7, 0.74}) {
+    const double t = quantile(narrow, u / 0.75);
+    EXPECT_NEAR(quantile(p, u), t, 1e-12) << u;
+    EXPECT_NEAR(survival_quantile(p, 1 - u), t, 1e-12) << u;
+  }
+  for (const double u : {0.76, 0.9}) EXPECT_NEAR(quantile(p, u), 1e308, 1e-15 * 1e308) << u;
+}
+
 TEST(Mixture, MomentsAreThoseOfTheDensity) {
   for (const double alpha : kSomeAlphas) {
     const Beta p = three(alpha);
