@@ -28,6 +28,12 @@ constexpr double kSteepest = 300;
 
 double sech(double x) { return 1 / std::cosh(x); }
 
+/// sigma_max sech(x), whose second factor alone may be below the smallest double.
+double sigma_at(double sigma_max, double x) {
+  const double half = std::exp(-std::abs(x) / 2);
+  return sigma_max * half * half * 2 / (1 + std::exp(-2 * std::abs(x)));
+}
+
 /// The integral of a power of sech, or of products of such, which is analytic within pi/2 of the line: 15
 /// nodes are exact to rounding on panels of length 2.
 double integral(FunctionRef<double(double)> f, double from, double to) {
@@ -42,13 +48,13 @@ double integral(FunctionRef<double(double)> f, double from, double to) {
 /// mu(to) - mu(from) for the parameter x.
 double travel(const FenchelYoungMetric& metric, double sigma_max, double from, double to) {
   const double e = 1 + metric.exponent_less_one(), root = std::sqrt(metric.constant());
-  return root * integral([&](double x) { return std::pow(sigma_max * sech(x), e) * sech(x); }, from, to);
+  return root * integral([&](double x) { return std::pow(sigma_at(sigma_max, x), e) * sech(x); }, from, to);
 }
 
 double arc(const FenchelYoungMetric& metric, double sigma_max, double from, double to) {
   const double em1 = metric.exponent_less_one(), root = std::sqrt(metric.constant());
   if (em1 == 0) return root * (to - from);
-  return root * integral([&](double x) { return std::pow(sigma_max * sech(x), em1); }, from, to);
+  return root * integral([&](double x) { return std::pow(sigma_at(sigma_max, x), em1); }, from, to);
 }
 
 /// The length from sigma = 0 to sigma = 0.
@@ -79,8 +85,10 @@ double root_between(F f, double low, double high) {
 
 /// The parameters of the lower and of the upper end when the upper one is at x: the lower is before the top.
 std::pair<double, double> ends(double low, double high, double x) {
-  const double ratio = high / low, excess = (high - low) / low * (high + low) / low;
-  return {-std::asinh(std::hypot(ratio * std::sinh(x), std::sqrt(excess))), x};
+  const double ratio = high / low, excess = std::sqrt((high - low) / low) * std::sqrt((high + low) / low);
+  const double slope = std::hypot(ratio * std::sinh(x), excess);  // the sinh of the lower end
+  if (slope < kInf) return {-std::asinh(slope), x};
+  return {-(std::log(high) - std::log(low) + std::abs(x) + std::log1p(std::exp(-2 * std::abs(x)))), x};
 }
 
 /// The parameter of the upper end for which the curve goes `width` to the side; -infinity for a vertical one.
@@ -93,11 +101,14 @@ double upper_end(const FenchelYoungMetric& metric, double low, double high, doub
   double left = 0, right = 0;
   if (gap(0) > 0) {
     for (left = -1; gap(left) > 0; left *= 2)
-      if (left < -kSteepest) return -kInf;
+      if (2 * left < -kSteepest) return -kInf;
     right = left < -1 ? left / 2 : 0;
   } else {
-    for (right = 1; gap(right) < 0; right *= 2) {
-      if (right > kSteepest) throw_too_far("geodesic", metric);
+    // Up to where sigma at the top is a double.
+    const double farthest =
+        std::min(2 * kSteepest, std::log(std::numeric_limits<double>::max()) - std::log(high));
+    for (right = std::min(1.0, farthest); gap(right) < 0; right = std::min(2 * right, farthest)) {
+      if (right == farthest) throw_too_far("geodesic", metric);
       left = right;
     }
   }
@@ -146,7 +157,7 @@ Geodesic::Geodesic(const FenchelYoungMetric& metric, HalfPlanePoint from, HalfPl
                                     : arc(metric, sigma_max, begin, end)) {}
 
 HalfPlanePoint Geodesic::point(double x) const {
-  const double side = to_.mu > from_.mu ? 1 : -1, sigma = sigma_max_ * sech(x);
+  const double side = to_.mu > from_.mu ? 1 : -1, sigma = sigma_at(sigma_max_, x);
   if (std::isinf(begin_))
     return {from_.mu + (to_.mu - from_.mu) / 2 + side * travel(metric_, sigma_max_, 0, x), sigma};
   return {from_.mu + side * travel(metric_, sigma_max_, begin_, x), sigma};

@@ -229,6 +229,25 @@ TEST(Geodesic, OfDiracsIsTheLimit) {
   }
 }
 
+TEST(Geodesic, EndsOfVeryDifferentScalesAreAboveEachOther) {
+  const HalfPlanePoint small{-2.9, 2.2e-162}, middle{-2.3, 0.7}, large{4, 1e154};
+  for (const double alpha : {1.0, 1.0000009, 1.03, 2.0}) {
+    const FenchelYoungMetric metric(alpha);
+    for (const auto& [a, b] : {Ends{small, middle}, Ends{middle, large}, Ends{small, large}}) {
+      SCOPED_TRACE(::testing::Message() << alpha << " " << a.sigma << " " << b.sigma);
+      const double length = distance(metric, a, b), above = vertical_distance(metric, a.sigma, b.sigma);
+      EXPECT_NEAR(distance(metric, b, a), length, 1e-12 * length);
+      EXPECT_GE(length, above * (1 - 1e-8));  // the quotient of the scales may have few digits
+      EXPECT_LE(length, above * (1 + 1e-8) + 20);
+    }
+    const Geodesic g = geodesic(metric, small, middle);
+    for (const double s : {1e-9, 0.3, 0.6, 1 - 1e-9}) {
+      const HalfPlanePoint p = g.at(s);
+      EXPECT_NEAR(distance(metric, small, p), s * g.length(), 1e-9 * g.length()) << alpha << " " << s;
+    }
+  }
+}
+
 TEST(Metric, BadInputIsNamed) {
   EXPECT_EQ(message_of<std::domain_error>([] { FenchelYoungMetric(0.25); }),
             "fenchel::fenchel_young_metric: alpha must be above 1/3 and finite, got 0.25");
