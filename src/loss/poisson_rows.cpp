@@ -189,17 +189,9 @@ class Statistics : detail::PoissonMoves {
   }
 };
 
-void fill_row(PoissonStatistic statistic, double mu, double alpha, index_t i, Rows<const double> at,
+void fill_row(const Statistics& p, PoissonStatistic statistic, double mu, index_t i, Rows<const double> at,
               const PoissonRows& out, double order) {
   const bool twice = out.d2_mu.data != nullptr;
-  if (std::isnan(mu) || std::isnan(alpha)) {
-    for (const auto& rows : {out.value, out.d_mu, out.d_alpha}) std::ranges::fill(rows[i], kNaN);
-    if (twice) {
-      for (const auto& rows : {out.d2_mu, out.d_mu_alpha, out.d2_alpha}) std::ranges::fill(rows[i], kNaN);
-    }
-    return;
-  }
-  const Statistics p(alpha, mu, twice);
   for (index_t j = 0; j < at.cols; ++j) {
     const Slopes s = p(statistic, at.row(i)[j], order);
     out.value.row(i)[j] = s.value;
@@ -210,6 +202,25 @@ void fill_row(PoissonStatistic statistic, double mu, double alpha, index_t i, Ro
     out.d_mu_alpha.row(i)[j] = s.second.mixed / mu;
     out.d2_alpha.row(i)[j] = s.second.alpha;
   }
+}
+
+void fill_with_nan(index_t i, const PoissonRows& out) {
+  for (const auto& rows : {out.value, out.d_mu, out.d_alpha}) std::ranges::fill(rows[i], kNaN);
+  if (out.d2_mu.data) {
+    for (const auto& rows : {out.d2_mu, out.d_mu_alpha, out.d2_alpha}) std::ranges::fill(rows[i], kNaN);
+  }
+}
+
+/// Where runs of rows with the same parameters begin, which share a table, and the number of rows.
+std::vector<index_t> runs_of(PerRow alpha, PerRow mu, index_t rows) {
+  constexpr index_t kLongest = 1024;  // so that threads share many rows of one distribution
+  std::vector<index_t> begins;
+  for (index_t i = 0; i < rows; ++i) {
+    if (i == 0 || i - begins.back() == kLongest || alpha[i] != alpha[i - 1] || mu[i] != mu[i - 1])
+      begins.push_back(i);
+  }
+  begins.push_back(rows);
+  return begins;
 }
 
 }  // namespace
@@ -229,8 +240,15 @@ void sparse_poisson_rows(PoissonStatistic statistic, PerRow alpha, PerRow mu, Ro
     detail::check_same_shape(kWhere, "d2_alpha", out.d2_alpha, "at", at);
   }
   constexpr index_t kTableCost = 5000, kNumberCost = 100;  // nanoseconds
-  detail::for_each_row(at.rows, kTableCost + kNumberCost * at.cols,
-                       [&](index_t i) { fill_row(statistic, mu[i], alpha[i], i, at, out, order); });
+  const std::vector<index_t> runs = runs_of(alpha, mu, at.rows);
+  const auto count = static_cast<index_t>(runs.size()) - 1;
+  const index_t numbers = count > 0 ? at.rows * at.cols / count : 0;
+  detail::for_each_row(count, kTableCost + kNumberCost * numbers, [&](index_t run) {
+    const index_t begin = runs[static_cast<std::size_t>(run)], end = runs[static_cast<std::size_t>(run) + 1];
+    if (std::isnan(mu[begin]) || std::isnan(alpha[begin])) return fill_with_nan(begin, out);
+    const Statistics p(alpha[begin], mu[begin], out.d2_mu.data != nullptr);
+    for (index_t i = begin; i < end; ++i) fill_row(p, statistic, mu[i], i, at, out, order);
+  });
 }
 
 }  // namespace fenchel

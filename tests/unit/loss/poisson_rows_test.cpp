@@ -152,6 +152,18 @@ TEST(PoissonRows, RowsStandAlone) {
   EXPECT_TRUE(std::isnan(one(S::quantile, 3, 1, 1.5).value));
 }
 
+TEST(PoissonRows, RowsOfOneDistributionShareItsTable) {
+  constexpr index_t kRows = 20'000;  // a table of this alpha takes milliseconds
+  std::vector<double> at(kRows), mu(kRows, 12.0);
+  for (std::size_t i = 0; i < at.size(); ++i) at[i] = static_cast<double>(i);
+  mu.back() = 3;
+  const auto found = rows_of(S::pmf, PerRow(mu), 0.016, at, kRows);
+  const SparsePoisson p(0.016, 12), last(0.016, 3);
+  for (index_t i : {index_t{0}, index_t{1023}, index_t{1024}, kRows - 2})
+    EXPECT_NEAR(found[static_cast<std::size_t>(i)].value, pmf(p, i), 1e-14 * pmf(p, i)) << i;
+  EXPECT_NEAR(found.back().value, pmf(last, kRows - 1), 1e-14 * pmf(last, kRows - 1));
+}
+
 TEST(PoissonRows, ErrorsNameTheParameter) {
   EXPECT_EQ(message_of<std::domain_error>([] { return one(S::mean, -1, 2, 0).value; }),
             "fenchel::sparse_poisson: mu must be positive and at most 2^52, got -1");
