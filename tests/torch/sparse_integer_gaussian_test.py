@@ -38,6 +38,24 @@ def test_numbers_are_those_of_numpy(alpha, sigma2):
         assert ours.mode[i] == p.mode()
 
 
+def test_scores_that_hardly_differ_count():
+    """Twice the scale overflows: all scores were 0, and all integers of the window had the same probability."""
+    p, q = fenchel.SparseIntegerGaussian(10847.0, 6.76, 1e308), ft.SparseIntegerGaussian(10847.0, real(6.76), 1e308)
+    k = np.arange(4, 11)
+    np.testing.assert_allclose(q.prob(torch.from_numpy(k)), p.pmf(k), rtol=1e-10, atol=1e-15)
+    np.testing.assert_allclose(q.cross_omega(torch.tensor(7)), p.cross_omega(7), rtol=1e-10)
+
+
+def test_many_numbers_of_a_wide_one():
+    """A window of a million integers, of which each number needs a few."""
+    p, q = fenchel.SparseIntegerGaussian(1.0, 0.2, 1e8), ft.SparseIntegerGaussian(1.0, real([0.2]), 1e8)
+    u = np.linspace(1e-6, 1 - 1e-6, 20_000)
+    x = q.icdf(torch.from_numpy(u))
+    assert (abs(x.numpy() - p.ppf(u)) <= 1).all()
+    np.testing.assert_allclose(q.cdf(x), p.cdf(x.numpy()), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(q.cdf(real([-math.inf, -1e9, 1e9, math.inf])), [0, 0, 1, 1], rtol=0, atol=1e-12)
+
+
 def test_derivatives_of_both_orders():
     alpha, mu, sigma2 = real([1.0, 1.3, 2.0], True), real([0.2, -0.7, 3.3], True), real([1.5, 4.0, 9.0], True)
     k = torch.tensor([0, -1, 4])

@@ -16,6 +16,11 @@ from ._entmax_loss import entmax_loss
 from ._rows import Parameter
 
 
+def _gathered(rows: torch.Tensor, place: torch.Tensor) -> torch.Tensor:
+    """The numbers at these places, (...), of rows, (..., W)."""
+    return rows.expand(*place.shape, rows.shape[-1]).gather(-1, place.unsqueeze(-1)).squeeze(-1)
+
+
 class SparseIntegerGaussian(Distribution):
     """Integers about mu: the discrete Gaussian for alpha = 1, else finitely many of them.
 
@@ -77,7 +82,7 @@ class SparseIntegerGaussian(Distribution):
             radius = torch.minimum(2 * ends, 40 * sigma2.sqrt()).max().item() if mu.numel() else 0.0
             half = int(radius) + 2
             k = mu.round().unsqueeze(-1) + torch.arange(-half, half + 1, dtype=torch.float64, device=mu.device)
-        return k, -(k - mu.unsqueeze(-1)).square() / (2 * sigma2.unsqueeze(-1))
+        return k, -(k - mu.unsqueeze(-1)).square() / 2 / sigma2.unsqueeze(-1)
 
     def _probabilities(self) -> tuple[torch.Tensor, torch.Tensor]:
         k, scores = self._window()
@@ -102,15 +107,15 @@ class SparseIntegerGaussian(Distribution):
         k, p = self._probabilities()
         place = value.to(p.device, torch.float64) - k[..., 0]
         inside = (place >= 0) & (place < k.shape[-1])
-        rows = p.expand(*place.shape, p.shape[-1])
-        found = rows.gather(-1, torch.where(inside, place, 0.0).long().unsqueeze(-1)).squeeze(-1)
-        return torch.where(inside, found, 0.0)
+        return torch.where(inside, _gathered(p, torch.where(inside, place, 0.0).long()), 0.0)
 
     def cdf(self, value: torch.Tensor) -> torch.Tensor:
         """The probability of at most `value`, which is any number."""
         k, p = self._probabilities()
-        below = k <= value.to(p.device, torch.float64).unsqueeze(-1)
-        return torch.where(below, p, 0.0).sum(-1).clamp(max=1.0).to(self.mu.dtype)
+        place = value.to(p.device, torch.float64).floor() - k[..., 0]
+        above = place >= 0
+        last = torch.where(above, place, 0.0).clamp(max=k.shape[-1] - 1).long()
+        return torch.where(above, _gathered(p.cumsum(-1), last), 0.0).clamp(max=1.0).to(self.mu.dtype)
 
     def icdf(self, value: torch.Tensor) -> torch.Tensor:
         """The smallest integer of the support whose cdf is at least `value`; NaN outside of [0, 1]."""
@@ -118,16 +123,20 @@ class SparseIntegerGaussian(Distribution):
             k, p = self._probabilities()
             u = value.to(p.device, torch.float64)
             total = p.cumsum(-1)
-            # Up to rounding of the sums, so that the median of a symmetric one is the lower of two.
-            short = (total + 1e-15 < torch.minimum(u, total[..., -1]).unsqueeze(-1)) | (total == 0)
-            place = short.sum(-1)
-            t = k.expand(*place.shape, k.shape[-1]).gather(-1, place.unsqueeze(-1)).squeeze(-1)
-            return torch.where((u >= 0) & (u <= 1), t, torch.nan).to(self.mu.dtype)
+            wanted = torch.minimum(u, total[..., -1])
+            low, high = torch.zeros_like(wanted).long(), torch.full_like(wanted, k.shape[-1] - 1).long()
+            for _ in range(k.shape[-1].bit_length()):  # a comparison with all of a window would need too much memory
+                middle = (low + high) // 2
+                # Up to rounding of the sums, so that the median of a symmetric one is the lower of two.
+                short = _gathered(total, middle) + 1e-15 < wanted
+                low, high = torch.where(short, middle + 1, low), torch.where(short, high, middle)
+            place = torch.maximum(low, (total == 0).sum(-1))
+            return torch.where((u >= 0) & (u <= 1), _gathered(k, place), torch.nan).to(self.mu.dtype)
 
     def cross_omega(self, value: torch.Tensor) -> torch.Tensor:
         """The cross-Omega loss of integers: what to minimise. -log_prob for alpha = 1, and finite for every alpha."""
         away = self._check(value).to(self.mu.device, torch.float64) - self.mu.double()
-        return (self._conjugate() + away.square() / (2 * self.sigma2.double())).to(self.mu.dtype)
+        return (self._conjugate() + away.square() / 2 / self.sigma2.double()).to(self.mu.dtype)
 
     @property
     def mean(self) -> torch.Tensor:
