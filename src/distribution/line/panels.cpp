@@ -86,7 +86,8 @@ class Builder {
       const double middle = worst.lower + (worst.upper - worst.lower) / 2;
       // The nodes are doubles: what their rounding moves them by is no error of the rule.
       const double grain = 16 * std::numeric_limits<double>::epsilon() * std::abs(middle);
-      if (worst.error * (worst.upper - worst.lower) <= grain * worst.scale) {
+      const bool whole = middle == worst.lower || middle == worst.upper;  // between neighbouring doubles
+      if (whole || worst.error * (worst.upper - worst.lower) <= grain * worst.scale) {
         worst.error = 0;
         heap.push_back(worst);
         std::push_heap(heap.begin(), heap.end(), smaller_error);

@@ -9,6 +9,7 @@
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/quadrature.hpp"
 #include "fenchel/distribution/line/capped_triangular.hpp"
+#include "fenchel/distribution/line/smooth_parabola.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
 #include "support/reference_cdf.hpp"
@@ -100,6 +101,23 @@ TEST(NumericDensity, QuantilesNextToOneDoNotFall) {
     EXPECT_EQ(quantile(p, u), survival_quantile(p, 1 - u)) << 1 - u;
     last = quantile(p, u);
     last_above = survival_quantile(p, u);
+  }
+}
+
+TEST(NumericDensity, QuantilesBesideAnEndTakeFewEvaluations) {  // between which no panel can be halved
+  const SmoothParabola base(0.6794510396370944, 5.252171148300605e-11, 3.139503407832333);
+  int evaluations = 0;
+  const NumericDensity p(
+      [&](double t) {
+        ++evaluations;
+        return 0.002 * log_pdf(base, t);
+      },
+      {support(base)}, {base.mu()});
+  for (const double u : {1e-16, 1e-30, 1e-300}) {
+    evaluations = 0;
+    EXPECT_NEAR(quantile(p, u), support(base).lower(), 1e-15) << u;
+    EXPECT_NEAR(cdf(p, quantile(p, u)), u, 1e-15) << u;
+    EXPECT_LT(evaluations, 2000) << u;
   }
 }
 
