@@ -172,6 +172,30 @@ double log_outer_mass(const IntegerTable& p, index_t t, index_t step) {
   return lead + std::log(sum.total());
 }
 
+/// What log_outer_mass up to an end would be if its terms went on as the first two say.
+double geometric_outer_mass(const IntegerTable& p, index_t t, index_t end) {
+  const double lead = p.log_pmf(t);
+  const double fall = t == end ? kInfinity : lead - p.log_pmf(t + (end > t ? 1 : -1));
+  return fall > 0 ? lead - std::log(-std::expm1(-fall)) : lead;
+}
+
+/// The last integer from `inside` towards `end` that holds, as detail::farthest, where a sum over many terms
+/// says what holds: the search begins where the geometric sum from the integer `ahead` of it is log_u.
+index_t farthest_mass(const IntegerTable& p, index_t inside, index_t end, index_t ahead, double log_u,
+                      const std::function<bool(index_t)>& holds) {
+  const index_t step = end > inside ? 1 : -1;
+  const index_t guess = detail::farthest(
+      inside, end, [&](index_t t) { return t != end && geometric_outer_mass(p, t + ahead, end) >= log_u; });
+  if (holds(guess)) return detail::farthest(guess, end, holds);
+  index_t outside = guess;
+  for (index_t by = 1; step * (outside - inside) > by; by *= 2) {
+    const index_t t = outside - step * by;
+    if (holds(t)) return detail::farthest(t, outside, holds);
+    outside = t;
+  }
+  return detail::farthest(inside, outside, holds);
+}
+
 /// log of a tail: of the stored one, if all that counts is stored.
 double log_tail(const IntegerTable& p, double stored, index_t t, index_t step) {
   return stored > kSmallTail || p.is_complete() ? std::log(stored) : log_outer_mass(p, t, step);
@@ -241,8 +265,8 @@ index_t IntegerTable::quantile(double u) const {
     return at_distance(*right, detail::tail_quantile(*right, std::log1p(-u), false) - 1);
   if (u < kSmallTail && !is_complete() && data_->tails.empty()) {
     const double log_u = std::log(u);
-    return detail::farthest(quantile(kSmallTail), data_->support.first,
-                            [&](index_t t) { return log_cdf(t) >= log_u; });
+    return farthest_mass(*this, quantile(kSmallTail), data_->support.first, 0, log_u,
+                         [&](index_t t) { return log_cdf(t) >= log_u; });
   }
   const Data& d = *data_;
   return d.first +
@@ -261,8 +285,8 @@ index_t IntegerTable::survival_quantile(double u) const {
     const double log_u = std::log(u);
     const index_t inside = survival_quantile(kSmallTail);
     if (log_survival(inside) <= log_u) return inside;
-    return 1 +
-           detail::farthest(inside, data_->support.last, [&](index_t t) { return log_survival(t) > log_u; });
+    return 1 + farthest_mass(*this, inside, data_->support.last, 1, log_u,
+                             [&](index_t t) { return log_survival(t) > log_u; });
   }
   const Data& d = *data_;
   return d.first + static_cast<index_t>(

@@ -93,6 +93,24 @@ TEST(IntegerTable, FarthestIsTheLastThatHolds) {
 }
 
 /// The laws, for members of both families.
+TEST(IntegerTable, SmallQuantilesTakeFewSums) {
+  const SparseIntegerGaussian wide(1, 0.2, 1e6);
+  const auto window = wide.table().probabilities();
+  index_t terms = 0;
+  const IntegerTable p(wide.table().first(), std::vector(window.begin(), window.end()), support(wide),
+                       [&](index_t t) {
+                         ++terms;
+                         return log_pmf(wide, t);
+                       });
+  constexpr double kSmallest = 5e-324;
+  const index_t below = quantile(p, kSmallest), above = survival_quantile(p, kSmallest);
+  EXPECT_LT(terms, 20'000);  // about 1500 a sum
+  EXPECT_GE(log_cdf(p, below), std::log(kSmallest));
+  EXPECT_LT(log_cdf(p, below - 1), std::log(kSmallest));
+  EXPECT_LE(log_survival(p, above), std::log(kSmallest));
+  EXPECT_GT(log_survival(p, above - 1), std::log(kSmallest));
+}
+
 TEST(IntegerLaws, MassIsOneAndFallsFromTheMode) {
   for (const auto& [name, p] : integer_tables()) {
     const auto values = p.probabilities();
