@@ -49,6 +49,7 @@ double NumericDensity::Table::log_tail(double t, int direction) const {
   const Interval piece = direction < 0 ? Interval(last.lower(), t) : Interval(t, last.upper());
   const double here = log_pdf(t);
   if (here == -kInfinity) return here;
+  if (std::isinf(std::nextafter(t, direction * kInfinity))) return -kInfinity;  // no double is beyond
   const auto relative = [this](double s) { return log_pdf(s); };
   const detail::Centre centre = detail::make_centre(relative, t, piece);
   const detail::PanelSum sum = detail::integrate_panels([&](double s) { return std::exp(log_pdf(s) - here); },

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <vector>
 
@@ -63,6 +64,15 @@ TEST(NumericDensity, TailsKeepTheirRelativeAccuracy) {
   EXPECT_NEAR(log_cdf(p, -x), -x * x / 2 - std::log(x * std::sqrt(2 * std::numbers::pi)) + series, 1e-9);
   EXPECT_NEAR(log_survival(p, x), log_cdf(p, -x), 1e-9);
   EXPECT_NEAR(log_cdf(p, x), 0, 1e-300);
+}
+
+TEST(NumericDensity, NothingIsBeyondTheLargestNumbers) {
+  constexpr double kMax = std::numeric_limits<double>::max();
+  const NumericDensity p([](double t) { return -2 * std::log1p(std::abs(t)); }, {Interval(-kInf, kInf)}, {0});
+  EXPECT_EQ(survival(p, kMax), 0);
+  EXPECT_EQ(cdf(p, kMax), 1);
+  EXPECT_EQ(cdf(p, -kMax), 0);
+  EXPECT_EQ(survival(p, -kMax), 1);
 }
 
 TEST(NumericDensity, HasPieces) {
