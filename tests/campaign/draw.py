@@ -107,7 +107,7 @@ FAMILIES = (
     "fenchel.SmoothParabola({gamma}, {mu}, {scale})",
 )
 PREDICTED = (
-    "fenchel.LocationScale(lambda t: t**3 / 6, lambda t: t**2 / 2, {mu}, {size})",
+    "fenchel.LocationScale(lambda t: t * t * t / 6, lambda t: t * t / 2, {mu}, {size})",
     "fenchel.predict(fenchel.Tsallis({alpha}), {score})",
     "fenchel.predict(fenchel.Tsallis({alpha}), {score}, fenchel.Interval(-2, 3))",
     "fenchel.predict(fenchel.TotalVariation({small_gamma}), {score}, fenchel.Interval(-2, 3))",

@@ -145,7 +145,8 @@ def own_loss(q: Any) -> None:
 
 
 def reparametrized(make: Function, parameters: list[torch.Tensor]) -> None:
-    """Draws and logarithms of densities have finite derivatives in every parameter."""
+    """Draws and logarithms of densities have derivatives in every parameter that are finite, unless the scale, the last
+    parameter, is so small that its inverse times some draws is beyond the largest number."""
     leaves = [x.clone().requires_grad_() for x in parameters]
     q = make(*leaves)
     torch.manual_seed(0)
@@ -153,8 +154,10 @@ def reparametrized(make: Function, parameters: list[torch.Tensor]) -> None:
     regular(draws)
     log = regular(q.log_prob(draws.detach()))
     (log.sum() + (draws.sum() if draws.requires_grad else 0)).backward()
+    within = parameters[-1].abs().max() > 1e-300
     for leaf in leaves:
-        derivative(leaf)
+        assert leaf.grad is not None
+        regular(leaf.grad) if within else not_nan(leaf.grad.numpy())
 
 
 def quadrature(q: Any, at: torch.Tensor) -> None:
@@ -184,6 +187,13 @@ def module(made: Any, *given: torch.Tensor) -> None:
     fake = fake[0] if isinstance(fake, tuple) else fake
     must(f"meta: {fake.shape}, real: {first.shape}", fake.shape == first.shape and fake.dtype == first.dtype)
     must("has a text", len(repr(made)) > 2)
+
+
+def loss_module(made: Any, *given: torch.Tensor) -> None:
+    """A module of a loss: the losses of rows are finite, and so is their mean where their sum is."""
+    rows = copy.deepcopy(made)
+    rows.reduction = "none"
+    module(made if regular(rows(*given)).sum().isfinite() else rows, *given)
 
 
 def basis_functions(basis: Any, at: torch.Tensor, mu: torch.Tensor, sigma2: torch.Tensor) -> None:

@@ -167,11 +167,11 @@ MODULES = [
     Row("FusedmaxGrid FusedmaxGrid.forward", "module(ftnn.FusedmaxGrid({gamma}), tensor({grid}))"),
     Row(
         "EntmaxLoss EntmaxBisectLoss",
-        "module(ftnn.{name}({alpha}), {plain_tensor}, torch.zeros({plain_tensor}.shape[:1], dtype=torch.int64))",
+        "loss_module(ftnn.{name}({alpha}), {plain_tensor}, torch.zeros({plain_tensor}.shape[:1], dtype=torch.int64))",
     ),
     Row(
         "EntmaxLoss.forward EntmaxLoss.extra_repr Entmax15Loss SparsemaxLoss SparsemaxBisectLoss",
-        "module(ftnn.{class_losses}(), {plain_tensor}, torch.zeros({plain_tensor}.shape[:1], dtype=torch.int64))",
+        "loss_module(ftnn.{class_losses}(), {plain_tensor}, torch.zeros({plain_tensor}.shape[:1], dtype=torch.int64))",
     ),
     Row(
         "ContinuousAttention ContinuousAttention.forward ContinuousAttention.extra_repr",
