@@ -109,7 +109,8 @@ IntegerPrediction predict_integers(double am1, const IntegerScore& score, std::s
           score.relative,
           score.growth,
           score.log_growth,
-          whole ? IntegerTable(first, kept) : IntegerTable(first, std::move(kept), support, log_pmf)};
+          whole ? IntegerTable(first, kept)
+                : IntegerTable(first, std::move(kept), support, log_pmf, score.growth > 0)};
 }
 
 }  // namespace fenchel::detail

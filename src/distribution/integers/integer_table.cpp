@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
 #include "core/compensated_sum.hpp"
 #include "core/tsallis_term.hpp"
+#include "distribution/integers/gregory.hpp"
 #include "distribution/integers/tail_sums.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/infinity.hpp"
@@ -42,18 +44,20 @@ struct IntegerTable::Data {
   IntegerRange support;
   LogPmf outside;  ///< empty where the window is the support
   std::vector<detail::IntegerTail> tails;
+  bool smooth = false;
   index_t mode = 0;
   double mean_offset = 0;
   std::size_t median = 0;
   std::vector<double> tail{};  ///< P(X <= t) before the median, P(X > t) from it on
 
   Data(index_t first_integer, std::vector<double> window, IntegerRange range, LogPmf log_pmf,
-       std::vector<detail::IntegerTail> smooth_tails = {})
+       std::vector<detail::IntegerTail> smooth_tails = {}, bool is_smooth = false)
       : first(first_integer),
         probabilities(std::move(window)),
         support(range),
         outside(std::move(log_pmf)),
-        tails(std::move(smooth_tails)) {
+        tails(std::move(smooth_tails)),
+        smooth(is_smooth) {
     const std::size_t size = probabilities.size();
     const auto peak = std::max_element(probabilities.begin(), probabilities.end()) - probabilities.begin();
     mode = first + peak;
@@ -126,8 +130,9 @@ IntegerTable::IntegerTable(index_t first, std::span<const double> probabilities)
 }
 
 IntegerTable::IntegerTable(index_t first, std::vector<double> probabilities, IntegerRange support,
-                           LogPmf log_pmf)
-    : IntegerTable(first, std::move(probabilities), support, std::move(log_pmf), {}) {}
+                           LogPmf log_pmf, bool smooth)
+    : data_(std::make_shared<const Data>(first, std::move(probabilities), support, std::move(log_pmf),
+                                         std::vector<detail::IntegerTail>(), smooth)) {}
 
 IntegerTable::IntegerTable(index_t first, std::vector<double> probabilities, IntegerRange support,
                            LogPmf log_pmf, std::vector<detail::IntegerTail> tails)
@@ -139,6 +144,7 @@ std::span<const double> IntegerTable::probabilities() const noexcept { return da
 IntegerRange IntegerTable::support() const noexcept { return data_->support; }
 std::span<const detail::IntegerTail> IntegerTable::tails() const noexcept { return data_->tails; }
 bool IntegerTable::is_complete() const noexcept { return !data_->outside; }
+bool IntegerTable::is_smooth() const noexcept { return data_->smooth; }
 index_t IntegerTable::mode() const noexcept { return data_->mode; }
 double IntegerTable::mean_offset() const noexcept { return data_->mean_offset; }
 
@@ -153,6 +159,29 @@ double IntegerTable::log_pmf(index_t t) const {
 
 namespace {
 
+constexpr double kNegligible = 1e-22;
+
+/// The same of a smooth table, in units of e^lead, from every `stride`-th term: a sum is an integral with
+/// Gregory's correction, in steps of any length. NaN where the terms do not become negligible.
+double strided_outer_mass(const IntegerTable& p, index_t t, index_t end, double lead, index_t stride) {
+  const index_t step = end > t ? 1 : -1;
+  const auto from = static_cast<std::uint64_t>(t), to = static_cast<std::uint64_t>(end);
+  const auto count =
+      static_cast<index_t>((step > 0 ? to - from : from - to) / static_cast<std::uint64_t>(stride));
+  const auto term = [&](index_t distance) { return std::exp(p.log_pmf(t + step * distance) - lead); };
+  if (count < detail::kGregoryEnd) return std::numeric_limits<double>::quiet_NaN();
+  detail::CompensatedSum sum, ends;
+  double last = 1;
+  for (index_t i = 0; i <= count && last > kNegligible * sum.total(); ++i) sum.add(last = term(i * stride));
+  if (last > kNegligible * sum.total()) return std::numeric_limits<double>::quiet_NaN();
+  for (index_t k = 0; k < detail::kGregoryEnd; ++k) {
+    const double weight = detail::kGregoryWeights[static_cast<std::size_t>(k)];
+    sum.add(-weight * term(k * stride));
+    ends.add(weight * term(k));
+  }
+  return static_cast<double>(stride) * sum.total() + ends.total();
+}
+
 /// log P(X at t or further in the direction of step), by a sum that starts with the largest term.
 double log_outer_mass(const IntegerTable& p, index_t t, index_t step) {
   for (const auto& tail : p.tails()) {
@@ -161,7 +190,14 @@ double log_outer_mass(const IntegerTable& p, index_t t, index_t step) {
   const double lead = p.support().contains(t) ? p.log_pmf(t) : -kInfinity;
   if (lead == -kInfinity) return lead;
   const index_t end = step > 0 ? p.support().last : p.support().first;
-  constexpr double kNegligible = 1e-22;
+  if (p.is_smooth() && t != end) {
+    constexpr double kFall = 0.05;  // of the log in a stride: the error is below 1e-15
+    const double stride = std::floor(kFall / (lead - p.log_pmf(t + step)));
+    const double mass = stride > 1 && stride < 0x1p40
+                            ? strided_outer_mass(p, t, end, lead, static_cast<index_t>(stride))
+                            : std::numeric_limits<double>::quiet_NaN();
+    if (mass > 0) return lead + std::log(mass);
+  }
   detail::CompensatedSum sum;
   sum.add(1);
   for (double term = 1; t != end && term > kNegligible * sum.total();) {

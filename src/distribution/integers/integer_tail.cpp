@@ -1,32 +1,14 @@
 #include "fenchel/distribution/integers/integer_tail.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <utility>
 
 #include "core/quadrature/gauss_legendre.hpp"
+#include "distribution/integers/gregory.hpp"
 
 namespace fenchel::detail {
 namespace {
-
-/// Of the sum of g(0), g(1), ... less its integral from 0, sum_k G_{k+1} Delta^k g(0) with Gregory's
-/// coefficients G_k: those of g(0), ..., g(8).
-constexpr int kEnd = 9;
-constexpr std::array<double, kEnd> end_weights() {
-  constexpr std::array<double, kEnd> kGregory{1.0 / 2,       -1.0 / 12,          1.0 / 24,
-                                              -19.0 / 720,   3.0 / 160,          -863.0 / 60480,
-                                              275.0 / 24192, -33953.0 / 3628800, 8183.0 / 1036800};
-  std::array<double, kEnd> weights{};
-  for (int k = 0; k < kEnd; ++k) {
-    double binomial = k % 2 == 0 ? 1 : -1;  // (-1)^{k-j} (k over j)
-    for (int j = 0; j <= k; ++j) {
-      weights[static_cast<std::size_t>(j)] += kGregory[static_cast<std::size_t>(k)] * binomial;
-      binomial *= -static_cast<double>(k - j) / (j + 1);
-    }
-  }
-  return weights;
-}
 
 /// Where g(k) is like k^-s, the k-th difference has the factor (s + k) / from.
 constexpr double kSmoothness = 24, kEndOrder = 8;
@@ -66,9 +48,8 @@ class Nodes {
 
   /// The end of an integral whose first integer is at `from` and whose others follow in steps.
   void add_end(double from, double step) {
-    static constexpr std::array<double, kEnd> kWeights = end_weights();
-    for (int j = 0; j < kEnd; ++j) {
-      const double weight = kWeights[static_cast<std::size_t>(j)];
+    for (int j = 0; j < kGregoryEnd; ++j) {
+      const double weight = kGregoryWeights[static_cast<std::size_t>(j)];
       add(tail_.at(from + step * j), weight > 0 ? 1 : -1, {std::log(std::abs(weight)), 0});
     }
   }

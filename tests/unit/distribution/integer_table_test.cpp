@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+#include <vector>
 
 #include "fenchel/core/parallel.hpp"
 #include "fenchel/distribution/integers/integer_prediction.hpp"
@@ -109,6 +110,26 @@ TEST(IntegerTable, SmallQuantilesTakeFewSums) {
   EXPECT_LT(log_cdf(p, below - 1), std::log(kSmallest));
   EXPECT_LE(log_survival(p, above), std::log(kSmallest));
   EXPECT_GT(log_survival(p, above - 1), std::log(kSmallest));
+}
+
+TEST(IntegerTable, SmoothSumsAreThoseOfAllTerms) {
+  for (const double alpha : {1.0, 1 + 1e-8, 1.00002, 1.001, 1.01}) {
+    for (const double mu : {0.2, -0x1p52}) {
+      const SparseIntegerGaussian smooth(alpha, mu, 3e7);
+      if (smooth.table().is_complete()) continue;
+      ASSERT_TRUE(smooth.table().is_smooth());
+      const auto window = smooth.table().probabilities();
+      const IntegerTable other(smooth.table().first(), std::vector(window.begin(), window.end()),
+                               support(smooth), [&](index_t t) { return log_pmf(smooth, t); });
+      for (const double u : {1e-290, 1e-300, 1e-310, 5e-324}) {
+        SCOPED_TRACE(::testing::Message() << alpha << " " << mu << " " << u);
+        const index_t below = quantile(smooth, u), above = survival_quantile(smooth, u);
+        EXPECT_NEAR(log_cdf(smooth, below), log_cdf(other, below), 1e-12);
+        EXPECT_NEAR(log_survival(smooth, above), log_survival(other, above), 1e-12);
+        EXPECT_NEAR(static_cast<double>(quantile(other, u) - below), 0, 1);
+      }
+    }
+  }
 }
 
 TEST(IntegerLaws, MassIsOneAndFallsFromTheMode) {

@@ -37,7 +37,10 @@ class FENCHEL_EXPORT IntegerTable {
   IntegerTable(index_t first, std::span<const double> probabilities);
   /// A window of positive probabilities with sum one, and the log of the probability of every integer of the
   /// support.
-  IntegerTable(index_t first, std::vector<double> probabilities, IntegerRange support, LogPmf log_pmf);
+  /// Where log_pmf is known to be a smooth concave function outside of the window, sums take few of its
+  /// terms.
+  IntegerTable(index_t first, std::vector<double> probabilities, IntegerRange support, LogPmf log_pmf,
+               bool smooth = false);
   /// The same where the window has sum one only together with tails.
   IntegerTable(index_t first, std::vector<double> probabilities, IntegerRange support, LogPmf log_pmf,
                std::vector<detail::IntegerTail> tails);
@@ -51,6 +54,7 @@ class FENCHEL_EXPORT IntegerTable {
   [[nodiscard]] std::span<const detail::IntegerTail> tails() const noexcept;
   /// Whether the window is all of the support.
   [[nodiscard]] bool is_complete() const noexcept;
+  [[nodiscard]] bool is_smooth() const noexcept;
   [[nodiscard]] index_t mode() const noexcept;
 
   [[nodiscard]] double pmf(index_t t) const;
