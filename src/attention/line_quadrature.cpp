@@ -33,6 +33,10 @@ double argmax(FunctionRef<double(double)> g, double a, double b) {
 double panel_expectation(const LineDensityView& p, const LineFunction& f, std::vector<double> at,
                          FunctionRef<double(double)> log_weight) {
   constexpr double kAsked = 1e-12;
+  const auto width = [](const Interval& piece) { return piece.upper() - piece.lower(); };
+  if (std::ranges::none_of(p.support, [&](const Interval& piece) { return width(piece) > 0; }))
+    throw ConvergenceError(error_message("attend", "the width of the support",
+                                         "must be resolved by doubles near its centre", 0.0));
   at.insert(at.end(), p.knots.begin(), p.knots.end());
   at.insert(at.end(), f.cuts.begin(), f.cuts.end());
   std::sort(at.begin(), at.end());

@@ -343,6 +343,12 @@ TEST(AttendLine, IntegersAreSums) {
   EXPECT_NEAR(attend(p, PolynomialBasis(1))[1], mean(p), 1e-15);
 }
 
+TEST(AttendLine, ASupportThatDoublesDoNotResolveIsAnError) {
+  EXPECT_EQ(
+      message_of<ConvergenceError>([] { (void)attend(BetaLaplace(2, 1e308, 0.5), FourierBasis(2, 1)); }),
+      "fenchel::attend: the width of the support must be resolved by doubles near its centre, got 0");
+}
+
 TEST(AttendLine, AValueThatIsNoneIsNamed) {
   const FunctionBasis psi({[](double) { return kNaN; }});
   const std::string message =
