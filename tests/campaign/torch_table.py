@@ -35,10 +35,12 @@ MAPS = [
         'tensor_loss(lambda z, q: ft.fusedmax_grid_loss(z, q, {gamma}, reduction="none"), lambda z: '
         "ft.fusedmax_grid(z, {gamma}), tensor({grid}), tensor({grid_target} / 5))",
     ),
-    Row("entmax_loss entmax_bisect_loss", "class_loss(lambda z, c: ft.{name}(z, c, {alpha}), {plain_tensor})"),
+    Row("entmax_loss", 'class_loss(lambda z, c: ft.entmax_loss(z, c, {alpha}, reduction="none"), {plain_tensor})'),
+    Row("entmax_bisect_loss", "class_loss(lambda z, c: ft.entmax_bisect_loss(z, c, {alpha}), {plain_tensor})"),
     Row(
         "cross_omega",
-        "regular(without_data(lambda z, q: ft.cross_omega(z, q, {alpha}), {plain_tensor}, {target_tensor}))",
+        'regular(without_data(lambda z, q: ft.cross_omega(z, q, {alpha}, reduction="none"), '
+        "{plain_tensor}, {target_tensor}))",
     ),
     Row("sparsemax_loss entmax15_loss sparsemax_bisect_loss", "class_loss(ft.{name}, {plain_tensor})"),
 ]

@@ -46,6 +46,15 @@ def test_scores_that_hardly_differ_count():
     np.testing.assert_allclose(q.cross_omega(torch.tensor(7)), p.cross_omega(7), rtol=1e-10)
 
 
+@pytest.mark.parametrize("alpha", [1.0, 1.5, 2.0, math.inf])
+def test_a_scale_that_is_almost_zero_leaves_one_integer(alpha):
+    """All scores were minus infinity."""
+    p, q = fenchel.SparseIntegerGaussian(alpha, 1.3, 5e-324), ft.SparseIntegerGaussian(alpha, real(1.3), 5e-324)
+    k = np.arange(-1, 4)
+    np.testing.assert_array_equal(q.prob(torch.from_numpy(k)), p.pmf(k))
+    assert q.mean == 1 and q.variance == 0 and q.entropy() == 0 and q.cross_omega(torch.tensor(1)) == p.cross_omega(1)
+
+
 def test_many_numbers_of_a_wide_one():
     """A window of a million integers, of which each number needs a few."""
     p, q = fenchel.SparseIntegerGaussian(1.0, 0.2, 1e8), ft.SparseIntegerGaussian(1.0, real([0.2]), 1e8)

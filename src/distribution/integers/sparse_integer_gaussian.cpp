@@ -27,7 +27,7 @@ detail::IntegerPrediction predict_gaussian(double alpha, double mu, double sigma
       mode,
       {std::numeric_limits<index_t>::min(), std::numeric_limits<index_t>::max()},
       [=](index_t t) { return (shift - (static_cast<double>(t - mode) - 0.5)) / sigma2; },
-      [=](double x) { return x * ((shift - x / 2) / sigma2); },
+      [=](double x) { return x == 0 ? 0.0 : x * ((shift - x / 2) / sigma2); },  // which may be infinite
       [=](double) { return -std::log(2 * sigma2); },
       2,
       0};

@@ -93,6 +93,10 @@ TEST(SparseIntegerGaussian, IsCertainForSmallSigma2) {
   }
 }
 
+TEST(SparseIntegerGaussian, TheScoreOfTheModeIsItsOwnWhateverTheScale) {
+  EXPECT_EQ(SparseIntegerGaussian(2, 1.3, 5e-324).prediction().below_mode(1), 0);
+}
+
 TEST(SparseIntegerGaussian, GivesItsScoreBack) {
   const SparseIntegerGaussian p(1.5, 3.5, 0.25);
   EXPECT_EQ(score(p), QuadraticScore(3.5, 0.25));

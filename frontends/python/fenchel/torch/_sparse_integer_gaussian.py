@@ -73,7 +73,7 @@ class SparseIntegerGaussian(Distribution):
         return new
 
     def _window(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """The integers of each window, (..., W), and their scores."""
+        """The integers of each window, (..., W), and their scores less that of the middle one, which is the largest."""
         mu, sigma2, alpha = (x.double() for x in (self.mu, self.sigma2, self.alpha))
         with torch.no_grad():
             # A sum of a unimodal function is at most its integral and its largest value: the support is at most that of
@@ -82,7 +82,13 @@ class SparseIntegerGaussian(Distribution):
             radius = torch.minimum(2 * ends, 40 * sigma2.sqrt()).max().item() if mu.numel() else 0.0
             half = int(radius) + 2
             k = mu.round().unsqueeze(-1) + torch.arange(-half, half + 1, dtype=torch.float64, device=mu.device)
-        return k, -(k - mu.unsqueeze(-1)).square() / 2 / sigma2.unsqueeze(-1)
+        return k, -self._below_middle(k, mu.unsqueeze(-1)) / sigma2.unsqueeze(-1)
+
+    @staticmethod
+    def _below_middle(k: torch.Tensor, mu: torch.Tensor) -> torch.Tensor:
+        """((k - mu)^2 - (middle - mu)^2) / 2, whose quotient by a scale that is almost 0 has a largest one, too."""
+        middle = mu.detach().round()
+        return (k - middle) * ((k - mu) + (middle - mu)) / 2
 
     def _probabilities(self) -> tuple[torch.Tensor, torch.Tensor]:
         k, scores = self._window()
@@ -135,8 +141,8 @@ class SparseIntegerGaussian(Distribution):
 
     def cross_omega(self, value: torch.Tensor) -> torch.Tensor:
         """The cross-Omega loss of integers: what to minimise. -log_prob for alpha = 1, and finite for every alpha."""
-        away = self._check(value).to(self.mu.device, torch.float64) - self.mu.double()
-        return (self._conjugate() + away.square() / 2 / self.sigma2.double()).to(self.mu.dtype)
+        below = self._below_middle(self._check(value).to(self.mu.device, torch.float64), self.mu.double())
+        return (self._conjugate() + below / self.sigma2.double()).to(self.mu.dtype)
 
     @property
     def mean(self) -> torch.Tensor:
@@ -165,16 +171,16 @@ class SparseIntegerGaussian(Distribution):
     def tsallis_entropy(self) -> torch.Tensor:
         """-Omega_alpha, of the same alpha: Omega*(f) less the mean score."""
         scores = self._window()[1]
-        mean_score = (scores * entmax(scores, self.alpha.double().unsqueeze(-1))).sum(-1)
+        p = entmax(scores, self.alpha.double().unsqueeze(-1))
+        mean_score = (torch.where(p > 0, scores, 0.0) * p).sum(-1)  # a score may be minus infinity
         return (self._conjugate() - mean_score).to(self.mu.dtype)
 
     def _conjugate(self) -> torch.Tensor:
-        """Omega*(f)."""
+        """Omega*(f) less the score of the middle of the window."""
         k, scores = self._window()
         middle = k.shape[-1] // 2
         classes = torch.full(k.shape[:-1], middle, device=k.device)
-        loss = entmax_loss(scores, classes, self.alpha.double().unsqueeze(-1), reduction="none")
-        return loss + scores[..., middle]
+        return entmax_loss(scores, classes, self.alpha.double().unsqueeze(-1), reduction="none")
 
     def sample(self, sample_shape: Any = torch.Size()) -> torch.Tensor:
         """Integers, by inversion of torch's uniform numbers: torch.manual_seed gives the same ones again."""
