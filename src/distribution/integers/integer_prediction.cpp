@@ -66,7 +66,10 @@ IntegerPrediction predict_integers(double am1, const IntegerScore& score, std::s
         "must leave at most " + std::to_string(kMost) + " integers with a probability above 1e-304", got);
   };
   // A - f(mode) is at most log_alpha(n) on n integers: a window of kMost that reaches this far is too small.
-  const double highest = level(-deformed_log_of_exp(am1, -std::log(static_cast<double>(kMost))));
+  // That is level(log_alpha(kMost)), without the difference of numbers that are almost 1 / am1.
+  const double log_most = std::log(static_cast<double>(kMost));
+  const double highest =
+      std::exp(-am1 * log_most) * deformed_log_of_exp(am1, IntegerTable::kLogSmallest + log_most);
   constexpr auto kFar = static_cast<double>(kMost);
   if (score.relative(kFar) >= highest || score.relative(-kFar) >= highest) refuse();
 

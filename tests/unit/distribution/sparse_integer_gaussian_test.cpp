@@ -160,6 +160,11 @@ TEST(SparseIntegerGaussian, BadInputIsNamed) {
   EXPECT_EQ(message(2, 0, 0), "fenchel::sparse_integer_gaussian: sigma2 must be positive and finite, got 0");
   EXPECT_EQ(message(2, 0, kInf),
             "fenchel::sparse_integer_gaussian: sigma2 must be positive and finite, got inf");
+  // at once, and not after windows of millions of integers
+  EXPECT_EQ(
+      message(3.2, 0.2, 1e308),
+      "fenchel::sparse_integer_gaussian: sigma2 must leave at most 33554432 integers with a probability "
+      "above 1e-304, got 1e+308");
   EXPECT_EQ(
       message(1.5, 0, 1e30),
       "fenchel::sparse_integer_gaussian: sigma2 must leave at most 33554432 integers with a probability "
