@@ -249,5 +249,6 @@ def attention_weights(
             members = torch.unravel_index(b, batch.members)
             indices.append(torch.stack([*(members + (h,))[: len(batch.leading)], i, j]))
     if not values:
-        return torch.sparse_coo_tensor(size=shape, dtype=given.query.dtype, device=query.device).coalesce()
-    return torch.sparse_coo_tensor(torch.cat(indices, 1), torch.cat(values), shape).coalesce()
+        indices, values = [torch.zeros(len(shape), 0, dtype=torch.int64)], [given.query.new_zeros(0)]
+    found = torch.cat(indices, 1).to(query.device), torch.cat(values)
+    return torch.sparse_coo_tensor(*found, shape, check_invariants=False).coalesce()

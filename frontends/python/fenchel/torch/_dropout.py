@@ -32,4 +32,4 @@ def dropout_factors(seed: torch.Tensor, rows: torch.Tensor, keys: torch.Tensor, 
     words = philox(
         (keys & WORD, (keys >> 32) & WORD, rows & WORD, (rows >> 32) & WORD), (seed & WORD, (seed >> 32) & WORD)
     )
-    return torch.where(words.double() * 2.0**-32 < dropout, 0.0, 1 / (1 - dropout))
+    return (words.double() * 2.0**-32 >= dropout).double() / (1 - dropout)
