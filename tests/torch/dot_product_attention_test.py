@@ -6,6 +6,7 @@ import random
 
 import pytest
 import torch
+import torch._dynamo.testing
 from torch.autograd import gradcheck, gradgradcheck
 from torch.nn import functional as F
 
@@ -351,10 +352,12 @@ def test_one_graph_serves_all_lengths(device):
     compiled = torch.compile(
         lambda *x: ft.scaled_dot_product_attention(*x, is_causal=True), fullgraph=True, dynamic=True, backend=counter
     )
+    counts = []
     for n in (5, 6, 9):
-        x = tensors(device, (2, 4, n, 8), (2, 4, n + 3, 8))
+        x = tensors(device, (2, 4, n, 8), (2, 4, n + 13, 8))
         assert torch.equal(compiled(*x), ft.scaled_dot_product_attention(*x, is_causal=True))
-    assert counter.frame_count == 1
+        counts.append(counter.frame_count)
+    assert counts[1:] == counts[:-1]
 
 
 class Model(torch.nn.Module):
@@ -394,27 +397,26 @@ def test_autocast_is_that_of_torch(path, device):
 
 @pytest.mark.parametrize("dtype", [F32, *HALF])
 @pytest.mark.parametrize("alpha", [4 / 3, 1.5, 2.0])
-def test_errors_are_those_of_the_plain_formula(alpha, dtype, path, device):
-    """At most twice as large, against float64."""
-    x = tensors(device, (2, 4, 40, 16), (2, 4, 60, 16), 8, dtype)
-    alphas = torch.full((4,), alpha, dtype=F32, device=device)
-    scale = torch.full((4,), 0.3, dtype=F32, device=device)
-    bias = draw(4, 40, 60, seed=4).to(device, dtype)
-    options = {"alpha": alphas, "scale": scale, "attn_mask": bias}
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_errors_are_those_of_the_plain_formula(alpha, dtype, with_bias, path, device):
+    """At most twice as large, against float64, in the root of the mean square: a largest error is one number's luck. The
+    gradient in a bias makes the backward pass plain, so there are both."""
+    x = tensors(device, (1, 16, 40, 16), (1, 16, 60, 16), 8, dtype)
+    alphas, scale = (torch.full((16,), number, dtype=F32, device=device) for number in (alpha, 0.3))
+    options = {"alpha": alphas, "scale": scale}
+    if with_bias:
+        options["attn_mask"] = draw(16, 40, 60, seed=4).to(device, dtype)
 
-    def wider(query, key, value, **options):
-        """As torch's own composition: half types in float32."""
+    def in_float32(query, key, value, **options):
         return whole_matrix(query.float(), key.float(), value.float(), **options).to(query.dtype)
 
-    plain = whole_matrix if dtype == F32 else wider
-    ours = gradients(ft.scaled_dot_product_attention, x, **options)
-    theirs = gradients(plain, x, **options)
+    ours, theirs = (gradients(f, x, **options) for f in (ft.scaled_dot_product_attention, in_float32))
     exact = gradients(whole_matrix, [t.double() for t in x], **{k: t.double() for k, t in options.items()})
-    for a, b, c in zip(ours, theirs, exact, strict=True):
+    for name, a, b, c in zip(("out", "query", "key", "value", *options), ours, theirs, exact, strict=True):
         assert a.dtype == b.dtype
-        size = c.abs().max()
-        error, other = ((t.double() - c).abs().max() / size for t in (a, b))
-        assert error <= 2 * other + 2 * torch.finfo(a.dtype).eps, (error, other)
+        error, other = ((t.double() - c).norm() / c.norm() for t in (a, b))
+        rounding = torch.finfo(a.dtype).eps * (8 if name in ("alpha", "scale") else 1)  # the sums of terms that cancel
+        assert error <= 2 * other + rounding, (name, error, other)
 
 
 def test_weights_sum_to_one(path, device):
@@ -452,7 +454,7 @@ def test_dropout_keeps_the_mean_and_drops_single_weights(path, device):
     p = ft.attention_weights(query, key).to_dense()
     found = dropped(query, key, value)
     kept = found != 0
-    torch.testing.assert_close(found[kept], p[kept] / 0.7, rtol=1e-12, atol=0)
+    torch.testing.assert_close(found[kept], p[kept] / 0.7, rtol=1e-12, atol=1e-15)
     share = 1 - kept.sum() / (p > 0).sum()
     assert abs(share - 0.3) < 5 * math.sqrt(0.21 / (p > 0).sum().item())
     assert abs(kept[..., 0, :].sum() - kept[..., 1, :].sum()) < (p > 0).sum() / 10
@@ -464,7 +466,7 @@ def test_gradients_know_what_was_dropped(path, device):
     identity = torch.eye(7, dtype=F64, device=device).expand(2, 4, 7, 7)
     kept = dropped(query, key, identity)
     p = ft.attention_weights(query, key).to_dense()
-    factors = torch.where(kept == 0, 0.0, 1 / 0.7).double()
+    factors = (kept != 0).double() / 0.7
     bias = draw(4, 5, 7, seed=4).to(device)
 
     def known(query, key, value, attn_mask=None):
@@ -472,7 +474,7 @@ def test_gradients_know_what_was_dropped(path, device):
         return (ft.entmax(z) * factors) @ value
 
     assert_same(gradients(dropped, (query, key, value)), gradients(known, (query, key, value)))
-    factors = torch.where((dropped(query, key, identity, attn_mask=bias * 0) == 0) & (p > 0), 0.0, 1 / 0.7).double()
+    factors = (dropped(query, key, identity, attn_mask=bias * 0) != 0).double() / 0.7
     ours = gradients(dropped, (query, key, value), attn_mask=bias * 0)
     assert_same(ours, gradients(known, (query, key, value), attn_mask=bias * 0))
     assert gradcheck(lambda *x: dropped(*x), [t[:1, :1].clone().requires_grad_() for t in (query, key, value)])

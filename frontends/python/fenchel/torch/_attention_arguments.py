@@ -73,7 +73,7 @@ def attention_of(
     scales, scale = _per_head(scale, batch.heads, query.device, "scale")
     if alphas is None and not alpha >= 1:
         raise ValueError(f"fenchel.torch: alpha must be at least 1, got {alpha}")
-    if scales is None and not math.isfinite(scale):
+    if scales is None and not abs(scale) < math.inf:
         raise ValueError(f"fenchel.torch: scale must be finite, got {scale}")
     matrices = batch.matrices(query, batch.heads), batch.matrices(key, groups), batch.matrices(value, groups)
     return Attention(*matrices, mask, bias, alphas, scales, None, alpha, scale, is_causal, dropout_p), batch

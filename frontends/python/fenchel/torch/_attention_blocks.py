@@ -211,9 +211,9 @@ class _Gradient(NamedTuple):
             if self.query is not None:
                 self.query[members, :, rows] = along * scale
             if self.scales is not None:
-                self.scales[members, :, rows] = (along * x.query).sum(-1)
+                self.scales[members, :, rows] = (along.double() * x.query).sum(-1)
         if self.alphas is not None:
-            self.alphas[members, :, rows] = grad_alphas.squeeze(-1).to(p.dtype)
+            self.alphas[members, :, rows] = grad_alphas.squeeze(-1)
         if self.bias is not None:
             seen = cut(self.bias, place)
             seen += grad_scores.sum_to_size(seen.shape)
@@ -228,14 +228,15 @@ def _shapes(x: Attention, wanted: tuple[bool, ...]) -> tuple[Any, ...]:
 
 
 def _vjp(*args: Any) -> Tensors:
-    """The gradients, in the types of what they are in; those for each query in the type that is computed in."""
+    """The gradients, in the types of what they are in; those for each query in float64."""
     grad_out, *static = args[TENSORS : TENSORS + 5]
     given = Attention(*args[:TENSORS], *static).checked()
     given._replace(query=grad_out).checked()
     x = given.widened()
     cotangent = grad_out.to(x.query.dtype).contiguous()
     shapes = _shapes(x, args[TENSORS + 5 :])
-    gradient = _Gradient(*(None if s is None else x.query.new_zeros(s) for s in shapes))
+    types = (x.query.dtype,) * 3 + (torch.float64,) * 2 + (x.query.dtype,)
+    gradient = _Gradient(*(None if s is None else x.query.new_zeros(s, dtype=t) for s, t in zip(shapes, types)))
     with torch.autocast(cotangent.device.type, enabled=False):
         for place in blocks(x):
             gradient.add(x.part(place), place, kept(x, place), cotangent[place[0], :, place[1]])
@@ -244,8 +245,8 @@ def _vjp(*args: Any) -> Tensors:
 
 def _fake_vjp(*args: Any) -> Tensors:
     x = Attention(*args[:TENSORS], *args[TENSORS + 1 : TENSORS + 5])
-    wide = computed(x.query)
-    types = (x.query.dtype, x.key.dtype, x.value.dtype, wide, wide, wide if x.bias is None else x.bias.dtype)
+    wide, bias = torch.float64, x.query if x.bias is None else x.bias
+    types = (x.query.dtype, x.key.dtype, x.value.dtype, wide, wide, bias.dtype)
     shapes = _shapes(x, args[TENSORS + 5 :])
     return tuple(x.query.new_empty((0,) if s is None else s, dtype=t) for s, t in zip(shapes, types))
 

@@ -126,8 +126,9 @@ class _BlockAttention(_Attention):
 _by_kernel, _by_blocks = differentiable(_Attention), differentiable(_BlockAttention)
 
 
-def _has_kernel(x: torch.Tensor) -> bool:
-    return not x.is_cuda or (ON_GPU and x.dtype != torch.float64)
+def _has_kernel(query: torch.Tensor) -> bool:
+    """Kernels have products of at least one number."""
+    return query.shape[-1] > 0 and (not query.is_cuda or (ON_GPU and query.dtype != torch.float64))
 
 
 def scaled_dot_product_attention(
@@ -189,7 +190,7 @@ def scaled_dot_product_attention(
     x, batch = attention_of(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, alpha)
     if x.alphas is None and x.alpha == 1 and x.scales is None:
         return functional.scaled_dot_product_attention(
-            query, key, value, attn_mask, dropout_p, is_causal, x.scale, enable_gqa
+            query, key, value, attn_mask, dropout_p, is_causal, scale=x.scale, enable_gqa=enable_gqa
         )
     if dropout_p > 0:
         x = x._replace(seed=torch.randint(2**63 - 1, (1,), device=x.query.device))
