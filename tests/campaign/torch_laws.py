@@ -196,3 +196,26 @@ def basis_functions(basis: Any, at: torch.Tensor, mu: torch.Tensor, sigma2: torc
             for parameter in part.functions():
                 regular(parameter)
     regular(without_data(lambda m, s: ft.continuous_attention(2.0, m, s, copy.deepcopy(basis).to(m.device)), mu, sigma2))
+
+
+def key_attention(alpha: float, query: torch.Tensor, key: torch.Tensor) -> None:
+    """The mean of ones is one, that of the keys' numbers is by the weights, strides do not matter, gradients are finite."""
+    rounding = ROUNDING[query.dtype]
+
+    def attend(q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
+        return ft.scaled_dot_product_attention(q, k, torch.ones_like(k[..., :1]), alpha=alpha)
+
+    ones = regular(without_data(attend, query, key))
+    must(f"of type {ones.dtype}", ones.dtype == query.dtype)
+    must_agree("mass one", ones.double(), np.ones(ones.shape), absolute=rounding)
+    must_agree("strides", attend(apart(query), apart(key)).double(), ones.double(), absolute=rounding)
+    number = torch.linspace(-1, 1, key.shape[-2], dtype=query.dtype)[:, None].expand(*key.shape[:-1], 1)
+    p = ft.attention_weights(query, key, alpha=alpha)
+    must("zeros are absent", (p.values() != 0).numpy())
+    leaf = query.clone().requires_grad_()
+    mean = ft.scaled_dot_product_attention(leaf, key, number, alpha=alpha)
+    by_weights = p.to_dense().double() @ number.double()
+    must_agree("by the weights", mean.detach().double(), by_weights, absolute=4 * rounding)
+    mean.sum().backward()
+    assert leaf.grad is not None
+    not_nan(leaf.grad.double().numpy())

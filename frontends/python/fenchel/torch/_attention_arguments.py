@@ -7,10 +7,8 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ._attention_blocks import Attention
+from ._attention_blocks import REAL, Attention
 from ._rows import HALF, Parameter
-
-TYPES = (torch.float64, torch.float32, *HALF)
 
 
 class Batch(NamedTuple):
@@ -107,9 +105,9 @@ def _check(
     if not query.dtype == key.dtype == value.dtype:
         types = query.dtype, key.dtype, value.dtype
         raise TypeError(f"fenchel.torch: query, key and value must be of one type, got {types}")
-    if query.dtype not in TYPES:
+    if query.dtype not in REAL:
         raise TypeError(f"fenchel.torch: query must be float64, float32, bfloat16 or float16, got {query.dtype}")
-    if attn_mask is not None and attn_mask.dtype not in (torch.bool, *TYPES):
+    if attn_mask is not None and attn_mask.dtype not in (torch.bool, *REAL):
         raise TypeError(f"fenchel.torch: attn_mask must be bool or floating point, got {attn_mask.dtype}")
     if attn_mask is not None and is_causal:
         raise ValueError("fenchel.torch: attn_mask must be None where is_causal, got both")

@@ -23,6 +23,7 @@ SCHEMA = (
     "float alpha, float scale, bool causal, float dropout{}) -> (Tensor, Tensor, Tensor{})"
 )
 """That of dot_product_attention in frontends/torch/ops/schemas.cpp."""
+REAL = (torch.float64, torch.float32, *HALF)
 TENSORS = 8
 """How many arguments of a SCHEMA are tensors of `Attention`."""
 
@@ -47,20 +48,13 @@ class Attention(NamedTuple):
     causal: bool
     dropout: float
 
-    def checked(self) -> Attention:
-        """This, where the types are right."""
-        real = ("query", "key", "value", "bias")
-        for name, wanted, word in (
-            *((name, (torch.float64, torch.float32, *HALF), "float64, float32, bfloat16 or float16") for name in real),
-            ("mask", (torch.bool,), "bool"),
-            ("alphas", (torch.float64,), "float64"),
-            ("scales", (torch.float64,), "float64"),
-            ("seed", (torch.int64,), "int64"),
-        ):
-            x = getattr(self, name)
-            if x is not None and x.dtype not in wanted:
-                raise ValueError(f"fenchel: {name} must be {word}, got {x.dtype}")
-        return self
+    def check_types(self) -> None:
+        for name in ("query", "key", "value", "bias"):
+            check_type(name, getattr(self, name), REAL, "float64, float32, bfloat16 or float16")
+        check_type("mask", self.mask, (torch.bool,), "bool")
+        check_type("alphas", self.alphas, (torch.float64,), "float64")
+        check_type("scales", self.scales, (torch.float64,), "float64")
+        check_type("seed", self.seed, (torch.int64,), "int64")
 
     def widened(self) -> Attention:
         """In the type that is computed in."""
@@ -79,6 +73,11 @@ class Attention(NamedTuple):
             mask=None if self.mask is None else cut(self.mask, place),
             bias=None if self.bias is None else cut(self.bias, place),
         )
+
+
+def check_type(name: str, x: torch.Tensor | None, types: tuple[torch.dtype, ...], word: str) -> None:
+    if x is not None and x.dtype not in types:
+        raise ValueError(f"fenchel: {name} must be {word}, got {x.dtype}")
 
 
 def computed(x: torch.Tensor) -> torch.dtype:
@@ -166,7 +165,8 @@ def output(x: Attention, p: torch.Tensor, factors: torch.Tensor | None) -> torch
 
 def _attention(*args: Any) -> Tensors:
     """The output, and nothing for the backward pass, which computes the weights again."""
-    given = Attention(*args).checked()
+    given = Attention(*args)
+    given.check_types()
     x = given.widened()
     out = given.query.new_empty(*x.query.shape[:3], x.value.shape[3])
     with torch.autocast(out.device.type, enabled=False):
@@ -230,8 +230,9 @@ def _shapes(x: Attention, wanted: tuple[bool, ...]) -> tuple[Any, ...]:
 def _vjp(*args: Any) -> Tensors:
     """The gradients, in the types of what they are in; those for each query in float64."""
     grad_out, *static = args[TENSORS : TENSORS + 5]
-    given = Attention(*args[:TENSORS], *static).checked()
-    given._replace(query=grad_out).checked()
+    given = Attention(*args[:TENSORS], *static)
+    given.check_types()
+    check_type("grad_out", grad_out, REAL, "float64, float32, bfloat16 or float16")
     x = given.widened()
     cotangent = grad_out.to(x.query.dtype).contiguous()
     shapes = _shapes(x, args[TENSORS + 5 :])
