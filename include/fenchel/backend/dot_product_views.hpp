@@ -1,7 +1,6 @@
 #pragma once
 
-/// `Matrices` and `DotProducts`: what attention over keys reads and writes, in the memory of the CPU or of a
-/// GPU.
+/// `Matrices` and `DotProducts`: what attention over keys reads and writes, on the CPU or on a GPU.
 
 #include <cstddef>
 #include <cstdint>
