@@ -1,11 +1,11 @@
 #pragma once
 
-/// `Matrices` and `DotProducts`: what attention over keys reads and writes, in the memory of the CPU or of a
-/// GPU.
+/// `Matrices` and `DotProducts`: what attention over keys reads and writes, on the CPU or on a GPU.
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/index.hpp"
@@ -21,6 +21,11 @@ struct Matrices {
   T* data = nullptr;
   index_t batch = 0, heads = 0, rows = 0, cols = 0;
   index_t batch_stride = 0, head_stride = 0, row_stride = 0, step = 1;
+
+  /// Matrices that can be written can be read.
+  constexpr operator Matrices<const T>() const noexcept requires(!std::is_const_v<T>) {
+    return {data, batch, heads, rows, cols, batch_stride, head_stride, row_stride, step};
+  }
 
   [[nodiscard]] FENCHEL_HD constexpr T* row(index_t b, index_t h, index_t i) const noexcept {
     return data + b * batch_stride + h * head_stride + i * row_stride;

@@ -1,133 +1,20 @@
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <memory>
 
 #include "backend/cpu/dot_product/checks.hpp"
+#include "backend/cpu/dot_product/gradients.hpp"
 #include "backend/cpu/dot_product/scores.hpp"
-#include "backend/cpu/entmax/alpha_direction.hpp"
-#include "backend/cpu/entmax/jacobian_row.hpp"
-#include "backend/cpu/entmax/row.hpp"
 #include "fenchel/backend/cpu/dot_product_attention.hpp"
 #include "fenchel/core/parallel.hpp"
 
 namespace fenchel::cpu {
 namespace {
 
-/// A number that every score of the support exceeds, from what `attention` has recorded: a little less than
-/// tau, for its rounding. -inf where nothing is known.
-template <class Real>
-Real below_support(double alpha, const Real* normalizers) noexcept {
-  using Limits = std::numeric_limits<Real>;
-  const double top = normalizers[0], offset = normalizers[1], reach = 1 / (alpha - 1);
-  const double margin = 4 * double{Limits::epsilon()} * (std::abs(top) + std::abs(offset) + reach);
-  const double cut = top + offset - reach - margin;
-  return cut > double{Limits::lowest()} ? static_cast<Real>(cut) : -Limits::infinity();
-}
-
-/// Sums over the queries of one head of keys; without data where they are not wanted.
-template <class Real>
-struct KeySums {
-  detail::Table<Real> key, value;
-};
-
 template <class Real>
 void clear(detail::Table<Real> sums, index_t rows, index_t cols) noexcept {
   if (sums.data == nullptr) return;
   for (index_t j = 0; j < rows; ++j) std::fill_n(sums.row(j), cols, Real(0));
 }
-
-/// The gradients of blocks of queries, and the memory of one worker for them.
-template <class Real>
-class Gradients {
- public:
-  static std::size_t bytes(const DotProducts<Real>& x) noexcept {
-    const index_t m = x.key.rows;
-    return detail::BlockScores<Real>::bytes(x) + detail::entmax_scratch_bytes<Real>(m) +
-           detail::jacobian_scratch_bytes<Real>(m) + 3 * detail::scratch_bytes<Real>(detail::padded(m)) +
-           detail::scratch_bytes<index_t>(detail::padded(m)) + detail::scratch_bytes<Real>(x.key.cols);
-  }
-
-  Gradients(const DotProducts<Real>& x, detail::WorkerScratch& memory) noexcept
-      : x_(x),
-        scores_(x, memory),
-        entmax_(detail::take_entmax_scratch<Real>(memory, x.key.rows)),
-        jacobian_(detail::take_jacobian_scratch<Real>(memory, x.key.rows)),
-        p_(memory.take<Real>(detail::padded(x.key.rows))),
-        weights_(memory.take<Real>(detail::padded(x.key.rows))),
-        slopes_(memory.take<Real>(detail::padded(x.key.rows))),
-        places_(memory.take<index_t>(detail::padded(x.key.rows))),
-        sum_(memory.take<Real>(x.key.cols)) {}
-
-  void add(const detail::QueryBlock& block, const AttentionRecord<Real>& record,
-           const Matrices<const Real>& cotangent, const DotProductGradients<Real, Real>& gradient,
-           const KeySums<Real>& sums) noexcept {
-    scores_.compute(block);
-    for (index_t i = 0; i < block.count; ++i) {
-      const index_t query = block.first + i;
-      const index_t row = (block.b * x_.query.heads + block.h) * x_.query.rows + query;
-      const Real cut = below_support(x_.alpha[block.h], record.normalizers.row(row));
-      const index_t count = detail::select_above(scores_.row(i), scores_.keys(query), cut, places_, p_);
-      const Real* own = cotangent.row(block.b, block.h, query);
-      differentiate_weights(block, row, count, own);
-      add_query(block, query, row, count, gradient, sums.key);
-      if (sums.value.data == nullptr) continue;
-      std::copy_n(p_, count, weights_);
-      detail::apply_dropout(x_, row, count, places_, weights_);
-      detail::add_multiples({count, places_, weights_}, own, cotangent.cols, sums.value);
-    }
-  }
-
- private:
-  /// From the scores in p_, the weights; and the slopes in the scores.
-  void differentiate_weights(const detail::QueryBlock& block, index_t row, index_t count,
-                             const Real* cotangent) noexcept {
-    const double alpha = x_.alpha[block.h];
-    detail::entmax_row(p_, count, alpha, entmax_, p_);
-    detail::dots({count, places_, nullptr}, detail::table_of(x_.value, block.b, key_head(block)),
-                 x_.value.cols, cotangent, slopes_);
-    detail::apply_dropout(x_, row, count, places_, slopes_);
-    detail::jacobian_row(p_, count, alpha, slopes_, jacobian_, slopes_);
-  }
-
-  void add_query(const detail::QueryBlock& block, index_t query, index_t row, index_t count,
-                 const DotProductGradients<Real, Real>& gradient, detail::Table<Real> key_sums) noexcept {
-    const index_t d = x_.key.cols;
-    const double alpha = x_.alpha[block.h], scale = x_.scale[block.h];
-    const Real* own = x_.query.row(block.b, block.h, query);
-    if (gradient.alpha.data != nullptr) {
-      gradient.alpha.row(row)[0] = static_cast<Real>(0.0 - detail::along_alpha(alpha, p_, slopes_, count));
-    }
-    if (gradient.query.data != nullptr || gradient.scale.data != nullptr) {
-      detail::weighted_sum({count, places_, slopes_}, detail::table_of(x_.key, block.b, key_head(block)), d,
-                           sum_);
-      if (gradient.scale.data != nullptr) {
-        double slope = 0;
-        for (index_t k = 0; k < d; ++k) slope += double{sum_[k]} * double{own[k]};
-        gradient.scale.row(row)[0] = static_cast<Real>(slope);
-      }
-      if (gradient.query.data != nullptr) {
-        Real* to = gradient.query.row(block.b, block.h, query);
-        for (index_t k = 0; k < d; ++k) to[k] = static_cast<Real>(scale * double{sum_[k]});
-      }
-    }
-    if (key_sums.data == nullptr) return;
-    for (index_t k = 0; k < count; ++k) weights_[k] = static_cast<Real>(scale * double{slopes_[k]});
-    detail::add_multiples({count, places_, weights_}, own, d, key_sums);
-  }
-
-  [[nodiscard]] index_t key_head(const detail::QueryBlock& block) const noexcept {
-    return block.h / (x_.query.heads / x_.key.heads);
-  }
-
-  const DotProducts<Real>& x_;
-  detail::BlockScores<Real> scores_;
-  detail::EntmaxScratch<Real> entmax_;
-  detail::JacobianScratch<Real> jacobian_;
-  Real *p_, *weights_, *slopes_;
-  index_t* places_;
-  Real* sum_;
-};
 
 /// The queries of a head of keys are cut into parts, whose sums are added in their order: units of work for
 /// several threads, where there are few heads. The first part sums where the gradient is, the others aside.
@@ -157,7 +44,7 @@ class Parts {
     for (index_t u = first + blocks_of_head_ * part / count_; u < end; ++u) visit(blocks_[u]);
   }
 
-  [[nodiscard]] KeySums<Real> sums(index_t unit) const noexcept {
+  [[nodiscard]] detail::KeySums<Real> sums(index_t unit) const noexcept {
     const index_t head = unit / count_, part = unit % count_;
     if (part == 0) return {table(gradient_.key, head), table(gradient_.value, head)};
     Real* own = aside_.get() + (head * (count_ - 1) + part - 1) * (key_size() + value_size());
@@ -172,9 +59,9 @@ class Parts {
     parallel_rows(heads_ * m, workers_for(heads_ * m, count_ * cols / 4),
                   [&](index_t begin, index_t end, int) noexcept {
                     for (index_t row = begin; row < end; ++row) {
-                      const KeySums<Real> to = sums(row / m * count_);
+                      const detail::KeySums<Real> to = sums(row / m * count_);
                       for (index_t part = 1; part < count_; ++part) {
-                        const KeySums<Real> from = sums(row / m * count_ + part);
+                        const detail::KeySums<Real> from = sums(row / m * count_ + part);
                         add_row(from.key, x_.key.cols, row % m, to.key);
                         add_row(from.value, x_.value.cols, row % m, to.value);
                       }
@@ -232,17 +119,15 @@ void attention_vjp(
   check_slopes("gradient.scale", gradient.scale);
   const Parts<Real> parts(x, gradient);
   const int workers = workers_for(parts.units(), parts.blocks_of_unit() * detail::work_of_block(x));
-  const detail::Scratch memory(workers, Gradients<Real>::bytes(x));
+  const detail::Scratch memory(workers, detail::BlockGradients<Real>::bytes(x));
   parallel_rows(parts.units(), workers, [&](index_t begin, index_t end, int worker) noexcept {
     auto part = memory.of(worker);
-    Gradients<Real> gradients(x, part);
+    detail::BlockGradients<Real> gradients(x, record, cotangent, gradient, part);
     for (index_t unit = begin; unit < end; ++unit) {
-      const KeySums<Real> sums = parts.sums(unit);
+      const detail::KeySums<Real> sums = parts.sums(unit);
       clear(sums.key, x.key.rows, x.key.cols);
       clear(sums.value, x.key.rows, x.value.cols);
-      parts.for_each_block(unit, [&](const detail::QueryBlock& block) {
-        gradients.add(block, record, cotangent, gradient, sums);
-      });
+      parts.for_each_block(unit, [&](const detail::QueryBlock& block) { gradients.add(block, sums); });
     }
   });
   parts.gather();

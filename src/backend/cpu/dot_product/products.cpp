@@ -20,33 +20,91 @@ FENCHEL_INLINE void any_pack_keys(Table<const Real> keys, index_t m, index_t d, 
   }
 }
 
-/// kRows queries and one panel. The sums of six fill the registers of AVX2, and hide the latency of a sum.
-template <int kRows, class Real>
-FENCHEL_INLINE void multiply_panel(Table<const Real> queries, const Real* panel, index_t d, Real scale,
-                                   Table<Real> z) noexcept {
-  Lanes<Real> sums[kRows] = {};
-  for (index_t k = 0; k < d; ++k) {
-    const Lanes<Real> keys = load(panel + k * kLanes<Real>);
+/// How many rows are multiplied together: the sums of six fill the registers of AVX2, and hide the latency of
+/// a sum.
+constexpr int kTile = 6;
+
+/// Numbers a_ik at any step between rows and columns.
+template <class Real>
+struct Steps {
+  const Real* data;
+  index_t row, col;
+};
+
+/// sums_i = sum_k a_ik b_k over the lanes of the rows b, k < depth. The order of a sum does not depend on
+/// kRows.
+template <class Real, int kRows>
+FENCHEL_INLINE void multiply_tile(Steps<Real> a, Table<const Real> b, index_t depth,
+                                  Lanes<Real> (&sums)[kRows]) noexcept {
+  for (index_t k = 0; k < depth; ++k) {
+    const Lanes<Real> lanes = load(b.row(k));
 #pragma GCC unroll 8
-    for (int i = 0; i < kRows; ++i) sums[i] += queries.row(i)[k] * keys;
+    for (int i = 0; i < kRows; ++i) sums[i] += a.data[i * a.row + k * a.col] * lanes;
   }
-  for (int i = 0; i < kRows; ++i) store(z.row(i), scale * sums[i]);
+}
+
+/// visit.operator()<kRows>(first row) over tiles, then the rows that are left.
+template <class Visit>
+FENCHEL_INLINE void for_each_tile(index_t n, Visit visit) noexcept {
+  index_t i = 0;
+  for (; i + kTile <= n; i += kTile) visit.template operator()<kTile>(i);
+  for (; i < n; ++i) visit.template operator()<1>(i);
 }
 
 template <class Real>
 FENCHEL_INLINE void any_multiply_keys(Table<const Real> queries, index_t n, const Real* packed, index_t m,
                                       index_t d, Real scale, Table<Real> z) noexcept {
-  constexpr int kRows = 6;
   for (index_t j = 0; j < m; j += kLanes<Real>) {
-    const Real* panel = packed + j * d;
-    const auto rows = [&]<int kCount>(index_t i) FENCHEL_INLINE_LAMBDA {
-      multiply_panel<kCount, Real>({queries.row(i), queries.stride}, panel, d, scale,
-                                   {z.row(i) + j, z.stride});
-    };
-    index_t i = 0;
-    for (; i + kRows <= n; i += kRows) rows.template operator()<kRows>(i);
-    for (; i < n; ++i) rows.template operator()<1>(i);
+    const Table<const Real> panel{packed + j * d, kLanes<Real>};
+    for_each_tile(n, [&]<int kRows>(index_t i) FENCHEL_INLINE_LAMBDA {
+      Lanes<Real> sums[kRows] = {};
+      multiply_tile<Real>({queries.row(i), queries.stride, 1}, panel, d, sums);
+      for (int r = 0; r < kRows; ++r) store(z.row(i + r) + j, scale * sums[r]);
+    });
   }
+}
+
+template <class Real>
+FENCHEL_INLINE void any_multiply_rows(Table<const Real> a, index_t n, Table<const Real> rows, index_t m,
+                                      index_t cols, Table<double> sums) noexcept {
+  constexpr index_t kRun = 64;
+  for (index_t first = 0; first < m; first += kRun) {
+    const index_t depth = std::min(kRun, m - first);
+    for (index_t c = 0; c < cols; c += kLanes<Real>) {
+      for_each_tile(n, [&]<int kRows>(index_t i) FENCHEL_INLINE_LAMBDA {
+        Lanes<Real> run[kRows] = {};
+        multiply_tile<Real>({a.row(i) + first, a.stride, 1}, {rows.row(first) + c, rows.stride}, depth, run);
+        for (int r = 0; r < kRows; ++r) {
+          double* to = sums.row(i + r) + c;
+          for (index_t j = 0; j < kLanes<Real>; ++j) to[j] += double{run[r][j]};
+        }
+      });
+    }
+  }
+}
+
+template <class Real>
+FENCHEL_INLINE void any_add_products(Table<const Real> a, index_t n, Table<const Real> x, index_t m,
+                                     index_t cols, Table<Real> rows) noexcept {
+  for_each_tile(m, [&]<int kRows>(index_t j) FENCHEL_INLINE_LAMBDA {
+    for (index_t c = 0; c < cols; c += kLanes<Real>) {
+      Lanes<Real> sums[kRows] = {};
+      multiply_tile<Real>({a.data + j, 1, a.stride}, {x.data + c, x.stride}, n, sums);
+      for (int r = 0; r < kRows; ++r) store(rows.row(j + r) + c, load(rows.row(j + r) + c) + sums[r]);
+    }
+  });
+}
+
+template <class Real>
+FENCHEL_INLINE bool any_are_finite(Table<const Real> rows, index_t m, index_t cols) noexcept {
+  Lanes<Real> zeros{};
+  Real rest = 0;
+  for (index_t j = 0; j < m; ++j) {
+    index_t c = 0;
+    for (; c + kLanes<Real> <= cols; c += kLanes<Real>) zeros += load(rows.row(j) + c) * Real(0);
+    for (; c < cols; ++c) rest += rows.row(j)[c] * Real(0);
+  }
+  return sum_of<Real>(zeros) + rest == 0;
 }
 
 template <class Real>
@@ -144,6 +202,28 @@ FENCHEL_CLONES void multiply_keys(Table<const float> queries, index_t n, const f
 FENCHEL_CLONES void multiply_keys(Table<const double> queries, index_t n, const double* packed, index_t m,
                                   index_t d, double scale, Table<double> z) noexcept {
   any_multiply_keys(queries, n, packed, m, d, scale, z);
+}
+FENCHEL_CLONES void multiply_rows(Table<const float> a, index_t n, Table<const float> rows, index_t m,
+                                  index_t cols, Table<double> sums) noexcept {
+  any_multiply_rows(a, n, rows, m, cols, sums);
+}
+FENCHEL_CLONES void multiply_rows(Table<const double> a, index_t n, Table<const double> rows, index_t m,
+                                  index_t cols, Table<double> sums) noexcept {
+  any_multiply_rows(a, n, rows, m, cols, sums);
+}
+FENCHEL_CLONES void add_products(Table<const float> a, index_t n, Table<const float> x, index_t m,
+                                 index_t cols, Table<float> rows) noexcept {
+  any_add_products(a, n, x, m, cols, rows);
+}
+FENCHEL_CLONES void add_products(Table<const double> a, index_t n, Table<const double> x, index_t m,
+                                 index_t cols, Table<double> rows) noexcept {
+  any_add_products(a, n, x, m, cols, rows);
+}
+FENCHEL_CLONES bool are_finite(Table<const float> rows, index_t m, index_t cols) noexcept {
+  return any_are_finite(rows, m, cols);
+}
+FENCHEL_CLONES bool are_finite(Table<const double> rows, index_t m, index_t cols) noexcept {
+  return any_are_finite(rows, m, cols);
 }
 FENCHEL_CLONES index_t select_above(const float* x, index_t n, float cut, index_t* places,
                                     float* values) noexcept {

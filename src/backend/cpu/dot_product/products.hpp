@@ -41,6 +41,23 @@ void multiply_keys(Table<const float> queries, index_t n, const float* packed, i
 void multiply_keys(Table<const double> queries, index_t n, const double* packed, index_t m, index_t d,
                    double scale, Table<double> z) noexcept;
 
+/// sums_i += sum_j a_ij row_j, of n by m weights and m rows; cols fill whole lanes. Runs of rows are added up
+/// in double, as in weighted_sum.
+void multiply_rows(Table<const float> a, index_t n, Table<const float> rows, index_t m, index_t cols,
+                   Table<double> sums) noexcept;
+void multiply_rows(Table<const double> a, index_t n, Table<const double> rows, index_t m, index_t cols,
+                   Table<double> sums) noexcept;
+
+/// rows_j += sum_i a_ij x_i, of n by m weights and n rows x; cols fill whole lanes.
+void add_products(Table<const float> a, index_t n, Table<const float> x, index_t m, index_t cols,
+                  Table<float> rows) noexcept;
+void add_products(Table<const double> a, index_t n, Table<const double> x, index_t m, index_t cols,
+                  Table<double> rows) noexcept;
+
+/// Whether there is neither NaN nor infinity: 0 times each number is 0.
+bool are_finite(Table<const float> rows, index_t m, index_t cols) noexcept;
+bool are_finite(Table<const double> rows, index_t m, index_t cols) noexcept;
+
 /// The places of x > cut and of NaN, and these numbers; how many. Both have room for n and a little more.
 index_t select_above(const float* x, index_t n, float cut, index_t* places, float* values) noexcept;
 index_t select_above(const double* x, index_t n, double cut, index_t* places, double* values) noexcept;

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "backend/cpu/dot_product/products.hpp"
-#include "backend/dot_product/dropout.hpp"
 #include "core/scratch.hpp"
 #include "fenchel/backend/dot_product_views.hpp"
 #include "fenchel/core/infinity.hpp"
 
 namespace fenchel::detail {
 
+/// One matrix of many.
 template <class T>
 Table<T> table_of(const Matrices<T>& matrices, index_t b, index_t h) noexcept {
   return {matrices.row(b, h, 0), matrices.row_stride};
@@ -18,7 +18,21 @@ Table<T> table_of(const Matrices<T>& matrices, index_t b, index_t h) noexcept {
 /// Some consecutive queries of one head.
 struct QueryBlock {
   index_t b, h, first, count;
+
+  [[nodiscard]] index_t last() const noexcept { return first + count - 1; }
 };
+
+/// The head of keys at which the queries of a block look.
+template <class Real>
+index_t key_head(const DotProducts<Real>& x, const QueryBlock& block) noexcept {
+  return block.h / (x.query.heads / x.key.heads);
+}
+
+/// The row of a query in the record.
+template <class Real>
+index_t row_of(const DotProducts<Real>& x, const QueryBlock& block, index_t query) noexcept {
+  return (block.b * x.query.heads + block.h) * x.query.rows + query;
+}
 
 /// The queries of a call, as blocks: block u is the same for any number of threads.
 struct QueryBlocks {
@@ -52,19 +66,19 @@ class BlockScores {
         z_{memory.take<Real>(QueryBlocks::kQueries * padded(x.key.rows)), padded(x.key.rows)} {}
 
   void compute(const QueryBlock& block) noexcept {
-    const index_t key_head = block.h / (x_.query.heads / x_.key.heads), d = x_.key.cols;
-    const index_t head = block.b * x_.key.heads + key_head;
+    const index_t own = key_head(x_, block), head = block.b * x_.key.heads + own, d = x_.key.cols;
     if (head != packed_head_) {
-      pack_keys(table_of(x_.key, block.b, key_head), x_.key.rows, d, packed_);
+      pack_keys(table_of(x_.key, block.b, own), x_.key.rows, d, packed_);
       packed_head_ = head;
     }
     multiply_keys({x_.query.row(block.b, block.h, block.first), x_.query.row_stride}, block.count, packed_,
-                  keys(block.first + block.count - 1), d, static_cast<Real>(x_.scale[block.h]), z_);
+                  keys(block.last()), d, static_cast<Real>(x_.scale[block.h]), z_);
     for (index_t i = 0; i < block.count; ++i) finish(block.b, block.h, block.first + i, z_.row(i));
   }
 
-  /// The scores of query i of the block; -inf where there is no weight.
-  [[nodiscard]] const Real* row(index_t i) const noexcept { return z_.row(i); }
+  /// The scores of each query of the block, -inf where there is no weight. A row has room for whole panels,
+  /// and may be written.
+  [[nodiscard]] Table<Real> rows() const noexcept { return z_; }
   /// How many keys a query may see: the first ones, for a causal one.
   [[nodiscard]] index_t keys(index_t query) const noexcept {
     return x_.causal ? std::min(x_.key.rows, query + 1) : x_.key.rows;
@@ -98,15 +112,6 @@ template <class Real>
 index_t work_of_block(const DotProducts<Real>& x) noexcept {
   constexpr index_t kProductsANanosecond = 16;
   return QueryBlocks::kQueries * x.key.rows * (x.key.cols + x.value.cols) / kProductsANanosecond;
-}
-
-/// Multiplies what belongs to these keys by what dropout makes of their weights.
-template <class Real>
-void apply_dropout(const DotProducts<Real>& x, index_t row, index_t count, const index_t* places,
-                   Real* values) noexcept {
-  if (x.dropout == 0) return;
-  for (index_t k = 0; k < count; ++k)
-    values[k] *= static_cast<Real>(dropout_factor(*x.seed, row, places[k], x.dropout));
 }
 
 }  // namespace fenchel::detail
