@@ -183,12 +183,14 @@ def scaled_dot_product_attention(
     >>> key = torch.tensor([[4.0, 0.0], [3.0, 1.0], [-2.0, 1.0]])
     >>> value = torch.tensor([[1.0], [2.0], [300.0]])
     >>> scaled_dot_product_attention(query, key, value)
-    tensor([[1.2589]])
+    tensor([[1.2579]])
     >>> scaled_dot_product_attention(query, key, value, alpha=2.0)
     tensor([[1.1464]])
     """
     x, batch = attention_of(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, alpha)
     if x.alphas is None and x.alpha == 1 and x.scales is None:
+        if attn_mask is not None:
+            attn_mask = torch.atleast_2d(attn_mask if x.bias is None else attn_mask.to(query.dtype))
         return functional.scaled_dot_product_attention(
             query, key, value, attn_mask, dropout_p, is_causal, scale=x.scale, enable_gqa=enable_gqa
         )
@@ -235,7 +237,7 @@ def attention_weights(
     >>> p.indices()[1]
     tensor([0, 1])
     >>> p.values()
-    tensor([0.7411, 0.2589])
+    tensor([0.7421, 0.2579])
     """
     given, batch = attention_of(query, key, key, attn_mask, 0.0, is_causal, scale, enable_gqa, alpha)
     x = given.widened()
