@@ -53,15 +53,60 @@ TYPED_TEST(DotProductAttention, HasAnyShape) {
 }
 
 TYPED_TEST(DotProductAttention, WeightsSumToOne) {
-  Problem<TypeParam> problem({1, 1, 1, 25, 3000, 16, 17});
-  std::fill(problem.value.numbers.begin(), problem.value.numbers.end(), TypeParam(1));
-  for (const double spread : {0.0, 1e-3, 0.1, 1.0}) {
-    for (const double alpha : {1.0, 1 + 1e-8, 4.0 / 3, 1.5, 1.7, 2.0, 5.0}) {
-      problem.run(problem.products(alpha, spread / 4));
-      for (const TypeParam sum : problem.out.numbers)
-        ASSERT_NEAR(sum, 1, sizeof(TypeParam) == 4 ? 2e-6 : 1e-13) << alpha << " " << spread;
+  for (const index_t e : {16, 17}) {  // products of dense rows, and sums over lists
+    Problem<TypeParam> problem({1, 1, 1, 25, 3000, 16, e});
+    std::fill(problem.value.numbers.begin(), problem.value.numbers.end(), TypeParam(1));
+    for (const double spread : {0.0, 1e-3, 0.1, 1.0}) {
+      for (const double alpha : {1.0, 1 + 1e-8, 4.0 / 3, 1.5, 1.7, 2.0, 5.0}) {
+        problem.run(problem.products(alpha, spread / 4));
+        for (const TypeParam sum : problem.out.numbers)
+          ASSERT_NEAR(sum, 1, sizeof(TypeParam) == 4 ? 2e-6 : 1e-13) << alpha << " " << spread << " " << e;
+      }
     }
   }
+}
+
+/// Every third query gives weight to few keys, the others to many.
+template <class Real>
+void sharpen(Problem<Real>& problem) {
+  for (index_t i = 0; i < problem.rows; i += 3) {
+    for (index_t k = 0; k < problem.shape.d; ++k)
+      problem.query.numbers[index_of(i * problem.shape.d + k)] *= 20;
+  }
+}
+
+TYPED_TEST(DotProductAttention, WeightsAreManyOrFew) {
+  Problem<TypeParam> problem({1, 2, 2, 50, 70, 32, 16});
+  sharpen(problem);
+  for (const bool causal : {false, true}) {
+    auto x = problem.products(1.5, 0.05);
+    x.causal = causal;
+    EXPECT_LE(output_error(problem, x), kBar<TypeParam>) << causal;
+  }
+}
+
+TYPED_TEST(DotProductAttention, OtherQueriesDoNotChangeAnOutput) {
+  Problem<TypeParam> problem({1, 1, 1, 50, 70, 32, 16});
+  problem.run(problem.products(1.5, 0.05));
+  const auto before = problem.out.numbers;
+  sharpen(problem);
+  problem.run(problem.products(1.5, 0.05));
+  for (index_t k = 0; k < 50 * 16; ++k) {
+    if (k / 16 % 3 == 0) continue;
+    ASSERT_EQ(problem.out.numbers[index_of(k)], before[index_of(k)]) << k / 16;
+  }
+}
+
+TYPED_TEST(DotProductAttention, AValueWithoutWeightMayBeAnything) {
+  Problem<TypeParam> problem({1, 1, 1, 30, 40, 32, 16});
+  problem.value.numbers[5 * 16] = static_cast<TypeParam>(kNaN);
+  problem.value.numbers[6 * 16] = static_cast<TypeParam>(kInf);
+  const auto mask = std::make_unique<bool[]>(40);
+  for (index_t j = 0; j < 40; ++j) mask[index_of(j)] = j != 5 && j != 6;
+  auto x = problem.products(1.0, 0.1);
+  x.mask = {mask.get(), 1, 1, 30, 40, 0, 0, 0, 1};
+  problem.run(x);
+  for (const TypeParam y : problem.out.numbers) ASSERT_TRUE(std::isfinite(y));
 }
 
 TYPED_TEST(DotProductAttention, IsCausal) {

@@ -80,14 +80,54 @@ TYPED_TEST(DotProductAttentionVjp, KnowsMasksBiasAndDropout) {
   expect_gradients(problem, x);
 }
 
+TYPED_TEST(DotProductAttentionVjp, WeightsAreManyOrFew) {
+  Problem<TypeParam> problem({1, 4, 2, 50, 70, 32, 16}, true);
+  for (index_t k = 0; k < problem.rows * 32; ++k)
+    problem.query.numbers[index_of(k)] *= k / 32 % 3 == 0 ? 20 : 1;
+  const auto mask = std::make_unique<bool[]>(70);
+  for (index_t j = 0; j < 70; ++j) mask[index_of(j)] = j != 7;
+  for (const double alpha : {1.0, 1.5}) {
+    for (const bool causal : {false, true}) {
+      auto x = problem.products(alpha, 0.0625);
+      x.causal = causal;
+      x.mask = {mask.get(), 1, 4, 50, 70, 0, 0, 0, 1};
+      expect_gradients(problem, x);
+    }
+  }
+}
+
+TYPED_TEST(DotProductAttentionVjp, WhatHasNoWeightMayBeAnything) {
+  constexpr index_t kQueries = 30, kKeys = 40, d = 32, e = 16;
+  Problem<TypeParam> problem({1, 1, 1, kQueries, kKeys, d, e});
+  problem.key.numbers[5 * d] = static_cast<TypeParam>(kNaN);
+  problem.value.numbers[6 * e] = static_cast<TypeParam>(kNaN);
+  problem.cotangent.numbers[9 * e] = static_cast<TypeParam>(kNaN);
+  const auto mask = std::make_unique<bool[]>(kQueries * kKeys);
+  for (index_t k = 0; k < kQueries * kKeys; ++k) {
+    const index_t i = k / kKeys, j = k % kKeys;
+    mask[index_of(k)] = j != 5 && j != 6 && (i == 9) == (j >= 30);  // query 9 alone sees the last keys
+  }
+  auto x = problem.products(1.0, 0.1);
+  x.mask = {mask.get(), 1, 1, kQueries, kKeys, 0, 0, kKeys, 1};
+  problem.run_vjp(x);
+  for (index_t k = 0; k < kQueries * d; ++k)
+    ASSERT_EQ(std::isnan(problem.query_gradient.numbers[index_of(k)]), k / d == 9) << k / d;
+  for (index_t k = 0; k < kKeys * d; ++k)
+    ASSERT_EQ(std::isnan(problem.key_gradient.numbers[index_of(k)]), k / d >= 30) << k / d;
+  for (index_t j = 0; j < kKeys; ++j)
+    ASSERT_EQ(std::isnan(problem.value_gradient.numbers[index_of(j * e)]), j >= 30) << j;
+}
+
 TYPED_TEST(DotProductAttentionVjp, KnowsTheSlopeInAlpha) {
   for (const double alpha : {1.0, std::nextafter(1.0, 2.0), 1 + 1e-8, 4.0 / 3, 1.5, 1.7, 2.0, 3.0}) {
-    Problem<TypeParam> problem({1, 2, 1, 6, 15, 8, 4}, true);
-    const auto x = problem.products(alpha, 0.25);
-    problem.run_vjp(x);
-    const Expected expected = expected_of(x, problem.cotangent.view(), true);
-    EXPECT_LE(error_of(problem.alpha_gradient, expected.alpha), sizeof(TypeParam) == 4 ? 4e-6 : 1e-12)
-        << alpha;
+    for (const index_t e : {4, 16}) {  // lists, and dense rows
+      Problem<TypeParam> problem({1, 2, 1, 6, 15, 16, e}, true);
+      const auto x = problem.products(alpha, 0.125);
+      problem.run_vjp(x);
+      const Expected expected = expected_of(x, problem.cotangent.view(), true);
+      EXPECT_LE(error_of(problem.alpha_gradient, expected.alpha), sizeof(TypeParam) == 4 ? 4e-6 : 1e-12)
+          << alpha;
+    }
   }
 }
 
