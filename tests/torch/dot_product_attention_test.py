@@ -1,6 +1,7 @@
 """Attention over keys with the weights of entmax: torch's arguments, the plain formula's numbers and gradients, and the
 errors of the same formula in the same precision."""
 
+import itertools
 import math
 import random
 
@@ -73,10 +74,11 @@ def test_leading_dimensions_broadcast_as_in_torch(q, k, path, device):
     assert ft.scaled_dot_product_attention(*x).shape == expected.shape
     one = torch.ones((), dtype=F64, device=device)
     torch.testing.assert_close(ft.scaled_dot_product_attention(*x, alpha=one), expected)
-    mask = draw(*expected.shape[:-1], 7, seed=4).to(device)
-    assert_same(
-        gradients(ft.scaled_dot_product_attention, x, attn_mask=mask), gradients(whole_matrix, x, attn_mask=mask)
-    )
+    full = (*expected.shape[:-1], 7)
+    for keep in itertools.product([True, False], repeat=len(full) - 1):
+        mask = draw(*(n if kept else 1 for n, kept in zip(full, keep)), 7, seed=4).to(device)
+        found, exact = (gradients(f, x, attn_mask=mask) for f in (ft.scaled_dot_product_attention, whole_matrix))
+        assert_same(found, exact)
 
 
 @pytest.mark.parametrize("heads", [1, 2, 4])

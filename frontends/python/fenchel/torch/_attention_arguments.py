@@ -33,8 +33,9 @@ class Batch(NamedTuple):
         x = x[(None,) * max(4 - x.dim(), 0)]
         if x.dim() == 4 and len(self.members) <= 1:
             return x
-        members = (1,) if all(size == 1 for size in x.shape[:-3]) else self.members
-        return x.expand(*members, *x.shape[-3:]).reshape(math.prod(members), *x.shape[-3:])
+        if all(size == 1 for size in x.shape[:-3]):
+            return x.reshape(1, *x.shape[-3:])
+        return x.expand(*self.members, *x.shape[-3:]).reshape(math.prod(self.members), *x.shape[-3:])
 
 
 def attention_of(
