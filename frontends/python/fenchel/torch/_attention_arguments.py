@@ -100,7 +100,7 @@ def _check(
     if min(map(len, shapes)) < 2:
         raise ValueError(f"fenchel.torch: query, key and value must have at least two dimensions, got shapes {shapes}")
     if key.shape[-1] != query.shape[-1]:
-        raise ValueError(f"fenchel.torch: key must have the last dimension of query, {query.shape[-1]}, got {shapes[1]}")
+        raise ValueError(f"fenchel.torch: key must have the last dimension of query, {shapes[0][-1]}, got {shapes[1]}")
     if value.shape[-2] != key.shape[-2]:
         raise ValueError(f"fenchel.torch: value must have a row for each of {key.shape[-2]} keys, got {shapes[2]}")
     if not query.dtype == key.dtype == value.dtype:

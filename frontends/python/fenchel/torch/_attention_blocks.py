@@ -1,7 +1,7 @@
 """Attention over keys in blocks of queries, by functions of torch and the operations of entmax.
 
-This is the plain path: it serves every device and type, and the gradient in a bias. Its memory is that of a few blocks of
-scores. A block of all queries is the whole matrix, which torch can differentiate again.
+This is the plain path: it serves every device and type, and the gradient in a bias. Its memory is that of a few blocks
+of scores. A block of all queries is the whole matrix, which torch can differentiate again.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ._rows import HALF
 BLOCK = 2**24
 """How many scores a block has at most, unless those of one query in each head are more."""
 SCHEMA = (
-    "(Tensor query, Tensor key, Tensor value, Tensor? mask, Tensor? bias, Tensor? alphas, Tensor? scales, Tensor? seed, {}"
-    "float alpha, float scale, bool causal, float dropout{}) -> (Tensor, Tensor, Tensor{})"
+    "(Tensor query, Tensor key, Tensor value, Tensor? mask, Tensor? bias, Tensor? alphas, Tensor? scales, "
+    "Tensor? seed, {}float alpha, float scale, bool causal, float dropout{}) -> (Tensor, Tensor, Tensor{})"
 )
 """That of dot_product_attention in frontends/torch/ops/schemas.cpp."""
 REAL = (torch.float64, torch.float32, *HALF)
@@ -32,8 +32,8 @@ Place = tuple[slice, slice, slice]
 
 
 class Attention(NamedTuple):
-    """What the operations take: query (B, H, n, d), key (B, G, m, d) and value (B, G, m, e), where G divides H; mask and
-    bias broadcast to (B, H, n, m); alphas and scales (H), float64, in place of the numbers; a seed (1), int64."""
+    """What the operations take: query (B, H, n, d), key (B, G, m, d) and value (B, G, m, e), where G divides H; mask
+    and bias broadcast to (B, H, n, m); alphas and scales (H), float64, in place of the numbers; a seed (1), int64."""
 
     query: torch.Tensor
     key: torch.Tensor

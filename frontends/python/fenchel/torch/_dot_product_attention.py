@@ -1,4 +1,4 @@
-"""Attention of queries to keys with the weights of entmax: the scaled dot products of torch, and zeros that are exact."""
+"""Attention of queries to keys with the weights of entmax: torch's scaled dot products, and zeros that are exact."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def _of_tensors(x: Tensors, moving: tuple[int, ...], static: tuple[Any, ...]) ->
 
 
 class _Attention(Rule):
-    """x are the tensors of `Attention`, static its numbers. The outputs beside y are records of its forward pass. Forward
-    mode and second derivatives compute the whole matrix of scores."""
+    """x are the tensors of `Attention`, static its numbers. The outputs beside y are records of its forward pass.
+    Forward mode and second derivatives compute the whole matrix of scores."""
 
     name = "dot_product_attention"
     count = TENSORS
@@ -146,8 +146,9 @@ def scaled_dot_product_attention(
     """Attention of each query to the keys: sum_j p_j value_j, for p = entmax_alpha of the scores.
 
     The scores are z_j = scale * <query, key_j> + attn_mask_j. It is torch's function of the same name with `entmax` in
-    place of softmax: for alpha > 1 many weights are exactly 0, and nothing is approximated. The matrix of scores is never
-    stored, neither in the forward nor in the backward pass. But forward mode and second derivatives make the whole matrix.
+    place of softmax: for alpha > 1 many weights are exactly 0, and nothing is approximated. The matrix of scores is
+    never stored, neither in the forward nor in the backward pass. But forward mode and second derivatives make the
+    whole matrix.
 
     Parameters
     ----------
@@ -158,7 +159,8 @@ def scaled_dot_product_attention(
         scores, -inf is a mask, and it may need a gradient. A query without any key has the output 0, as in torch.
     dropout_p : float
         Below 1. Each weight is dropped with this probability, and the others grow by 1 / (1 - dropout_p). Unlike in a
-        module this is so in evaluation too. Which ones are dropped follows from torch's default generator of the device.
+        module this is so in evaluation too. Which ones are dropped follows from torch's default generator of the
+        device.
     is_causal : bool
         Query i attends to keys j <= i alone, counted from the first ones. There must be no attn_mask then.
     scale : float or Tensor, optional
@@ -166,14 +168,14 @@ def scaled_dot_product_attention(
     enable_gqa : bool
         Heads of key and value may be fewer than those of query: each of them serves as many heads of query in a row.
     alpha : float or Tensor
-        At least 1. The number 1 is torch's own function. A tensor is of shape (), (H,) or (H, 1, 1), and gets a gradient:
-        heads can learn how sparse they are.
+        At least 1. The number 1 is torch's own function. A tensor is of shape (), (H,) or (H, 1, 1), and gets a
+        gradient: heads can learn how sparse they are.
 
     Returns
     -------
     Tensor
-        (..., L, Ev), of the type of the inputs. float16 and bfloat16 are computed in float32. Under autocast the inputs are
-        in its type, as those of torch's function.
+        (..., L, Ev), of the type of the inputs. float16 and bfloat16 are computed in float32. Under autocast the inputs
+        are in its type, as those of torch's function.
 
     Examples
     --------
@@ -224,8 +226,8 @@ def attention_weights(
     Returns
     -------
     Tensor
-        (..., L, S), a sparse tensor in coordinate format, coalesced: batch, head, query and key of each weight. Exact zeros
-        are absent. `to_dense()` has them.
+        (..., L, S), a sparse tensor in coordinate format, coalesced: batch, head, query and key of each weight. Exact
+        zeros are absent. `to_dense()` has them.
 
     Examples
     --------
