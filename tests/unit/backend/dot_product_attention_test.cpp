@@ -228,6 +228,12 @@ TYPED_TEST(DotProductAttention, BadNumbersSpoilTheQueriesThatSeeThem) {
       x.mask = {mask.get(), 1, 1, 30, 30, 0, 0, 0, 1};
       problem.run(x);
       for (const TypeParam y : problem.out.numbers) EXPECT_TRUE(std::isfinite(y));
+      std::vector<TypeParam> bias(30);
+      bias[10] = -static_cast<TypeParam>(kInf);
+      x.mask = {};
+      x.bias = {bias.data(), 1, 1, 30, 30, 0, 0, 0, 1};
+      problem.run(x);
+      for (const TypeParam y : problem.out.numbers) EXPECT_TRUE(std::isfinite(y));
     }
   }
 }

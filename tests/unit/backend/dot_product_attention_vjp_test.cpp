@@ -98,24 +98,29 @@ TYPED_TEST(DotProductAttentionVjp, WeightsAreManyOrFew) {
 
 TYPED_TEST(DotProductAttentionVjp, WhatHasNoWeightMayBeAnything) {
   constexpr index_t kQueries = 30, kKeys = 40, d = 32, e = 16;
-  Problem<TypeParam> problem({1, 1, 1, kQueries, kKeys, d, e});
-  problem.key.numbers[5 * d] = static_cast<TypeParam>(kNaN);
-  problem.value.numbers[6 * e] = static_cast<TypeParam>(kNaN);
-  problem.cotangent.numbers[9 * e] = static_cast<TypeParam>(kNaN);
   const auto mask = std::make_unique<bool[]>(kQueries * kKeys);
   for (index_t k = 0; k < kQueries * kKeys; ++k) {
     const index_t i = k / kKeys, j = k % kKeys;
     mask[index_of(k)] = j != 5 && j != 6 && (i == 9) == (j >= 30);  // query 9 alone sees the last keys
   }
-  auto x = problem.products(1.0, 0.1);
-  x.mask = {mask.get(), 1, 1, kQueries, kKeys, 0, 0, kKeys, 1};
-  problem.run_vjp(x);
-  for (index_t k = 0; k < kQueries * d; ++k)
-    ASSERT_EQ(std::isnan(problem.query_gradient.numbers[index_of(k)]), k / d == 9) << k / d;
-  for (index_t k = 0; k < kKeys * d; ++k)
-    ASSERT_EQ(std::isnan(problem.key_gradient.numbers[index_of(k)]), k / d >= 30) << k / d;
-  for (index_t j = 0; j < kKeys; ++j)
-    ASSERT_EQ(std::isnan(problem.value_gradient.numbers[index_of(j * e)]), j >= 30) << j;
+  const auto bad = static_cast<TypeParam>(kNaN);
+  for (const bool of_query : {false, true}) {
+    Problem<TypeParam> problem({1, 1, 1, kQueries, kKeys, d, e});
+    if (of_query) {
+      problem.cotangent.numbers[9 * e] = bad;
+    } else {
+      problem.key.numbers[5 * d] = problem.value.numbers[6 * e] = bad;
+    }
+    auto x = problem.products(1.0, 0.1);
+    x.mask = {mask.get(), 1, 1, kQueries, kKeys, 0, 0, kKeys, 1};
+    problem.run_vjp(x);
+    for (index_t k = 0; k < kQueries * d; ++k)
+      ASSERT_EQ(std::isnan(problem.query_gradient.numbers[index_of(k)]), of_query && k / d == 9) << k / d;
+    for (index_t k = 0; k < kKeys * d; ++k)
+      ASSERT_EQ(std::isnan(problem.key_gradient.numbers[index_of(k)]), of_query && k / d >= 30) << k / d;
+    for (index_t j = 0; j < kKeys; ++j)
+      ASSERT_EQ(std::isnan(problem.value_gradient.numbers[index_of(j * e)]), of_query && j >= 30) << j;
+  }
 }
 
 TYPED_TEST(DotProductAttentionVjp, KnowsTheSlopeInAlpha) {

@@ -8,7 +8,9 @@
 #include "fenchel/core/config.hpp"
 
 /// Attention of backend/dot_product_views.hpp in float and double, for every alpha >= 1 and infinity. Memory
-/// beside the results is a few rows of scores a thread, and never a matrix of them.
+/// beside the results is, for each thread, a copy of one head of keys and values and some dozens of rows of
+/// scores, never a matrix of them; and where there are less than 16 heads of keys, up to 15 of their
+/// gradients.
 ///
 /// A NaN in a query, or in any key that it may see, makes its output NaN. Results do not depend on the number
 /// of threads. Throw std::invalid_argument for shapes that do not fit or a null view, std::domain_error for
