@@ -67,7 +67,7 @@ ROWS = [
     ("softmax, sparsemax, entmax", "fit", "estimate/regression/classification.hpp: fit_classification", "rows",
      "sklearn EntmaxClassifier", "classifier", "classifier", "classifier"),
     ("softmax, sparsemax, entmax", "attention", "attention/finite_attention.hpp: attend", "rows", "key_value_attention",
-     "values", "values", "values"),
+     "scaled_dot_product_attention", "composed scaled_dot_product_attention", "values"),
     ("entmax over weighted nodes", "map", "backend/cpu/weighted_entmax.hpp: weighted_entmax",
      "backend/cuda/weighted_entmax.hpp: weighted_entmax", "entmax", "entmax", "op weighted_entmax", "map"),
     ("entmax over weighted nodes", "loss", "backend/cpu/weighted_entmax.hpp: weighted_entmax_loss",

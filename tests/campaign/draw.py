@@ -252,6 +252,8 @@ DRAWS: dict[str, Callable[[Draw], str]] = {
     "positive_tensor": texts("tensor({measure})"),
     "target_tensor": texts("tensor({target})"),
     "sequence": numbers("normal", wild=("large",), shape="(2, 12, 3)"),
+    "queries": numbers("normal", "ties", wild=("steep", "equal"), shape="(2, 3, 9, 4)"),
+    "keys": numbers("normal", "ties", wild=("steep", "equal"), shape="(2, 3, 13, 4)"),
     "quadratic_or_absolute": texts("BetaGaussian", "BetaLaplace"),
     "gamma_family": texts("CappedTriangular", "CappedParabola", "SmoothTriangular", "SmoothParabola"),
     "fused": texts("Fusedmax", "SmoothSparsemax"),

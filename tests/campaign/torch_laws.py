@@ -206,3 +206,25 @@ def basis_functions(basis: Any, at: torch.Tensor, mu: torch.Tensor, sigma2: torc
             for parameter in part.functions():
                 regular(parameter)
     regular(without_data(lambda m, s: ft.continuous_attention(2.0, m, s, copy.deepcopy(basis).to(m.device)), mu, sigma2))
+
+
+def key_attention(alpha: float, query: torch.Tensor, key: torch.Tensor) -> None:
+    """The mean of ones is one, and no mean is beyond the values. Weights are positive and sum to one. Gradients are finite,
+    where alpha <= 2: above it those of the scores may be so large that their sums are not."""
+    rounding = ROUNDING[query.dtype]
+
+    def attend(q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
+        return ft.scaled_dot_product_attention(q, k, torch.ones_like(k[..., :1]), alpha=alpha)
+
+    ones = regular(without_data(attend, query, key))
+    must(f"of type {ones.dtype}", ones.dtype == query.dtype)
+    for mass in (ones, attend(apart(query), apart(key)), ft.attention_weights(query, key, alpha=alpha).to_dense().sum(-1)):
+        must_agree("mass one", mass.double(), np.ones(mass.shape), absolute=rounding)
+    must("zeros are absent", (ft.attention_weights(query, key, alpha=alpha).values() > 0).numpy())
+    leaf = query.clone().requires_grad_()
+    value = torch.linspace(-1, 1, key.shape[-2], dtype=query.dtype)[:, None].expand(*key.shape[:-1], 1)
+    mean = ft.scaled_dot_product_attention(leaf, key, value, alpha=alpha)
+    must("between the values", (abs(mean.detach().double()) <= 1 + rounding).numpy(), mean.detach().double().numpy())
+    mean.sum().backward()
+    if alpha <= 2:
+        derivative(leaf)

@@ -155,6 +155,10 @@ ATTENTION = [
         "regular(ft.RidgeValues(ft.PolynomialBasis(3).double(), {ridge}).contexts(tensor(array({seed}, (2, 4))), "
         "tensor({sequence})))",
     ),
+    Row(
+        "scaled_dot_product_attention attention_weights",
+        "key_attention({light}, tensor({queries}, {dtype}), tensor({keys}, {dtype}))",
+    ),
     Row("fit_mixture", 'regular(ft.fit_mixture({light}, tensor(array({seed}, (3, 12), "simplex"))).weights)'),
 ]
 

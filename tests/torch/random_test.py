@@ -116,6 +116,31 @@ class Attention(Draw):
             }
 
 
+class KeyAttention(Draw):
+    def __init__(self, seed):
+        super().__init__(seed)
+        b, groups, share, n, m = (self.one_of(*sizes) for sizes in ((0, 1, 2), (1, 3), (1, 2), (0, 1, 5), (0, 1, 7, 30)))
+        h, d, e, other = groups * share, self.one_of(1, 4, 9), self.one_of(1, 3), self.one_of(self.type, *TYPES)
+        dropout = self.one_of(0.0, 0.3)
+        over_scores = lambda: [self.one_of(1, size) for size in (b, h, n, m)]  # noqa: E731
+        self.made = {
+            "query": lambda: self.normal(b, h, n, d, dtype=self.type),
+            "key": lambda: self.normal(b, groups, m, d, dtype=other),
+            "value": lambda: self.normal(b, groups, m, e, dtype=other),
+            "mask": lambda: self.normal(*over_scores()) > -1,
+            "bias": lambda: self.normal(*over_scores(), dtype=other),
+            "alphas": lambda: 1 + self.positive(h),
+            "scales": lambda: self.normal(h),
+            "seed": lambda: self.integers(0, 2**62, 1) if dropout > 0 else None,
+            "normalizers": lambda: self.normal(b, h, n, 2, dtype=F64 if self.type == F64 else torch.float32),
+            "support": lambda: torch.empty(0, dtype=torch.int32),
+            "grad_out": lambda: self.normal(b, h, n, e, dtype=other),
+            "alpha": lambda: self.one_of(1.0, 1.5, 1.7, 2.0, math.inf),
+            "scale": lambda: self.one_of(0.5, -2.0),
+            "dropout": lambda: dropout,
+        }
+
+
 class LineAttention(Draw):
     def __init__(self, seed):
         super().__init__(seed)
@@ -201,13 +226,14 @@ class Counts(Draw):
 KINDS = {
     "attend_line": LineAttention,
     "attend": Attention,
+    "dot_product_attention": KeyAttention,
     "match_weights": Matching,
     "beta_gaussian": BetaGaussians,
     "line": Line,
     "sparse_poisson": Counts,
 }
 """By how the name of an operation begins. All others are of rows."""
-ALWAYS = {"classes", "soft", "points", "argument", "x", "floor"}
+ALWAYS = {"classes", "soft", "points", "argument", "x", "floor", "seed"}
 """What may be absent, and where another argument says whether it is."""
 
 

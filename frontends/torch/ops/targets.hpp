@@ -41,8 +41,4 @@ class Targets {
   std::optional<Device::Input> soft_;
 };
 
-/// What rows of a storage type T are computed in.
-template <class T>
-using RealOf = std::conditional_t<std::is_same_v<T, double>, double, float>;
-
 }  // namespace fenchel::ops

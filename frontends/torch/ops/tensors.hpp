@@ -49,6 +49,10 @@ void visit_real(ScalarType type, const Body& body) {
   }
 }
 
+/// What rows of a storage type T are computed in.
+template <class T>
+using RealOf = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
 [[nodiscard]] inline Shape shape_of(const Tensor& x) {
   const auto sizes = x.sizes();
   return {sizes.begin(), sizes.end()};

@@ -151,6 +151,8 @@ consteval bool has_twins() {
     "smooth_sparsemax_vjp_vjp",
     "smooth_sparsemax_loss",
     "smooth_sparsemax_loss_curvature",
+    "attention",
+    "attention_vjp",
     "attend_context",
     "attend_context_vjp",
     "log_pdf_rows",

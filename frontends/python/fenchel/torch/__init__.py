@@ -10,6 +10,7 @@ from ._attention import continuous_attention
 from ._basis import GaussianBasis, MultivariateGaussianBasis
 from ._beta_gaussian import BetaGaussian
 from ._domain import Nodes
+from ._dot_product_attention import attention_weights, scaled_dot_product_attention
 from ._entmax import entmax, entmax15, entmax_bisect, sparsemax, sparsemax_bisect
 from ._entmax_loss import (
     cross_omega,
@@ -63,6 +64,7 @@ __all__ = [
     "SparsePoisson",
     "Triangular",
     "TruncatedGaussian",
+    "attention_weights",
     "continuous_attention",
     "cross_omega",
     "entmax",
@@ -79,6 +81,7 @@ __all__ = [
     "match_weights",
     "nn",
     "predict",
+    "scaled_dot_product_attention",
     "smooth_sparsemax",
     "smooth_sparsemax_loss",
     "sparsemax",

@@ -33,7 +33,7 @@ class _Entmax(RowMap):
         return ops.entmax_vjp_vjp(p, x[1], grad, or_zeros(d_scores, p), d_alphas, *static)
 
 
-_entmax = differentiable(_Entmax)
+entmax_of_rows = differentiable(_Entmax)
 
 
 def entmax(
@@ -76,7 +76,7 @@ def entmax(
     scores, dim = scores_and_dim(scores, dim)
     if weight is not None:
         return weighted_entmax(scores, weight, *parameter_of_rows(alpha, scores, dim), dim)
-    return _entmax(scores, *parameter_of_rows(alpha, scores, dim), dim)
+    return entmax_of_rows(scores, *parameter_of_rows(alpha, scores, dim), dim)
 
 
 def sparsemax(

@@ -1,0 +1,259 @@
+"""Attention of queries to keys with the weights of entmax: torch's scaled dot products, and zeros that are exact."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.func import vjp as pull_back
+from torch.nn import functional
+
+from ._attention_arguments import attention_of
+from ._attention_blocks import TENSORS, Attention, blocks, computed, kept, output, weights, whole
+from ._differentiable import Places, Rule, Tensors, differentiable
+from ._entmax import entmax_of_rows
+from ._library import ops, register_rows
+from ._rows import Parameter
+
+QUERY, KEY, VALUE, _, BIAS, ALPHAS, SCALES, _ = range(TENSORS)
+REAL = (QUERY, KEY, VALUE, BIAS, ALPHAS, SCALES)
+"""The tensors that have derivatives."""
+
+
+def _fake(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, *rest: Any) -> Tensors:
+    out = query.new_empty(*query.shape[:3], value.shape[3])
+    records = query.new_empty(*query.shape[:3], 2, dtype=computed(query))
+    return out, records, query.new_empty(0, dtype=torch.int32)
+
+
+def _fake_vjp(*args: Any) -> Tensors:
+    x, wanted = args[:TENSORS], args[-5:]
+    query = x[QUERY]
+    there = (query, x[KEY], x[VALUE], x[ALPHAS], x[SCALES])
+    shapes = (query.shape, x[KEY].shape, x[VALUE].shape, query.shape[:3], query.shape[:3])
+    types = (query.dtype, x[KEY].dtype, x[VALUE].dtype, computed(query), computed(query))
+    return tuple(
+        query.new_empty(shape if is_wanted and tensor is not None else (0,), dtype=dtype)
+        for tensor, shape, dtype, is_wanted in zip(there, shapes, types, wanted)
+    )
+
+
+ON_GPU = torch._C._dispatch_has_kernel_for_dispatch_key("fenchel::dot_product_attention", "CUDA")
+register_rows("dot_product_attention", _fake, shared=tuple(range(TENSORS)))
+register_rows("dot_product_attention_vjp", _fake_vjp, shared=tuple(range(TENSORS + 3)))
+
+
+def _whole_matrix(*args: Any) -> torch.Tensor:
+    """The output by functions that torch differentiates, as often as entmax."""
+    given = Attention(*args)
+    x = given.widened()
+    place = whole(x)
+    with torch.autocast(given.query.device.type, enabled=False):
+        return output(x, weights(x, place, entmax_of_rows), kept(x, place)).to(given.query.dtype)
+
+
+def _of_tensors(x: Tensors, moving: tuple[int, ...], static: tuple[Any, ...]) -> Any:
+    """The output as a function of the moving ones."""
+
+    def of(*tensors: torch.Tensor) -> torch.Tensor:
+        args = list(x)
+        for place, tensor in zip(moving, tensors):
+            args[place] = tensor
+        return _whole_matrix(*args, *static)
+
+    return of
+
+
+class _Attention(Rule):
+    """x are the tensors of `Attention`, static its numbers. The outputs beside y are records of its forward pass.
+    Forward mode and second derivatives compute the whole matrix of scores."""
+
+    name = "dot_product_attention"
+    count = TENSORS
+    results = 3
+
+    @staticmethod
+    def vjp(x: Tensors, outputs: Tensors, grad: torch.Tensor, wanted: Places, static: tuple[Any, ...]) -> Tensors:
+        asked = tuple(i in wanted for i in (QUERY, KEY, VALUE, ALPHAS, SCALES))
+        if BIAS in wanted:
+            return _in_order(*ops.dot_product_attention_blocks_vjp(*x, grad, *static, *asked, True))
+        return _in_order(*ops.dot_product_attention_vjp(*x, *outputs[1:], grad, *static, *asked))
+
+    @staticmethod
+    def jvp(x: Tensors, outputs: Tensors, dx: Tensors, static: tuple[Any, ...]) -> torch.Tensor:
+        moving = tuple(i for i in REAL if dx[i] is not None)
+        f, at = _of_tensors(x, moving, static), tuple(x[i] for i in moving)
+
+        def pulled(cotangent: torch.Tensor) -> Tensors:
+            return pull_back(f, *at)[1](cotangent)
+
+        # J^T is linear: its own transpose is J.
+        return pull_back(pulled, torch.zeros_like(outputs[0]))[1](tuple(dx[i] for i in moving))[0]
+
+    @staticmethod
+    def hessian(
+        x: Tensors, outputs: Tensors, grad: torch.Tensor, dx: Tensors, wanted: Places, static: tuple[Any, ...]
+    ) -> Tensors:
+        moving = tuple(i for i in REAL if i in wanted or dx[i] is not None)
+        f, at = _of_tensors(x, moving, static), tuple(x[i] for i in moving)
+        direction = tuple(torch.zeros_like(x[i]) if dx[i] is None else dx[i] for i in moving)
+        products = dict(zip(moving, pull_back(lambda *t: pull_back(f, *t)[1](grad), *at)[1](direction)))
+        return tuple(products.get(i) for i in range(TENSORS))
+
+
+def _in_order(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    alphas: torch.Tensor,
+    scales: torch.Tensor,
+    bias: torch.Tensor | None = None,
+) -> Tensors:
+    """A gradient by the places of x: those for each query are summed over the queries of a head."""
+    of_alphas, of_scales = (x.sum((0, 2), dtype=torch.float64) if x.dim() == 3 else x for x in (alphas, scales))
+    return query, key, value, None, bias, of_alphas, of_scales, None
+
+
+class _BlockAttention(_Attention):
+    name = "dot_product_attention_blocks"
+
+    @staticmethod
+    def vjp(x: Tensors, outputs: Tensors, grad: torch.Tensor, wanted: Places, static: tuple[Any, ...]) -> Tensors:
+        asked = tuple(i in wanted for i in (QUERY, KEY, VALUE, ALPHAS, SCALES, BIAS))
+        return _in_order(*ops.dot_product_attention_blocks_vjp(*x, grad, *static, *asked))
+
+
+_by_kernel, _by_blocks = differentiable(_Attention), differentiable(_BlockAttention)
+
+
+def _has_kernel(query: torch.Tensor) -> bool:
+    """Kernels have products of at least one number."""
+    return query.shape[-1] > 0 and (not query.is_cuda or (ON_GPU and query.dtype != torch.float64))
+
+
+def scaled_dot_product_attention(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attn_mask: torch.Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: Parameter | None = None,
+    enable_gqa: bool = False,
+    *,
+    alpha: Parameter = 1.5,
+) -> torch.Tensor:
+    """Attention of each query to the keys: sum_j p_j value_j, for p = entmax_alpha of the scores.
+
+    The scores are z_j = scale * <query, key_j> + attn_mask_j. It is torch's function of the same name with `entmax` in
+    place of softmax: for alpha > 1 many weights are exactly 0, and nothing is approximated. The matrix of scores is
+    never stored, neither in the forward nor in the backward pass. But forward mode and second derivatives make the
+    whole matrix.
+
+    Parameters
+    ----------
+    query, key, value : Tensor
+        (..., L, E), (..., S, E) and (..., S, Ev). Leading dimensions broadcast, and the last of them are the heads.
+    attn_mask : Tensor, optional
+        Broadcasts to the scores, (..., L, S). Of bool: True where a key may be attended to. Of numbers: added to the
+        scores, -inf is a mask, and it may need a gradient. A query without any key has the output 0, as in torch.
+    dropout_p : float
+        Below 1. Each weight is dropped with this probability, and the others grow by 1 / (1 - dropout_p). Unlike in a
+        module this is so in evaluation too. Which ones are dropped follows from torch's default generator of the
+        device.
+    is_causal : bool
+        Query i attends to keys j <= i alone, counted from the first ones. There must be no attn_mask then.
+    scale : float or Tensor, optional
+        1 / sqrt(E) unless said. A tensor is of shape (), (H,) or (H, 1, 1) for H heads, and gets a gradient.
+    enable_gqa : bool
+        Heads of key and value may be fewer than those of query: each of them serves as many heads of query in a row.
+    alpha : float or Tensor
+        At least 1. The number 1 is torch's own function. A tensor is of shape (), (H,) or (H, 1, 1), and gets a
+        gradient: heads can learn how sparse they are.
+
+    Returns
+    -------
+    Tensor
+        (..., L, Ev), of the type of the inputs. float16 and bfloat16 are computed in float32. Under autocast the inputs
+        are in its type, as those of torch's function.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from fenchel.torch import scaled_dot_product_attention
+    >>> query = torch.tensor([[1.0, 0.0]])
+    >>> key = torch.tensor([[4.0, 0.0], [3.0, 1.0], [-2.0, 1.0]])
+    >>> value = torch.tensor([[1.0], [2.0], [300.0]])
+    >>> scaled_dot_product_attention(query, key, value)
+    tensor([[1.2579]])
+    >>> scaled_dot_product_attention(query, key, value, alpha=2.0)
+    tensor([[1.1464]])
+    """
+    x, batch = attention_of(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, alpha)
+    if x.alphas is None and x.alpha == 1 and x.scales is None:
+        if attn_mask is not None:
+            attn_mask = torch.atleast_2d(attn_mask if x.bias is None else attn_mask.to(query.dtype))
+        return functional.scaled_dot_product_attention(
+            query, key, value, attn_mask, dropout_p, is_causal, scale=x.scale, enable_gqa=enable_gqa
+        )
+    if dropout_p > 0:
+        x = x._replace(seed=torch.randint(2**63 - 1, (1,), device=x.query.device))
+    out = (_by_kernel if _has_kernel(x.query) else _by_blocks)(*x)
+    return out.reshape(*batch.leading, *out.shape[2:])
+
+
+@torch.no_grad()
+def attention_weights(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    attn_mask: torch.Tensor | None = None,
+    is_causal: bool = False,
+    scale: Parameter | None = None,
+    enable_gqa: bool = False,
+    *,
+    alpha: Parameter = 1.5,
+) -> torch.Tensor:
+    """The weights of `scaled_dot_product_attention` that are not 0, for pictures and people.
+
+    They are computed in blocks of queries, so that the memory is that of the weights and of some blocks. They have no
+    gradient.
+
+    Parameters
+    ----------
+    query, key, attn_mask, is_causal, scale, enable_gqa, alpha
+        Those of `scaled_dot_product_attention`.
+
+    Returns
+    -------
+    Tensor
+        (..., L, S), a sparse tensor in coordinate format, coalesced: batch, head, query and key of each weight. Exact
+        zeros are absent. `to_dense()` has them.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from fenchel.torch import attention_weights
+    >>> query = torch.tensor([[1.0, 0.0]])
+    >>> key = torch.tensor([[4.0, 0.0], [3.0, 1.0], [-2.0, 1.0]])
+    >>> p = attention_weights(query, key)
+    >>> p.indices()[1]
+    tensor([0, 1])
+    >>> p.values()
+    tensor([0.7421, 0.2579])
+    """
+    given, batch = attention_of(query, key, key, attn_mask, 0.0, is_causal, scale, enable_gqa, alpha)
+    x = given.widened()
+    shape = (*batch.leading, query.shape[-2], key.shape[-2])
+    indices, values = [], []
+    with torch.autocast(query.device.type, enabled=False):
+        for place in blocks(x):
+            p = weights(x.part(place), place).to(given.query.dtype)
+            at = p.nonzero().unbind(-1)
+            values.append(p[at])
+            b, h, i, j = at[0] + place[0].start, at[1], at[2] + place[1].start, at[3]
+            members = torch.unravel_index(b, batch.members)
+            indices.append(torch.stack([*(members + (h,))[: len(batch.leading)], i, j]))
+    if not values:
+        indices, values = [torch.zeros(len(shape), 0, dtype=torch.int64)], [given.query.new_zeros(0)]
+    found = torch.cat(indices, 1).to(query.device), torch.cat(values)
+    return torch.sparse_coo_tensor(*found, shape, check_invariants=False).coalesce()

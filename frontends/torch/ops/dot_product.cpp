@@ -1,0 +1,240 @@
+#include <torch/csrc/stable/library.h>
+
+#include <tuple>
+
+#include "ops/flat_tensors.hpp"
+
+/// Attention of queries to keys, and its gradients.
+namespace fenchel::ops {
+namespace {
+
+using Optional = std::optional<Tensor>;
+using Three = std::tuple<Tensor, Tensor, Tensor>;
+using Five = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor>;
+
+[[nodiscard]] const Tensor& with_heads(const char* name, const Tensor& x) {
+  if (x.dim() != 4) refuse(name, "have 4 dimensions", show(shape_of(x)));
+  return x;
+}
+
+/// A tensor as matrices of a shape, to which it broadcasts.
+template <class T>
+[[nodiscard]] Matrices<T> matrices_of(const Tensor& x, const Shape& shape) {
+  const auto stride = [&](std::int64_t dim) { return x.size(dim) == 1 ? 0 : x.stride(dim); };
+  const index_t step = x.size(3) == 1 && shape[3] == 1 ? 1 : stride(3);
+  T* data = nullptr;
+  if constexpr (std::is_const_v<T>) {
+    data = static_cast<T*>(x.const_data_ptr());
+  } else {
+    data = static_cast<T*>(x.mutable_data_ptr());
+  }
+  return {data, shape[0], shape[1], shape[2], shape[3], stride(0), stride(1), stride(2), step};
+}
+
+/// Matrices to read, whose rows are contiguous.
+class MatricesInput {
+ public:
+  MatricesInput(const char* name, const Tensor& x, const Shape& shape, ScalarType type)
+      : tensor_(converted(name, checked(name, x, shape), type)) {
+    if (tensor_.size(3) > 1 && tensor_.stride(3) != 1) tensor_ = torch::stable::contiguous(tensor_);
+  }
+  template <class T>
+  [[nodiscard]] Matrices<const T> view() const {
+    return matrices_of<const T>(tensor_, shape_of(tensor_));
+  }
+
+ private:
+  Tensor tensor_;
+};
+
+/// A tensor that broadcasts to the scores, or none.
+class OverScores {
+ public:
+  OverScores(const char* name, Optional x, Shape scores) : tensor_(std::move(x)), shape_(std::move(scores)) {
+    if (!tensor_) return;
+    const Shape own = shape_of(with_heads(name, *tensor_));
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      if (own[i] != 1 && own[i] != shape_[i]) refuse(name, "broadcast to " + show(shape_), show(own));
+    }
+  }
+  template <class T>
+  [[nodiscard]] Matrices<const T> view() const {
+    return tensor_ ? matrices_of<const T>(*tensor_, shape_) : Matrices<const T>();
+  }
+
+ private:
+  Optional tensor_;
+  Shape shape_;
+};
+
+/// What attention reads.
+class Arguments {
+ public:
+  Arguments(const Tensor& query, const Tensor& key, const Tensor& value, const Optional& mask,
+            const Optional& bias, const Optional& alphas, const Optional& scales, const Optional& seed,
+            double alpha, double scale, bool causal, double dropout)
+      : type(Device::type_of("query", query)),
+        computed(computed_in("query", query)),
+        queries(shape_of(with_heads("query", query))),
+        keys(with_sizes(key, queries)),
+        values(with_sizes(value, keys)),
+        query_("query", query, queries, type),
+        key_("key", key, keys, type),
+        value_("value", value, values, type),
+        mask_("mask", mask ? Optional(of_type("mask", *mask, ScalarType::Bool, "bool")) : mask, scores()),
+        bias_("bias", bias ? Optional(converted("bias", *bias, type)) : bias, scores()),
+        alphas_("alphas", alphas, queries[1]),
+        scales_("scales", scales, queries[1]),
+        alpha_(alpha),
+        scale_(scale),
+        causal_(causal),
+        dropout_(dropout) {
+    if (seed) seed_ = checked("seed", of_type("seed", *seed, ScalarType::Long, "int64"), Shape{1});
+  }
+  /// Of the output.
+  [[nodiscard]] Shape outputs() const { return {queries[0], queries[1], queries[2], values[3]}; }
+  [[nodiscard]] Shape per_query() const { return {queries[0], queries[1], queries[2]}; }
+  /// Whether every output is 0, or there is none.
+  [[nodiscard]] bool is_nothing() const {
+    return queries[0] * queries[1] * queries[2] * values[3] * keys[1] * keys[2] == 0;
+  }
+  template <class T>
+  [[nodiscard]] DotProducts<T> view() const {
+    return {query_.view<T>(),
+            key_.view<T>(),
+            value_.view<T>(),
+            alphas_.view(alpha_),
+            scales_.view(scale_),
+            causal_,
+            mask_.view<bool>(),
+            bias_.view<T>(),
+            dropout_,
+            seed_ ? static_cast<const std::int64_t*>(seed_->const_data_ptr()) : nullptr};
+  }
+
+  ScalarType type, computed;
+  Shape queries, keys, values;
+
+ private:
+  /// A number for each head of the queries.
+  class PerHead {
+   public:
+    PerHead(const char* name, const Optional& x, std::int64_t heads) {
+      if (x)
+        given_.emplace(name, of_type(name, *x, ScalarType::Double, "float64"), Shape{heads},
+                       ScalarType::Double);
+    }
+    [[nodiscard]] PerRow view(double shared) const { return per_row(shared, given_); }
+
+   private:
+    std::optional<FlatInput> given_;
+  };
+
+  /// (B, G, m, k) of keys or values, and what of it must be another's.
+  static Shape with_sizes(const Tensor& x, const Shape& other) {
+    return {other[0], with_heads("key and value", x).size(1), x.size(2), x.size(3)};
+  }
+  [[nodiscard]] Shape scores() const { return {queries[0], queries[1], queries[2], keys[2]}; }
+
+  MatricesInput query_, key_, value_;
+  OverScores mask_, bias_;
+  PerHead alphas_, scales_;
+  double alpha_, scale_;
+  bool causal_;
+  double dropout_;
+  Optional seed_;
+};
+
+/// The rows of a contiguous tensor.
+template <class Real>
+[[nodiscard]] Rows<Real> rows_over(const Tensor& x, index_t cols) {
+  return {static_cast<Real*>(x.mutable_data_ptr()), x.numel() / cols, cols};
+}
+
+/// A tensor to write, of a shape where it is wanted, else of shape (0) and null.
+class Output {
+ public:
+  Output(const Tensor& any, const Shape& shape, bool wanted, ScalarType type, ScalarType stored)
+      : wanted_(wanted),
+        tensor_(torch::stable::new_empty(any, wanted ? shape : Shape{0}, type)),
+        stored_(stored) {}
+  template <class T>
+  [[nodiscard]] Matrices<T> matrices() const {
+    return wanted_ ? matrices_of<T>(tensor_, shape_of(tensor_)) : Matrices<T>();
+  }
+  template <class Real>
+  [[nodiscard]] Rows<Real> rows(index_t cols) const {
+    return wanted_ ? rows_over<Real>(tensor_, cols) : Rows<Real>();
+  }
+  void set_to_zero() { torch::stable::zero_(tensor_); }
+  [[nodiscard]] Tensor tensor() const {
+    return tensor_.scalar_type() == stored_ ? tensor_ : torch::stable::to(tensor_, stored_);
+  }
+
+ private:
+  bool wanted_;
+  Tensor tensor_;
+  ScalarType stored_;
+};
+
+Three dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Optional& mask,
+                            const Optional& bias, const Optional& alphas, const Optional& scales,
+                            const Optional& seed, double alpha, double scale, bool causal, double dropout) {
+  const Device device(query, key, value, mask, bias, alphas, scales, seed);
+  const Arguments x(query, key, value, mask, bias, alphas, scales, seed, alpha, scale, causal, dropout);
+  Output out(query, x.outputs(), true, x.type, query.scalar_type()),
+      normalizers(query, extended(x.per_query(), {2}), true, x.computed, x.computed);
+  const Tensor support = torch::stable::new_empty(query, {0}, ScalarType::Int);
+  if (x.is_nothing()) {
+    out.set_to_zero();
+    normalizers.set_to_zero();
+  } else {
+    Device::visit(x.type, [&]<class T>(T) {
+      const AttentionRecord<RealOf<T>> record{normalizers.rows<RealOf<T>>(2)};
+      device.call([](const auto&... a) { backend::attention(a...); }, x.view<T>(), out.matrices<T>(), record);
+    });
+  }
+  return {out.tensor(), normalizers.tensor(), support};
+}
+
+Five dot_product_attention_vjp(const Tensor& query, const Tensor& key, const Tensor& value,
+                               const Optional& mask, const Optional& bias, const Optional& alphas,
+                               const Optional& scales, const Optional& seed, const Tensor& normalizers,
+                               const Tensor& support, const Tensor& grad_out, double alpha, double scale,
+                               bool causal, double dropout, bool in_query, bool in_key, bool in_value,
+                               bool in_alphas, bool in_scales) {
+  const Device device(query, key, value, mask, bias, alphas, scales, seed, normalizers, support, grad_out);
+  const Arguments x(query, key, value, mask, bias, alphas, scales, seed, alpha, scale, causal, dropout);
+  const Tensor recorded = torch::stable::contiguous(converted(
+      "normalizers", checked("normalizers", normalizers, extended(x.per_query(), {2})), x.computed));
+  static_cast<void>(of_type("support", support, ScalarType::Int, "int32"));
+  const MatricesInput cotangent("grad_out", grad_out, x.outputs(), x.type);
+  Output to_query(query, x.queries, in_query, x.type, query.scalar_type()),
+      to_key(query, x.keys, in_key, x.type, key.scalar_type()),
+      to_value(query, x.values, in_value, x.type, value.scalar_type()),
+      to_alphas(query, x.per_query(), in_alphas && alphas, x.computed, x.computed),
+      to_scales(query, x.per_query(), in_scales && scales, x.computed, x.computed);
+  if (x.is_nothing()) {
+    for (Output* part : {&to_query, &to_key, &to_value, &to_alphas, &to_scales}) part->set_to_zero();
+  } else {
+    Device::visit(x.type, [&]<class T>(T) {
+      using Real = RealOf<T>;
+      const AttentionRecord<Real> record{rows_over<Real>(recorded, 2)};
+      const DotProductGradients<T, Real> gradient{to_query.matrices<T>(), to_key.matrices<T>(),
+                                                  to_value.matrices<T>(), to_alphas.rows<Real>(1),
+                                                  to_scales.rows<Real>(1)};
+      device.call([](const auto&... a) { backend::attention_vjp(a...); }, x.view<T>(), record,
+                  cotangent.view<T>(), gradient);
+    });
+  }
+  return {to_query.tensor(), to_key.tensor(), to_value.tensor(), to_alphas.tensor(), to_scales.tensor()};
+}
+
+}  // namespace
+
+STABLE_TORCH_LIBRARY_IMPL(fenchel, FENCHEL_DISPATCH_KEY, m) {
+  m.impl("dot_product_attention", TORCH_BOX(&dot_product_attention));
+  m.impl("dot_product_attention_vjp", TORCH_BOX(&dot_product_attention_vjp));
+}
+
+}  // namespace fenchel::ops

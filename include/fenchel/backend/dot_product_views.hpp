@@ -1,0 +1,70 @@
+#pragma once
+
+/// `Matrices` and `DotProducts`: what attention over keys reads and writes, on the CPU or on a GPU.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include "fenchel/core/config.hpp"
+#include "fenchel/core/index.hpp"
+#include "fenchel/core/rows.hpp"
+
+namespace fenchel {
+
+/// A matrix for each head of each member of a batch: element (i, j) of head h of member b is
+///   data[b * batch_stride + h * head_stride + i * row_stride + j * step].
+/// A stride of 0 repeats; what is written must not overlap.
+template <class T>
+struct Matrices {
+  T* data = nullptr;
+  index_t batch = 0, heads = 0, rows = 0, cols = 0;
+  index_t batch_stride = 0, head_stride = 0, row_stride = 0, step = 1;
+
+  /// Matrices that can be written can be read.
+  constexpr operator Matrices<const T>() const noexcept requires(!std::is_const_v<T>) {
+    return {data, batch, heads, rows, cols, batch_stride, head_stride, row_stride, step};
+  }
+
+  [[nodiscard]] FENCHEL_HD constexpr T* row(index_t b, index_t h, index_t i) const noexcept {
+    return data + b * batch_stride + h * head_stride + i * row_stride;
+  }
+};
+
+/// Attention of each query to the keys [SCD22, Section 4; docs/math.md 2]: with the scores
+///   z_j = scale <query, key_j> + bias_j,
+/// weights p = entmax_alpha(z) and the output sum_j p_j value_j. query is n x d, key m x d, value m x e, with
+/// step 1; heads of keys and values divide those of the queries, and query head h looks at head h / (H / G)
+/// of G. mask and bias have the shape of the scores, n x m; a null one is not there. Where the mask is false,
+/// and where `causal` and j > i, there is no weight. A query without any key has the output 0.
+template <class T>
+struct DotProducts {
+  Matrices<const T> query, key, value;
+  PerRow alpha, scale;  ///< one, or one for each head of the queries; alpha is at least 1
+  bool causal = false;
+  Matrices<const bool> mask = {};
+  Matrices<const T> bias = {};
+  /// A weight is dropped with this probability, and the others grow by 1 / (1 - dropout); which ones follows
+  /// from the seed, member, head, query and key alone.
+  double dropout = 0;
+  const std::int64_t* seed = nullptr;  ///< in the memory of the tensors; read where dropout is positive
+};
+
+/// What the forward pass leaves for the backward pass. Row (b H + h) n + i is that of a query.
+template <class Real>
+struct AttentionRecord {
+  Rows<Real> normalizers;             ///< two columns: the largest score, and A less it (NaN for no key)
+  Rows<std::int32_t> support = {};    ///< on a GPU: how many keys have weight, and which
+  std::span<std::byte> scratch = {};  ///< on a GPU, for the backward pass alone
+};
+
+/// Gradients of <cotangent, output>; those with a null view are not computed. alpha and scale have one
+/// column, and a row for each query as the record has.
+template <class T, class Real>
+struct DotProductGradients {
+  Matrices<T> query = {}, key = {}, value = {};
+  Rows<Real> alpha = {}, scale = {};
+};
+
+}  // namespace fenchel
