@@ -161,8 +161,8 @@ def clevr_differences() -> str:
     kinds = ["one object", "closest", "furthest", "count"]
     pairs = [(f"continuous_{a}", "discrete_1") for a in ("1", "4_3", "3_2", "2")]
     pairs += [("continuous_2_heads", other) for other in ("discrete_1", "discrete_1_heads", "continuous_2")]
-    pairs += [("continuous_2_mixture", "continuous_2"), ("discrete_1_heads", "discrete_1"), ("discrete_2", "discrete_1")]
-    pairs += [("tv", "discrete_1"), ("mean", "discrete_1")]
+    pairs += [("continuous_2_mixture", other) for other in ("discrete_1", "continuous_2", "continuous_2_heads")]
+    pairs += [(name, "discrete_1") for name in ("discrete_1_heads", "discrete_2", "tv", "mean")]
     lines = [
         [f"`{a}` - `{b}`", *found]
         for a, b in pairs

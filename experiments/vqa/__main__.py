@@ -34,6 +34,7 @@ PAIRS = [
     ("continuous_2_heads", "continuous_2"),
     ("continuous_2_heads", "discrete_1_heads"),
     ("continuous_2_mixture", "continuous_2"),
+    ("continuous_2_mixture", "continuous_2_heads"),
 ]
 """Rows to compare: continuous attention with discrete, sparse with dense, several modes with one."""
 KINDS = [*easy_vqa.SORTS, *easy_vqa.KINDS, *sort_of_clevr.SORTS, *sort_of_clevr.KINDS]
