@@ -21,6 +21,7 @@ from collections.abc import Callable
 from functools import partial
 
 import gpu_attention
+import gpu_keys
 import gpu_losses
 import gpu_maps
 import torch
@@ -34,7 +35,8 @@ def parts(program: gpu_attention.Program) -> dict[str, Callable[[Limit], Table]]
     """What measures each part of PARTS, in the same order."""
     functions: list[Callable[[Limit], Table]] = [gpu_maps.maps, gpu_maps.bfloat16, gpu_maps.float64, gpu_maps.packages]
     functions += [gpu_maps.backward, gpu_maps.fusedmax, gpu_losses.losses, gpu_losses.autograd, gpu_losses.soft]
-    functions += [partial(f, program=program) for f in (gpu_attention.line, gpu_attention.plane, gpu_attention.small)]
+    functions += [partial(f, program=program) for f in (gpu_attention.line, gpu_attention.plane)]
+    functions += [gpu_keys.keys, partial(gpu_attention.small, program=program)]
     return dict(zip(PARTS, functions, strict=True))
 
 

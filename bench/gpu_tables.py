@@ -27,6 +27,7 @@ PARTS = (
     "soft",
     "line",
     "plane",
+    "keys",
     "small",
 )
 END = "<!-- end -->\n"

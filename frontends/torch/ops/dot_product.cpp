@@ -31,12 +31,42 @@ template <class T>
   return {data, shape[0], shape[1], shape[2], shape[3], stride(0), stride(1), stride(2), step};
 }
 
+#ifdef USE_CUDA
+/// What only a GPU has: types of 16 bits alone, rows that begin at multiples of 16 bytes, lists of the
+/// support.
+constexpr bool kOnGpu = true;
+constexpr std::int64_t kSupportColumns = cuda::kAttentionSupportColumns;
+template <class Body>
+void visit(ScalarType type, const Body& body) {
+  if (type == ScalarType::Half) return body(cuda::Half());
+  if (type == ScalarType::BFloat16) return body(cuda::BFloat16());
+  refuse("query", "be of float16 or bfloat16 on a GPU", "another type");
+}
+template <class T>
+[[nodiscard]] std::int64_t scratch_bytes(const DotProducts<T>& x) {
+  return static_cast<std::int64_t>(cuda::attention_scratch_bytes(x));
+}
+#else
+constexpr bool kOnGpu = false;
+constexpr std::int64_t kSupportColumns = 0;
+template <class Body>
+void visit(ScalarType type, const Body& body) {
+  Device::visit(type, body);
+}
+template <class T>
+[[nodiscard]] std::int64_t scratch_bytes(const DotProducts<T>&) {
+  return 0;
+}
+#endif
+
 /// Matrices to read, whose rows are contiguous.
 class MatricesInput {
  public:
   MatricesInput(const char* name, const Tensor& x, const Shape& shape, ScalarType type)
       : tensor_(converted(name, checked(name, x, shape), type)) {
-    if (tensor_.size(3) > 1 && tensor_.stride(3) != 1) tensor_ = torch::stable::contiguous(tensor_);
+    if (is_readable()) return;
+    Tensor copy = torch::stable::new_empty(tensor_, shape_of(tensor_));
+    tensor_ = torch::stable::copy_(copy, tensor_);
   }
   template <class T>
   [[nodiscard]] Matrices<const T> view() const {
@@ -44,6 +74,16 @@ class MatricesInput {
   }
 
  private:
+  [[nodiscard]] bool is_readable() const {
+    if (tensor_.size(3) > 1 && tensor_.stride(3) != 1) return false;
+    if (!kOnGpu) return true;
+    constexpr std::int64_t kPiece = 8;
+    for (std::int64_t dim = 0; dim < 3; ++dim) {
+      if (tensor_.size(dim) > 1 && tensor_.stride(dim) % kPiece != 0) return false;
+    }
+    return reinterpret_cast<std::uintptr_t>(tensor_.const_data_ptr()) % (2 * kPiece) == 0;
+  }
+
   Tensor tensor_;
 };
 
@@ -184,17 +224,19 @@ Three dot_product_attention(const Tensor& query, const Tensor& key, const Tensor
   const Arguments x(query, key, value, mask, bias, alphas, scales, seed, alpha, scale, causal, dropout);
   Output out(query, x.outputs(), true, x.type, query.scalar_type()),
       normalizers(query, extended(x.per_query(), {2}), true, x.computed, x.computed);
-  const Tensor support = torch::stable::new_empty(query, {0}, ScalarType::Int);
+  const Output support(query, extended(x.per_query(), {kSupportColumns}), kOnGpu, ScalarType::Int,
+                       ScalarType::Int);
   if (x.is_nothing()) {
     out.set_to_zero();
     normalizers.set_to_zero();
   } else {
-    Device::visit(x.type, [&]<class T>(T) {
-      const AttentionRecord<RealOf<T>> record{normalizers.rows<RealOf<T>>(2)};
+    visit(x.type, [&]<class T>(T) {
+      const AttentionRecord<RealOf<T>> record{normalizers.rows<RealOf<T>>(2),
+                                              support.rows<std::int32_t>(kSupportColumns)};
       device.call([](const auto&... a) { backend::attention(a...); }, x.view<T>(), out.matrices<T>(), record);
     });
   }
-  return {out.tensor(), normalizers.tensor(), support};
+  return {out.tensor(), normalizers.tensor(), support.tensor()};
 }
 
 Five dot_product_attention_vjp(const Tensor& query, const Tensor& key, const Tensor& value,
@@ -207,7 +249,9 @@ Five dot_product_attention_vjp(const Tensor& query, const Tensor& key, const Ten
   const Arguments x(query, key, value, mask, bias, alphas, scales, seed, alpha, scale, causal, dropout);
   const Tensor recorded = torch::stable::contiguous(converted(
       "normalizers", checked("normalizers", normalizers, extended(x.per_query(), {2})), x.computed));
-  static_cast<void>(of_type("support", support, ScalarType::Int, "int32"));
+  const Tensor lists =
+      torch::stable::contiguous(checked("support", of_type("support", support, ScalarType::Int, "int32"),
+                                        kOnGpu ? extended(x.per_query(), {kSupportColumns}) : Shape{0}));
   const MatricesInput cotangent("grad_out", grad_out, x.outputs(), x.type);
   Output to_query(query, x.queries, in_query, x.type, query.scalar_type()),
       to_key(query, x.keys, in_key, x.type, key.scalar_type()),
@@ -217,14 +261,21 @@ Five dot_product_attention_vjp(const Tensor& query, const Tensor& key, const Ten
   if (x.is_nothing()) {
     for (Output* part : {&to_query, &to_key, &to_value, &to_alphas, &to_scales}) part->set_to_zero();
   } else {
-    Device::visit(x.type, [&]<class T>(T) {
+    visit(x.type, [&]<class T>(T) {
       using Real = RealOf<T>;
-      const AttentionRecord<Real> record{rows_over<Real>(recorded, 2)};
+      const auto view = x.view<T>();
+      const Tensor scratch = torch::stable::new_empty(query, {scratch_bytes(view)}, ScalarType::Byte);
+      AttentionRecord<Real> record{rows_over<Real>(recorded, 2)};
+      if (kOnGpu) {
+        record.support = rows_over<std::int32_t>(lists, kSupportColumns);
+        record.scratch = {static_cast<std::byte*>(scratch.mutable_data_ptr()),
+                          static_cast<std::size_t>(scratch.numel())};
+      }
       const DotProductGradients<T, Real> gradient{to_query.matrices<T>(), to_key.matrices<T>(),
                                                   to_value.matrices<T>(), to_alphas.rows<Real>(1),
                                                   to_scales.rows<Real>(1)};
-      device.call([](const auto&... a) { backend::attention_vjp(a...); }, x.view<T>(), record,
-                  cotangent.view<T>(), gradient);
+      device.call([](const auto&... a) { backend::attention_vjp(a...); }, view, record, cotangent.view<T>(),
+                  gradient);
     });
   }
   return {to_query.tensor(), to_key.tensor(), to_value.tensor(), to_alphas.tensor(), to_scales.tensor()};

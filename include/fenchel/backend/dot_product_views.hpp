@@ -23,7 +23,8 @@ struct Matrices {
   index_t batch_stride = 0, head_stride = 0, row_stride = 0, step = 1;
 
   /// Matrices that can be written can be read.
-  constexpr operator Matrices<const T>() const noexcept requires(!std::is_const_v<T>) {
+  template <class U = T>
+  requires(!std::is_const_v<U>) constexpr operator Matrices<const U>() const noexcept {
     return {data, batch, heads, rows, cols, batch_stride, head_stride, row_stride, step};
   }
 

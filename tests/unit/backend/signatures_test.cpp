@@ -7,6 +7,7 @@
 
 #include "fenchel/backend/cpu/attention.hpp"
 #include "fenchel/backend/cpu/beta_gaussian_batch.hpp"
+#include "fenchel/backend/cpu/dot_product_attention.hpp"
 #include "fenchel/backend/cpu/entmax.hpp"
 #include "fenchel/backend/cpu/entmax_derivatives.hpp"
 #include "fenchel/backend/cpu/entmax_loss.hpp"
@@ -15,6 +16,7 @@
 #include "fenchel/backend/cpu/weighted_entmax.hpp"
 #include "fenchel/backend/cuda/attention.hpp"
 #include "fenchel/backend/cuda/beta_gaussian_batch.hpp"
+#include "fenchel/backend/cuda/dot_product_attention.hpp"
 #include "fenchel/backend/cuda/entmax.hpp"
 #include "fenchel/backend/cuda/entmax_derivatives.hpp"
 #include "fenchel/backend/cuda/entmax_loss.hpp"
@@ -123,6 +125,12 @@ consteval bool has_twins() {
   FENCHEL_TWINS(match_weights_vjp_vjp<Real>, void(PerRow, In, Positions, Floor, Direction, In,
                                                   std::span<const Real>, Out, std::span<Real>));
 
+  using Keys = const DotProducts<Real>&;
+  using Record = const AttentionRecord<Real>&;
+  FENCHEL_TWINS(attention<Real>, void(Keys, Matrices<Real>, Record));
+  FENCHEL_TWINS(attention_vjp<Real>,
+                void(Keys, Record, Matrices<const Real>, const DotProductGradients<Real, Real>&));
+
   using Batch = const BetaGaussianBatch&;
   FENCHEL_TWINS(beta_gaussian, void(BetaGaussianFunction, Batch, Slopes));
   FENCHEL_TWINS(beta_gaussian_gradient, void(BetaGaussianFunction, Batch, Rows<double>, bool));
@@ -151,8 +159,6 @@ consteval bool has_twins() {
     "smooth_sparsemax_vjp_vjp",
     "smooth_sparsemax_loss",
     "smooth_sparsemax_loss_curvature",
-    "attention",
-    "attention_vjp",
     "attend_context",
     "attend_context_vjp",
     "log_pdf_rows",
@@ -161,7 +167,7 @@ consteval bool has_twins() {
     "quantile_rows",
     "sample_rows",
 };
-[[maybe_unused]] constexpr const char* kOnlyCuda[] = {"fusedmax_scratch_bytes"};
+[[maybe_unused]] constexpr const char* kOnlyCuda[] = {"attention_scratch_bytes", "fusedmax_scratch_bytes"};
 
 TEST(Signatures, OfTheGpuAreThoseOfTheCpuAndAStream) {
   EXPECT_TRUE(has_twins<float>());

@@ -13,17 +13,22 @@ from ._attention_blocks import TENSORS, Attention, blocks, computed, kept, outpu
 from ._differentiable import Places, Rule, Tensors, differentiable
 from ._entmax import entmax_of_rows
 from ._library import ops, register_rows
-from ._rows import Parameter
+from ._rows import HALF, Parameter
 
 QUERY, KEY, VALUE, _, BIAS, ALPHAS, SCALES, _ = range(TENSORS)
 REAL = (QUERY, KEY, VALUE, BIAS, ALPHAS, SCALES)
 """The tensors that have derivatives."""
 
 
+SUPPORT_COLUMNS, KERNEL_COLUMNS = 130, 128
+"""Of kernels on a GPU: how long the list of a query's keys is, and how many columns query, key and value may have."""
+
+
 def _fake(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, *rest: Any) -> Tensors:
     out = query.new_empty(*query.shape[:3], value.shape[3])
     records = query.new_empty(*query.shape[:3], 2, dtype=computed(query))
-    return out, records, query.new_empty(0, dtype=torch.int32)
+    support = (*query.shape[:3], SUPPORT_COLUMNS) if query.is_cuda else (0,)
+    return out, records, query.new_empty(support, dtype=torch.int32)
 
 
 def _fake_vjp(*args: Any) -> Tensors:
@@ -126,9 +131,17 @@ class _BlockAttention(_Attention):
 _by_kernel, _by_blocks = differentiable(_Attention), differentiable(_BlockAttention)
 
 
-def _has_kernel(query: torch.Tensor) -> bool:
-    """Kernels have products of at least one number."""
-    return query.shape[-1] > 0 and (not query.is_cuda or (ON_GPU and query.dtype != torch.float64))
+def _has_kernel(x: Attention) -> bool:
+    """Kernels have products of at least one number. Those on a GPU are for half types, and read 16 bytes at a time."""
+    columns = (x.query.shape[-1], x.value.shape[-1])
+    if not x.query.is_cuda:
+        return columns[0] > 0
+    return (
+        ON_GPU
+        and x.query.dtype in HALF
+        and x.dropout == 0
+        and all(0 < c <= KERNEL_COLUMNS and c % 8 == 0 for c in columns)
+    )
 
 
 def scaled_dot_product_attention(
@@ -198,7 +211,7 @@ def scaled_dot_product_attention(
         )
     if dropout_p > 0:
         x = x._replace(seed=torch.randint(2**63 - 1, (1,), device=x.query.device))
-    out = (_by_kernel if _has_kernel(x.query) else _by_blocks)(*x)
+    out = (_by_kernel if _has_kernel(x) else _by_blocks)(*x)
     return out.reshape(*batch.leading, *out.shape[2:])
 
 

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "backend/cpu/dot_product/checks.hpp"
 #include "backend/cpu/dot_product/gradients.hpp"
 #include "backend/cpu/dot_product/scores.hpp"
+#include "backend/dot_product/checks.hpp"
 #include "fenchel/backend/cpu/dot_product_attention.hpp"
 #include "fenchel/core/parallel.hpp"
 

@@ -2,10 +2,10 @@
 #include <cmath>
 #include <limits>
 
-#include "backend/cpu/dot_product/checks.hpp"
 #include "backend/cpu/dot_product/scores.hpp"
 #include "backend/cpu/dot_product/weights.hpp"
 #include "backend/cpu/entmax/row.hpp"
+#include "backend/dot_product/checks.hpp"
 #include "fenchel/backend/cpu/dot_product_attention.hpp"
 #include "fenchel/core/infinity.hpp"
 #include "fenchel/core/parallel.hpp"

@@ -9,7 +9,7 @@
 #include "fenchel/backend/dot_product_views.hpp"
 #include "fenchel/core/error.hpp"
 
-/// What attention over keys asks of its arguments.
+/// What attention over keys asks of its arguments, on the CPU and on a GPU.
 namespace fenchel::detail {
 
 /// Refuses what it gets but for `expected`, which another argument has.
@@ -80,14 +80,18 @@ void check_query_rows(std::string_view where, std::string_view name, const DotPr
   check_matrix(where, name, view, x.query.batch * x.query.heads * x.query.rows, cols);
 }
 
+/// Where numbers for each head are: those in the memory of a GPU cannot be looked at.
+enum class NumbersOn { kCpu, kGpu };
+
 /// One number, or one for each head of the queries, of which all meet the constraint.
 template <class Holds>
 void check_per_head_numbers(std::string_view where, std::string_view name, PerRow values, index_t heads,
-                            std::string_view constraint, Holds holds) {
+                            std::string_view constraint, NumbersOn memory, Holds holds) {
   if (values.per_row() && values.size() != heads) {
     throw_invalid_argument(where, std::string(name) + ".size()",
                            "must equal the number of heads, " + std::to_string(heads), values.size());
   }
+  if (values.per_row() && memory == NumbersOn::kGpu) return;
   for (index_t h = 0; h < values.size(); ++h) {
     if (holds(values[h])) continue;
     throw_domain_error(where, values.per_row() ? indexed(name, h) : std::string(name), constraint, values[h]);
@@ -95,7 +99,8 @@ void check_per_head_numbers(std::string_view where, std::string_view name, PerRo
 }
 
 template <class Real>
-void check_dot_products(std::string_view where, const DotProducts<Real>& x) {
+void check_dot_products(std::string_view where, const DotProducts<Real>& x,
+                        NumbersOn memory = NumbersOn::kCpu) {
   check_matrices(where, "query", x.query);
   require_as(where, "key.batch", x.key.batch, x.query.batch, "query.batch");
   const index_t heads = x.query.heads;
@@ -117,9 +122,9 @@ void check_dot_products(std::string_view where, const DotProducts<Real>& x) {
   };
   check_scores_shape("mask", x.mask);
   check_scores_shape("bias", x.bias);
-  check_per_head_numbers(where, "alpha", x.alpha, heads, "must be at least 1",
+  check_per_head_numbers(where, "alpha", x.alpha, heads, "must be at least 1", memory,
                          [](double alpha) { return alpha >= 1; });
-  check_per_head_numbers(where, "scale", x.scale, heads, "must be finite",
+  check_per_head_numbers(where, "scale", x.scale, heads, "must be finite", memory,
                          [](double scale) { return std::isfinite(scale); });
   if (!(x.dropout >= 0 && x.dropout < 1))
     throw_domain_error(where, "dropout", "must be in [0, 1)", x.dropout);

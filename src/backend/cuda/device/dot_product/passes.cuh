@@ -1,0 +1,45 @@
+#pragma once
+
+#include "backend/cuda/device/dot_product/problem.cuh"
+#include "backend/cuda/device/dot_product/tile_stream.cuh"
+
+/// Passes over the keys of a block of queries.
+namespace fenchel::cuda::device {
+
+/// Which tiles of keys a block reads, and how many keys a warp's queries may see.
+struct KeyRange {
+  int tiles, warp_keys;
+
+  template <class T>
+  __device__ static KeyRange of(const DotProducts<T>& x, const Place& at, index_t first_query) {
+    const index_t n = x.query.rows;
+    const index_t keys = keys_before(x, min(n, at.first + kBlockRows));
+    return {static_cast<int>((keys + kTileRows - 1) / kTileRows),
+            static_cast<int>(keys_before(x, min(n, first_query + kWarpRows)))};
+  }
+};
+
+/// body(z, part, first_key) for the scores of parts 0 and 1 of the tiles [first, end), as far as a warp's
+/// queries may see them. Ends early where `stop` is set.
+template <class T, int kD, class Body>
+__device__ inline void for_each_part(TileStream<T, kD>& stream, const LeftOperand (&query)[kD / 16],
+                                     const Scores<T>& scores, int warp_keys, int first, int end,
+                                     const Body& body, const volatile int* stop = nullptr) {
+  stream.start(end - 1, first);
+  for (int tile = end - 1; tile >= first; --tile) {
+    Tile<kD> rows;
+    if (!stream.next(rows, stop)) return;
+#pragma unroll
+    for (int part = 1; part >= 0; --part) {
+      const int first_key = tile * kTileRows + part * kPart;
+      if (first_key >= warp_keys) continue;
+      TileSums z[4];
+      multiply_by_rows<T, kD>(z, query, rows, part * kPart);
+      scores.finish(z, first_key);
+      body(z, part, first_key);
+    }
+    stream.done();
+  }
+}
+
+}  // namespace fenchel::cuda::device

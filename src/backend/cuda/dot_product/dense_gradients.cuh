@@ -1,0 +1,277 @@
+#pragma once
+
+#include "backend/cuda/device/dot_product/passes.cuh"
+#include "backend/cuda/dot_product/transposed.cuh"
+#include "backend/entmax/terms.hpp"
+
+/// Gradients of the blocks of queries that have no lists: scores and weights are computed again, tile by
+/// tile.
+namespace fenchel::cuda::device {
+
+/// What is left of a query after the forward pass; one without keys, or beyond the last, has weights of 0
+/// everywhere.
+struct QueryState {
+  float top, peak, mean;
+
+  __device__ static QueryState of(const Rows<float>& normalizers, index_t row, bool there) {
+    if (!there || normalizers.row(row)[0] == -__builtin_huge_valf()) return {0, 1, 0};
+    return {normalizers.row(row)[0], normalizers.row(row)[1], 0};
+  }
+};
+
+template <class T, int kD, int kE>
+struct DenseGradients {
+  static constexpr int kQueriesShared = TileStream<T, kD>::kBytes + TileStream<T, kE>::kBytes;
+  static constexpr int kKeysShared =
+      2 * Tile<kD>::kBytes + 2 * Tile<kE>::kBytes + kTileRows * static_cast<int>(sizeof(QueryState));
+};
+
+/// The gradients in the queries, alpha and scale, and the means that the keys need.
+template <class T, int kD, int kE>
+__global__ void __launch_bounds__(kThreads, 1)
+    gradients_in_dense_queries(const DotProducts<T> x, const Rows<float> normalizers,
+                               const SupportRows support, const Matrices<const T> cotangent,
+                               const DotProductGradients<T, float> gradient, float* means) {
+  extern __shared__ __align__(128) unsigned char shared[];
+  const Place at = place_of_block(x);
+  if (support.count(at.first_row) != kNoList) return;
+  const index_t n = x.query.rows, m = x.key.rows;
+  const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+  const index_t first_query = at.first + warp * kWarpRows;
+  const auto base = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  const auto am1 = static_cast<float>(x.alpha[at.h] - 1);
+  const Scores<T> scores(x, at.b, at.h, first_query);
+  const KeyRange range = KeyRange::of(x, at, first_query);
+
+  LeftOperand query[kD / 16], upstream[kE / 16];
+  load_block_rows<T, kD>(query, base, x.query.row(at.b, at.h, 0), x.query.row_stride, n,
+                         static_cast<int>(x.query.cols), at.first);
+  load_block_rows<T, kE>(upstream, base, cotangent.row(at.b, at.h, 0), cotangent.row_stride, n,
+                         static_cast<int>(cotangent.cols), at.first);
+  TileStream<T, kD> keys(base, x.key.row(at.b, at.g, 0), x.key.row_stride, m, static_cast<int>(x.key.cols));
+  TileStream<T, kE> values(base + TileStream<T, kD>::kBytes, x.value.row(at.b, at.g, 0), x.value.row_stride,
+                           m, static_cast<int>(x.value.cols));
+  __syncthreads();
+  QueryState state[2];
+#pragma unroll
+  for (int slot = 0; slot < 2; ++slot) {
+    const index_t i = first_query + lane / 4 + 8 * slot;
+    state[slot] = QueryState::of(normalizers, at.first_row + (i - at.first), i < n);
+  }
+
+  TileSums sums[kD / 8] = {};
+  double along_alpha[2] = {0, 0}, along_scale[2] = {0, 0};
+  with_power(am1, [&](auto power) {
+    using Weights = RowWeights<decltype(power)::value>;
+    const Weights weights[2] = {Weights::of_peak(am1, state[0].peak), Weights::of_peak(am1, state[1].peak)};
+    // body(products, z, dp, key_rows, first_row) for each part of a tile.
+    const auto pass = [&](const auto& body) {
+      keys.start(range.tiles - 1);
+      values.start(range.tiles - 1);
+      for (int tile = range.tiles - 1; tile >= 0; --tile) {
+        Tile<kD> key_rows;
+        Tile<kE> value_rows;
+        keys.next(key_rows);
+        values.next(value_rows);
+#pragma unroll
+        for (int part = 1; part >= 0; --part) {
+          const int first_key = tile * kTileRows + part * kPart;
+          if (first_key >= range.warp_keys) continue;
+          TileSums z[4], dp[4];
+          multiply_by_rows<T, kD>(z, query, key_rows, part * kPart);
+          multiply_by_rows<T, kE>(dp, upstream, value_rows, part * kPart);
+          scores.finish(z, first_key);
+          body(z, dp, key_rows, part * kPart);
+        }
+        keys.done();
+        values.done();
+      }
+    };
+    double mass[2] = {0, 0}, moment[2] = {0, 0};
+    pass([&](TileSums(&z)[4], TileSums(&dp)[4], Tile<kD>, int) {
+#pragma unroll
+      for (int slot = 0; slot < 2; ++slot) {
+        float u_sum = 0, u_moment = 0;
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+#pragma unroll
+          for (int e = 2 * slot; e < 2 * slot + 2; ++e) {
+            const float u = weights[slot](z[j][e] - state[slot].top).escort;
+            u_sum += u;
+            u_moment = fmaf(u, dp[j][e], u_moment);
+          }
+        }
+        mass[slot] += u_sum;
+        moment[slot] += u_moment;
+      }
+    });
+#pragma unroll
+    for (int slot = 0; slot < 2; ++slot) {
+#pragma unroll
+      for (int distance = 1; distance < 4; distance *= 2) {
+        mass[slot] += __shfl_xor_sync(kAllLanes, mass[slot], distance);
+        moment[slot] += __shfl_xor_sync(kAllLanes, moment[slot], distance);
+      }
+      state[slot].mean = mass[slot] > 0 ? static_cast<float>(moment[slot] / mass[slot]) : 0.0f;
+    }
+    pass([&](TileSums(&z)[4], TileSums(&dp)[4], Tile<kD> key_rows, int first_row) {
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+          const WeightTerms terms = weights[e / 2](z[j][e] - state[e / 2].top);
+          const float slope = terms.escort == 0 ? 0.0f : terms.escort * (dp[j][e] - state[e / 2].mean);
+          if (gradient.alpha.data != nullptr) {
+            along_alpha[e / 2] -= slope * detail::alpha_direction(x.alpha[at.h], terms.p);
+          }
+          dp[j][e] = slope;
+        }
+      }
+      multiply_by_columns<T, kD>(sums, dp, key_rows, first_row);
+    });
+  });
+  if (gradient.scale.data != nullptr) {
+    // <query, sum>: both lie in other lanes; the numbers of the query are read again.
+#pragma unroll
+    for (int slot = 0; slot < 2; ++slot) {
+      const index_t i = first_query + lane / 4 + 8 * slot;
+#pragma unroll
+      for (int j = 0; j < kD / 8; ++j) {
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          const int column = 8 * j + 2 * (lane % 4) + e;
+          if (i < n && column < x.query.cols) {
+            along_scale[slot] += widened(x.query.row(at.b, at.h, i)[column]) * sums[j][2 * slot + e];
+          }
+        }
+      }
+    }
+  }
+#pragma unroll
+  for (int slot = 0; slot < 2; ++slot) {
+    const index_t i = first_query + lane / 4 + 8 * slot, row = at.first_row + (i - at.first);
+    const auto alpha_slope = quad_sum(static_cast<float>(along_alpha[slot]));
+    const auto scale_slope = quad_sum(static_cast<float>(along_scale[slot]));
+    if (i >= n) continue;
+    const float top = normalizers.row(row)[0], peak = normalizers.row(row)[1];
+    const float poison = top < __builtin_huge_valf() && (peak == peak || top == -__builtin_huge_valf())
+                             ? 1.0f
+                             : __int_as_float(0x7fffffff);
+    if (lane % 4 == 0) {
+      means[row] = state[slot].mean;
+      if (gradient.alpha.data != nullptr) *gradient.alpha.row(row) = alpha_slope * poison;
+      if (gradient.scale.data != nullptr) *gradient.scale.row(row) = scale_slope * poison;
+    }
+    if (gradient.query.data == nullptr) continue;
+    const float factor = scores.scale * poison;
+#pragma unroll
+    for (int j = 0; j < kD / 8; ++j) {
+      const int column = 8 * j + 2 * (lane % 4);
+      if (column >= x.query.cols) continue;
+      *reinterpret_cast<unsigned*>(gradient.query.row(at.b, at.h, i) + column) =
+          pair_of<T>(factor * sums[j][2 * slot], factor * sums[j][2 * slot + 1]);
+    }
+  }
+}
+
+/// What dense queries give to the gradients of a block of keys, in float, and whether there are any.
+template <class T, int kD, int kE>
+__global__ void __launch_bounds__(kThreads, 1)
+    gradients_of_dense_queries_in_keys(const DotProducts<T> x, const Rows<float> normalizers,
+                                       const SupportRows support, const Matrices<const T> cotangent,
+                                       const Transposed lists) {
+  extern __shared__ __align__(128) unsigned char shared[];
+  const index_t n = x.query.rows, m = x.key.rows, blocks = lists.key_blocks();
+  const index_t head = blockIdx.x / blocks, first = blockIdx.x % blocks * kBlockRows;
+  const index_t b = head / x.key.heads, g = head % x.key.heads, sharing = x.query.heads / x.key.heads;
+  const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+  const index_t first_key = first + warp * kWarpRows;
+  const auto base = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  const Tile<kD> queries{base};
+  const Tile<kE> upstream{base + 2 * Tile<kD>::kBytes};
+  auto* const states = reinterpret_cast<QueryState*>(shared + 2 * Tile<kD>::kBytes + 2 * Tile<kE>::kBytes);
+  LeftOperand key[kD / 16], value[kE / 16];
+  TileSums to_key[kD / 8] = {}, to_value[kE / 8] = {};
+  bool any = false;
+  for (index_t h = g * sharing; h < (g + 1) * sharing; ++h) {
+    const index_t head_row = (b * x.query.heads + h) * n;
+    const auto am1 = static_cast<float>(x.alpha[h] - 1);
+    for (index_t block = 0; block < n; block += kBlockRows) {
+      if (support.count(head_row + block) != kNoList || (x.causal && block + kBlockRows <= first)) continue;
+      if (!any) {
+        load_block_rows<T, kD>(key, base, x.key.row(b, g, 0), x.key.row_stride, m,
+                               static_cast<int>(x.key.cols), first);
+        load_block_rows<T, kE>(value, base, x.value.row(b, g, 0), x.value.row_stride, m,
+                               static_cast<int>(x.value.cols), first);
+        any = true;
+      }
+      for (index_t tile = block; tile < min(n, block + kBlockRows); tile += kTileRows) {
+        const TileCopier<T, kD> query_copier(x.query.row(b, h, 0), x.query.row_stride, n,
+                                             static_cast<int>(x.query.cols));
+        const TileCopier<T, kE> upstream_copier(cotangent.row(b, h, 0), cotangent.row_stride, n,
+                                                static_cast<int>(cotangent.cols));
+        query_copier.begin(queries, static_cast<int>(tile));
+        upstream_copier.begin(upstream, static_cast<int>(tile));
+        end_copies();
+        if (threadIdx.x < kTileRows) {
+          const index_t i = tile + threadIdx.x;
+          QueryState state = QueryState::of(normalizers, head_row + i, i < n);
+          if (i < n) state.mean = lists.means[head_row + i];
+          states[threadIdx.x] = state;
+        }
+        wait_for_copies<0>();
+        __syncthreads();
+        const Scores<T> scores(x, b, h, 0);
+        with_power(am1, [&](auto power) {
+          using Weights = RowWeights<decltype(power)::value>;
+#pragma unroll
+          for (int part = 0; part < 2; ++part) {
+            TileSums z[4], dp[4];
+            multiply_by_rows<T, kD>(z, key, queries, part * kPart);
+            multiply_by_rows<T, kE>(dp, value, upstream, part * kPart);
+#pragma unroll
+            for (int j = 0; j < 4; ++j) {
+#pragma unroll
+              for (int e = 0; e < 4; ++e) {
+                const int column = part * kPart + 8 * j + 2 * (lane % 4) + e % 2;
+                const QueryState state = states[column];
+                const index_t i = tile + column, k = first_key + lane / 4 + 8 * (e / 2);
+                const bool seen = i < n && k < m && (!x.causal || k <= i);
+                const float score =
+                    seen ? scores.with_tensors(scores.scale * z[j][e], i, k) : -__builtin_huge_valf();
+                const WeightTerms terms = Weights::of_peak(am1, state.peak)(score - state.top);
+                z[j][e] = terms.p;
+                dp[j][e] = terms.escort == 0 ? 0.0f : terms.escort * (dp[j][e] - state.mean) * scores.scale;
+              }
+            }
+            multiply_by_columns<T, kE>(to_value, z, upstream, part * kPart);
+            multiply_by_columns<T, kD>(to_key, dp, queries, part * kPart);
+          }
+        });
+        __syncthreads();
+      }
+    }
+  }
+  if (threadIdx.x == 0) lists.dense[head * blocks + first / kBlockRows] = any;
+  if (!any) return;
+#pragma unroll
+  for (int slot = 0; slot < 2; ++slot) {
+    const index_t k = first_key + lane / 4 + 8 * slot;
+    if (k >= m) continue;
+    const index_t at = head * m + k;
+#pragma unroll
+    for (int j = 0; j < kD / 8; ++j) {
+      const index_t to = at * kD + 8 * j + 2 * (lane % 4);
+      lists.dense_keys[to] = to_key[j][2 * slot];
+      lists.dense_keys[to + 1] = to_key[j][2 * slot + 1];
+    }
+#pragma unroll
+    for (int j = 0; j < kE / 8; ++j) {
+      const index_t to = at * kE + 8 * j + 2 * (lane % 4);
+      lists.dense_values[to] = to_value[j][2 * slot];
+      lists.dense_values[to + 1] = to_value[j][2 * slot + 1];
+    }
+  }
+}
+
+}  // namespace fenchel::cuda::device

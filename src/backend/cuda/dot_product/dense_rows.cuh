@@ -1,0 +1,98 @@
+#pragma once
+
+#include "backend/cuda/device/dot_product/dense.cuh"
+
+namespace fenchel::cuda::device {
+
+template <class T, int kD, int kE>
+struct DenseRows {
+  static constexpr int kShared = TileStream<T, kD>::kBytes + TileStream<T, kE>::kBytes;
+};
+
+/// The blocks of queries that attention_of_sparse_rows left: weights by passes over the keys, and their
+/// product with the values by the matrix units.
+template <class T, int kD, int kE>
+__global__ void __launch_bounds__(kThreads, 1)
+    attention_of_dense_rows(const DotProducts<T> x, const Matrices<T> out, const Rows<float> normalizers,
+                            const SupportRows support) {
+  extern __shared__ __align__(128) unsigned char shared[];
+  const Place at = place_of_block(x);
+  if (support.count(at.first_row) != kNoList) return;
+  const index_t n = x.query.rows, m = x.key.rows;
+  const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+  const index_t first_query = at.first + warp * kWarpRows;
+  const auto base = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  const auto am1 = static_cast<float>(x.alpha[at.h] - 1);
+  const Scores<T> scores(x, at.b, at.h, first_query);
+  const KeyRange range = KeyRange::of(x, at, first_query);
+
+  LeftOperand query[kD / 16];
+  load_block_rows<T, kD>(query, base, x.query.row(at.b, at.h, 0), x.query.row_stride, n,
+                         static_cast<int>(x.query.cols), at.first);
+  TileStream<T, kD> keys(base, x.key.row(at.b, at.g, 0), x.key.row_stride, m, static_cast<int>(x.key.cols));
+  TileStream<T, kE> values(base + TileStream<T, kD>::kBytes, x.value.row(at.b, at.g, 0), x.value.row_stride,
+                           m, static_cast<int>(x.value.cols));
+  __syncthreads();
+  const auto pass = [&](int first, int end, const auto& body) {
+    for_each_part<T, kD>(keys, query, scores, range.warp_keys, first, end, body);
+  };
+
+  Maxima maxima;
+  pass(0, range.tiles, [&](const TileSums(&z)[4], int part, int) { maxima.add(z, part); });
+  const float top[2] = {maxima.top(0), maxima.top(1)};
+  maxima.tighten(am1, top, 6);
+  TileSums sums[kE / 8] = {};
+  float peak[2];
+  with_power(am1, [&](auto power) {
+    RowWeights<decltype(power)::value> weights[2];
+    solve_dense(am1, maxima, top, range, weights, pass);
+    peak[0] = weights[0].peak();
+    peak[1] = weights[1].peak();
+    keys.start(range.tiles - 1);
+    values.start(range.tiles - 1);
+    for (int tile = range.tiles - 1; tile >= 0; --tile) {
+      Tile<kD> key_rows;
+      Tile<kE> value_rows;
+      keys.next(key_rows);
+      values.next(value_rows);
+#pragma unroll
+      for (int part = 1; part >= 0; --part) {
+        const int first_key = tile * kTileRows + part * kPart;
+        if (first_key >= range.warp_keys) continue;
+        TileSums z[4];
+        multiply_by_rows<T, kD>(z, query, key_rows, part * kPart);
+        scores.finish(z, first_key);
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+#pragma unroll
+          for (int e = 0; e < 4; ++e) z[j][e] = weights[e / 2](z[j][e] - top[e / 2]).p;
+        }
+        multiply_by_columns<T, kE>(sums, z, value_rows, part * kPart);
+      }
+      keys.done();
+      values.done();
+    }
+  });
+
+#pragma unroll
+  for (int slot = 0; slot < 2; ++slot) {
+    const index_t i = first_query + lane / 4 + 8 * slot, row = at.first_row + (i - at.first);
+    if (i >= n) continue;
+    const bool seen = top[slot] != -__builtin_huge_valf();
+    const float poison = am1 >= 0 && top[slot] < __builtin_huge_valf() ? 0.0f : __int_as_float(0x7fffffff);
+    if (lane % 4 == 0) {
+      normalizers.row(row)[0] = top[slot];
+      normalizers.row(row)[1] = peak[slot] + poison;
+    }
+#pragma unroll
+    for (int j = 0; j < kE / 8; ++j) {
+      const int column = 8 * j + 2 * (lane % 4);
+      if (column >= out.cols) continue;
+      const unsigned pair =
+          pair_of<T>(seen ? sums[j][2 * slot] + poison : 0.0f, seen ? sums[j][2 * slot + 1] + poison : 0.0f);
+      *reinterpret_cast<unsigned*>(out.row(at.b, at.h, i) + column) = pair;
+    }
+  }
+}
+
+}  // namespace fenchel::cuda::device
