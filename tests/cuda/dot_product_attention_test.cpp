@@ -48,7 +48,7 @@ Matrices<T> contiguous(T* data, index_t batch, index_t heads, index_t rows, inde
   return {data, batch, heads, rows, cols, heads * rows * cols, rows * cols, cols, 1};
 }
 
-/// |x - y| / |y|.
+/// |x - y| / |y|, or |x| where y is 0: the scores of a single key have no gradient.
 template <class T>
 double distance(const std::vector<T>& x, const std::vector<float>& y) {
   double error = 0, size = 0;
@@ -56,7 +56,7 @@ double distance(const std::vector<T>& x, const std::vector<float>& y) {
     error += std::pow(test::widened(x[k]) - double(y[k]), 2);
     size += std::pow(double(y[k]), 2);
   }
-  return std::sqrt(error / size);
+  return std::sqrt(size > 0 ? error / size : error);
 }
 
 /// What the GPU and the CPU in float make of the same numbers.

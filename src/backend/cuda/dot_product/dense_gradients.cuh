@@ -80,15 +80,16 @@ __global__ void __launch_bounds__(kThreads, 1)
           TileSums z[4], dp[4];
           multiply_by_rows<T, kD>(z, query, key_rows, part * kPart);
           multiply_by_rows<T, kE>(dp, upstream, value_rows, part * kPart);
+          const LaneScores products = lane_scores(z);
           scores.finish(z, first_key);
-          body(z, dp, key_rows, part * kPart);
+          body(products, z, dp, key_rows, part * kPart);
         }
         keys.done();
         values.done();
       }
     };
     double mass[2] = {0, 0}, moment[2] = {0, 0};
-    pass([&](TileSums(&z)[4], TileSums(&dp)[4], Tile<kD>, int) {
+    pass([&](const LaneScores&, TileSums(&z)[4], TileSums(&dp)[4], Tile<kD>, int) {
 #pragma unroll
       for (int slot = 0; slot < 2; ++slot) {
         float u_sum = 0, u_moment = 0;
@@ -114,39 +115,24 @@ __global__ void __launch_bounds__(kThreads, 1)
       }
       state[slot].mean = mass[slot] > 0 ? static_cast<float>(moment[slot] / mass[slot]) : 0.0f;
     }
-    pass([&](TileSums(&z)[4], TileSums(&dp)[4], Tile<kD> key_rows, int first_row) {
+    pass(
+        [&](const LaneScores& products, TileSums(&z)[4], TileSums(&dp)[4], Tile<kD> key_rows, int first_row) {
 #pragma unroll
-      for (int j = 0; j < 4; ++j) {
+          for (int j = 0; j < 4; ++j) {
 #pragma unroll
-        for (int e = 0; e < 4; ++e) {
-          const WeightTerms terms = weights[e / 2](z[j][e] - state[e / 2].top);
-          const float slope = terms.escort == 0 ? 0.0f : terms.escort * (dp[j][e] - state[e / 2].mean);
-          if (gradient.alpha.data != nullptr) {
-            along_alpha[e / 2] -= slope * detail::alpha_direction(x.alpha[at.h], terms.p);
+            for (int e = 0; e < 4; ++e) {
+              const WeightTerms terms = weights[e / 2](z[j][e] - state[e / 2].top);
+              const float slope = terms.escort == 0 ? 0.0f : terms.escort * (dp[j][e] - state[e / 2].mean);
+              if (gradient.alpha.data != nullptr) {
+                along_alpha[e / 2] -= slope * detail::alpha_direction(x.alpha[at.h], terms.p);
+              }
+              if (gradient.scale.data != nullptr) along_scale[e / 2] += slope * products.z[j][e];
+              dp[j][e] = slope;
+            }
           }
-          dp[j][e] = slope;
-        }
-      }
-      multiply_by_columns<T, kD>(sums, dp, key_rows, first_row);
-    });
+          multiply_by_columns<T, kD>(sums, dp, key_rows, first_row);
+        });
   });
-  if (gradient.scale.data != nullptr) {
-    // <query, sum>: both lie in other lanes; the numbers of the query are read again.
-#pragma unroll
-    for (int slot = 0; slot < 2; ++slot) {
-      const index_t i = first_query + lane / 4 + 8 * slot;
-#pragma unroll
-      for (int j = 0; j < kD / 8; ++j) {
-#pragma unroll
-        for (int e = 0; e < 2; ++e) {
-          const int column = 8 * j + 2 * (lane % 4) + e;
-          if (i < n && column < x.query.cols) {
-            along_scale[slot] += widened(x.query.row(at.b, at.h, i)[column]) * sums[j][2 * slot + e];
-          }
-        }
-      }
-    }
-  }
 #pragma unroll
   for (int slot = 0; slot < 2; ++slot) {
     const index_t i = first_query + lane / 4 + 8 * slot, row = at.first_row + (i - at.first);

@@ -42,6 +42,11 @@ __device__ inline index_t keys_before(const DotProducts<T>& x, index_t end) {
 struct LaneScores {
   TileSums z[4];
 };
+__device__ inline LaneScores lane_scores(const TileSums (&z)[4]) {
+  LaneScores scores;
+  memcpy(&scores, &z, sizeof scores);
+  return scores;
+}
 
 /// The scores of 16 queries and kPart keys out of their products: lane 4 g + t has queries g and g + 8.
 template <class T>
@@ -76,9 +81,7 @@ struct Scores {
       for (int e = 0; e < 4; ++e) z[j][e] *= scale;
     }
     if (has_tensors) {
-      LaneScores scores;
-      memcpy(&scores, &z, sizeof scores);
-      scores = with_tensors(scores, first_key);
+      const LaneScores scores = with_tensors(lane_scores(z), first_key);
       memcpy(&z, &scores, sizeof scores);
     }
     if (first_key + kPart <= min(limit[0], limit[1])) return;
