@@ -66,27 +66,15 @@ __global__ void __launch_bounds__(kThreads, 1)
     const Weights weights[2] = {Weights::of_peak(am1, state[0].peak), Weights::of_peak(am1, state[1].peak)};
     // body(products, z, dp, key_rows, first_row) for each part of a tile.
     const auto pass = [&](const auto& body) {
-      keys.start(range.tiles - 1);
-      values.start(range.tiles - 1);
-      for (int tile = range.tiles - 1; tile >= 0; --tile) {
-        Tile<kD> key_rows;
-        Tile<kE> value_rows;
-        keys.next(key_rows);
-        values.next(value_rows);
-#pragma unroll
-        for (int part = 1; part >= 0; --part) {
-          const int first_key = tile * kTileRows + part * kPart;
-          if (first_key >= range.warp_keys) continue;
-          TileSums z[4], dp[4];
-          multiply_by_rows<T, kD>(z, query, key_rows, part * kPart);
-          multiply_by_rows<T, kE>(dp, upstream, value_rows, part * kPart);
-          const LaneScores products = lane_scores(z);
-          scores.finish(z, first_key);
-          body(products, z, dp, key_rows, part * kPart);
-        }
-        keys.done();
-        values.done();
-      }
+      for_each_part_of_both(keys, values, range,
+                            [&](Tile<kD> key_rows, Tile<kE> value_rows, int first_row, int first_key) {
+                              TileSums z[4], dp[4];
+                              multiply_by_rows<T, kD>(z, query, key_rows, first_row);
+                              multiply_by_rows<T, kE>(dp, upstream, value_rows, first_row);
+                              const LaneScores products = lane_scores(z);
+                              scores.finish(z, first_key);
+                              body(products, z, dp, key_rows, first_row);
+                            });
     };
     double mass[2] = {0, 0}, moment[2] = {0, 0};
     pass([&](const LaneScores&, TileSums(&z)[4], TileSums(&dp)[4], Tile<kD>, int) {

@@ -48,30 +48,18 @@ __global__ void __launch_bounds__(kThreads, 1)
     solve_dense(am1, maxima, top, range, weights, pass);
     peak[0] = weights[0].peak();
     peak[1] = weights[1].peak();
-    keys.start(range.tiles - 1);
-    values.start(range.tiles - 1);
-    for (int tile = range.tiles - 1; tile >= 0; --tile) {
-      Tile<kD> key_rows;
-      Tile<kE> value_rows;
-      keys.next(key_rows);
-      values.next(value_rows);
+    for_each_part_of_both(keys, values, range,
+                          [&](Tile<kD> key_rows, Tile<kE> value_rows, int first_row, int first_key) {
+                            TileSums z[4];
+                            multiply_by_rows<T, kD>(z, query, key_rows, first_row);
+                            scores.finish(z, first_key);
 #pragma unroll
-      for (int part = 1; part >= 0; --part) {
-        const int first_key = tile * kTileRows + part * kPart;
-        if (first_key >= range.warp_keys) continue;
-        TileSums z[4];
-        multiply_by_rows<T, kD>(z, query, key_rows, part * kPart);
-        scores.finish(z, first_key);
+                            for (int j = 0; j < 4; ++j) {
 #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-#pragma unroll
-          for (int e = 0; e < 4; ++e) z[j][e] = weights[e / 2](z[j][e] - top[e / 2]).p;
-        }
-        multiply_by_columns<T, kE>(sums, z, value_rows, part * kPart);
-      }
-      keys.done();
-      values.done();
-    }
+                              for (int e = 0; e < 4; ++e) z[j][e] = weights[e / 2](z[j][e] - top[e / 2]).p;
+                            }
+                            multiply_by_columns<T, kE>(sums, z, value_rows, first_row);
+                          });
   });
 
 #pragma unroll

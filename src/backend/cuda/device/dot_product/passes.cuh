@@ -42,4 +42,25 @@ __device__ inline void for_each_part(TileStream<T, kD>& stream, const LeftOperan
   }
 }
 
+/// body(key_rows, value_rows, first_row, first_key) for the same parts of all tiles of keys and values.
+template <class T, int kD, int kE, class Body>
+__device__ inline void for_each_part_of_both(TileStream<T, kD>& keys, TileStream<T, kE>& values,
+                                             const KeyRange& range, const Body& body) {
+  keys.start(range.tiles - 1);
+  values.start(range.tiles - 1);
+  for (int tile = range.tiles - 1; tile >= 0; --tile) {
+    Tile<kD> key_rows;
+    Tile<kE> value_rows;
+    keys.next(key_rows);
+    values.next(value_rows);
+#pragma unroll
+    for (int part = 1; part >= 0; --part) {
+      const int first_key = tile * kTileRows + part * kPart;
+      if (first_key < range.warp_keys) body(key_rows, value_rows, part * kPart, first_key);
+    }
+    keys.done();
+    values.done();
+  }
+}
+
 }  // namespace fenchel::cuda::device
