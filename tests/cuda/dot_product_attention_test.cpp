@@ -188,10 +188,18 @@ TYPED_TEST_SUITE(CudaKeyAttention, Types);
 
 TYPED_TEST(CudaKeyAttention, IsThatOfTheCpuForEveryAlpha) {
   for (const double alpha :
-       {1.0, std::nextafter(1.0, 2.0), 1 + 1e-8, 1.1, 1.25, 4.0 / 3, 1.5, 1.7, 2.0, 3.0, 5.0}) {
+       {1.0, std::nextafter(1.0, 2.0), 1 + 1e-8, 1.1, 1.25, 4.0 / 3, 1.5, 1.7, 2.0, 3.0, 1e6}) {
     SCOPED_TRACE(alpha);
     this->expect_close({.alpha = {alpha}});
   }
+}
+
+/// A weight next to the threshold has a slope without bound: roundings of scores move it by their root.
+TYPED_TEST(CudaKeyAttention, LargeAlphaFeelsRoundingsOfScores) {
+  constexpr double kAlpha = 5, kRounding = 1e-6;
+  const Compared<TypeParam> x(Case{.alpha = {kAlpha}});
+  EXPECT_LT(distance(x.out, x.cpu_out), std::pow((kAlpha - 1) * kRounding, 1 / (kAlpha - 1)));
+  EXPECT_TRUE(x.same_bits_again);
 }
 
 TYPED_TEST(CudaKeyAttention, HeadsHaveTheirOwnAlpha) {
@@ -258,6 +266,8 @@ TEST(CudaKeyAttentionErrors, BadArgumentsAreNamed) {
   x.key.cols = 64;
   x.alpha = 0.5;
   EXPECT_EQ(message(x), "fenchel::cuda::attention: alpha must be at least 1, got 0.5");
+  x.alpha = kInfinity;
+  EXPECT_EQ(message(x), "fenchel::cuda::attention: alpha must be finite on a GPU, got inf");
   x.alpha = 1.5;
   x.dropout = 0.1;
   x.seed = reinterpret_cast<const std::int64_t*>(numbers);

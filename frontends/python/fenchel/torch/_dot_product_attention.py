@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -140,6 +141,7 @@ def _has_kernel(x: Attention) -> bool:
         ON_GPU
         and x.query.dtype in HALF
         and x.dropout == 0
+        and x.alpha < math.inf
         and all(0 < c <= KERNEL_COLUMNS and c % 8 == 0 for c in columns)
     )
 

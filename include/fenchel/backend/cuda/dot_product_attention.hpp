@@ -11,7 +11,7 @@
 
 /// Attention of backend/dot_product_views.hpp on a GPU, for T = Half and BFloat16, with sums in float. query,
 /// key and value have up to kAttentionColumns columns, a multiple of 8, their rows begin at multiples of 16
-/// bytes, and there is at least one key and no dropout.
+/// bytes, and there is at least one key, no dropout, and a finite alpha.
 ///
 /// The keys that a query gives weight to are kept in the record. Queries of blocks where one has more than
 /// kAttentionSupport of them are solved by passes over all scores, to the same accuracy, and have no list. A

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -35,6 +36,9 @@ void check_pieces(std::string_view where, const std::string& name, const Matrice
 template <class T>
 void check_attention(std::string_view where, const DotProducts<T>& x, const AttentionRecord<float>& record) {
   detail::check_dot_products(where, x, detail::NumbersOn::kGpu);
+  if (!x.alpha.per_row() && std::isinf(x.alpha[0])) {
+    throw_domain_error(where, "alpha", "must be finite on a GPU", x.alpha[0]);
+  }
   if (x.dropout != 0) throw_domain_error(where, "dropout", "must be 0 on a GPU", x.dropout);
   if (x.key.rows < 1) throw_invalid_argument(where, "key.rows", "must be at least 1", x.key.rows);
   // Keys, and places in the lists of the queries that look at one head of keys, are numbers of 32 bits.
