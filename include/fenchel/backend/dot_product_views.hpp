@@ -55,7 +55,9 @@ struct DotProducts {
 /// What the forward pass leaves for the backward pass. Row (b H + h) n + i is that of a query.
 template <class Real>
 struct AttentionRecord {
-  Rows<Real> normalizers;             ///< two columns: the largest score, and A less it (NaN for no key)
+  /// Two columns. The largest score, and A less it (NaN for no key); on a GPU, which computes in float, the
+  /// largest weight in place of A: it keeps its digits where A is nearly 1 / (alpha - 1).
+  Rows<Real> normalizers;
   Rows<std::int32_t> support = {};    ///< on a GPU: how many keys have weight, and which
   std::span<std::byte> scratch = {};  ///< on a GPU, for the backward pass alone
 };

@@ -1,12 +1,11 @@
 #include "distribution/line/bounded_density.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <numeric>
 
+#include "core/ordered_bits.hpp"
 #include "fenchel/core/deformed.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/infinity.hpp"
@@ -56,12 +55,7 @@ namespace {
 
 /// The double that has as many doubles below it in [lower, upper] as above it.
 double middle_double(double lower, double upper) {
-  const auto place = [](double x) {
-    const auto bits = std::bit_cast<std::int64_t>(x);
-    return bits < 0 ? std::numeric_limits<std::int64_t>::min() - bits : bits;
-  };
-  const std::int64_t middle = std::midpoint(place(lower), place(upper));
-  return std::bit_cast<double>(middle < 0 ? std::numeric_limits<std::int64_t>::min() - middle : middle);
+  return detail::from_ordered_bits(std::midpoint(detail::ordered_bits(lower), detail::ordered_bits(upper)));
 }
 
 }  // namespace

@@ -1,11 +1,12 @@
 #include "fenchel/estimate/statistics/selection.hpp"
 
-#include <bit>
+#include <cstdint>
 #include <iterator>
 #include <limits>
 #include <utility>
 #include <vector>
 
+#include "core/ordered_bits.hpp"
 #include "estimate/fit/checks.hpp"
 #include "estimate/statistics/byte_format.hpp"
 #include "estimate/statistics/chunks.hpp"
@@ -18,17 +19,7 @@ namespace {
 constexpr std::string_view kWhere = "weighted_quantile", kKind = "FDIG";
 constexpr std::uint32_t kVersion = 1;
 constexpr int kDigitBits = 16;
-constexpr std::uint64_t kSign = std::uint64_t{1} << 63, kDigit = (1 << kDigitBits) - 1;
-
-/// Bits that are ordered as the doubles are; both zeros are one.
-std::uint64_t ordered(double x) noexcept {
-  const auto bits = std::bit_cast<std::uint64_t>(x + 0.0);
-  return bits & kSign ? ~bits : bits | kSign;
-}
-
-double from_ordered(std::uint64_t bits) noexcept {
-  return std::bit_cast<double>(bits & kSign ? bits & ~kSign : ~bits);
-}
+constexpr std::uint64_t kDigit = (1 << kDigitBits) - 1;
 
 /// The weights of the values whose ordered bits begin as `prefix` does, by the digit after that.
 class DigitWeights {
@@ -42,7 +33,7 @@ class DigitWeights {
     detail::for_each_chunk(kWhere, rows, 1, weights, [&](const detail::Chunk& chunk) {
       const double* x = chunk.column(0);
       for (index_t i = 0; i < chunk.rows; ++i) {
-        const std::uint64_t bits = ordered(x[i]) >> shift_;
+        const std::uint64_t bits = detail::ordered_bits(x[i]) >> shift_;
         if (bits >> kDigitBits != prefix_) continue;
         digits.push_back(static_cast<index_t>(bits & kDigit));
         digit_weights.push_back(chunk.weights[static_cast<std::size_t>(i)]);
@@ -99,7 +90,7 @@ double weighted_quantile(const Data& data, double u) {
     for (; std::next(at) != table.end() && (before + at->second).value() < wanted; ++at) before += at->second;
     prefix = prefix << kDigitBits | static_cast<std::uint64_t>(at->first);
   }
-  return from_ordered(prefix);
+  return detail::from_ordered_bits(prefix);
 }
 
 double weighted_median(const Data& data) { return weighted_quantile(data, 0.5); }
