@@ -83,7 +83,7 @@ TYPED_TEST(DotProductAttentionVjp, KnowsMasksBiasAndDropout) {
 TYPED_TEST(DotProductAttentionVjp, WeightsAreManyOrFew) {
   Problem<TypeParam> problem({1, 4, 2, 50, 70, 32, 16}, true);
   for (index_t k = 0; k < problem.rows * 32; ++k)
-    problem.query.numbers[index_of(k)] *= k / 32 % 3 == 0 ? 20 : 1;
+    problem.query.numbers[index_of(k)] *= k / 32 % 3 == 0 ? TypeParam(20) : TypeParam(1);
   const auto mask = std::make_unique<bool[]>(70);
   for (index_t j = 0; j < 70; ++j) mask[index_of(j)] = j != 7;
   for (const double alpha : {1.0, 1.5}) {
