@@ -28,10 +28,10 @@ endmacro()
 # Normal variables, so that a build folder remembers what somebody named and not what was found here.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
   if(wanted STREQUAL "ON")
-    # Machine code for Ampere, Hopper and Blackwell, and what the driver compiles for later ones.
-    set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 100)
+    # Machine code for Ampere, Hopper (with what Hopper alone has) and Blackwell, and what the driver compiles for later ones.
+    set(CMAKE_CUDA_ARCHITECTURES 80-real 90a-real 100)
   else()
-    # Compute capability 9.0 is 90-real; GPUs before Ampere do not count. Drivers that run CUDA 12.8 know this question.
+    # Compute capability 8.0 is 80-real, and 9.0 90a-real; GPUs before Ampere do not count. Drivers that run CUDA 12.8 know this question.
     execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
       OUTPUT_VARIABLE capabilities RESULT_VARIABLE failed ERROR_QUIET)
     if(failed)
@@ -40,6 +40,7 @@ if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
     string(REGEX MATCHALL "([89]|[1-9][0-9])\\.[0-9]" CMAKE_CUDA_ARCHITECTURES "${capabilities}")
     list(REMOVE_DUPLICATES CMAKE_CUDA_ARCHITECTURES)
     list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "\\.([0-9])" "\\1-real")
+    list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "^90-" "90a-")
     if(NOT CMAKE_CUDA_ARCHITECTURES)
       fenchel_without_cuda("no GPU is here; FENCHEL_CUDA=ON or CMAKE_CUDA_ARCHITECTURES=90 builds it all the same")
     endif()

@@ -227,9 +227,18 @@ TYPED_TEST(CudaKeyAttention, LengthsAndColumnsAroundTheTiles) {
 
 /// Keys that all queries look at, and more keys than are sorted at a time.
 TYPED_TEST(CudaKeyAttention, LongRows) {
-  this->expect_close({.batch = 1, .heads = 1, .key_heads = 1, .queries = 300, .keys = 9000, .alpha = {2.0}});
+  this->expect_close(
+      {.batch = 1, .heads = 1, .key_heads = 1, .queries = 140, .keys = 33000, .cols = 16, .alpha = {2.0}});
   this->expect_close(
       {.batch = 1, .heads = 1, .key_heads = 1, .queries = 130, .keys = 2500, .alpha = {4.0 / 3}});
+}
+
+/// From two keys with weight to all of them: lists that fit, that must be longer, and that are too long.
+TYPED_TEST(CudaKeyAttention, SupportsOfEverySize) {
+  for (const double spread : {4.0, 1.0, 0.7, 0.5, 0.4, 0.3, 0.2, 0.1}) {
+    SCOPED_TRACE(spread);
+    this->expect_close({.batch = 1, .heads = 2, .key_heads = 1, .queries = 260, .keys = 3000, .spread = spread});
+  }
 }
 
 TYPED_TEST(CudaKeyAttention, ListsAreTheSupport) {
@@ -238,9 +247,14 @@ TYPED_TEST(CudaKeyAttention, ListsAreTheSupport) {
     const std::int32_t* const list = x.support.data() + row * cuda::kAttentionSupportColumns;
     ASSERT_GE(list[0], 1);
     double sum = 0;
-    for (std::int32_t e = 0; e < list[0]; ++e) {
+    for (std::int32_t e = list[1]; e < list[1] + list[0]; ++e) {
+      // Rows share their room: that of row + r has the entries from r * kAttentionSupport on.
+      const index_t room = index_t(row) + (e + 16 * cuda::kAttentionSupport) / cuda::kAttentionSupport - 16;
+      const index_t place = (e + 16 * cuda::kAttentionSupport) % cuda::kAttentionSupport;
       float weight;
-      std::memcpy(&weight, list + 3 + 2 * e, sizeof weight);
+      std::memcpy(&weight,
+                  x.support.data() + room * cuda::kAttentionSupportColumns + 2 + 2 * place + 1,
+                  sizeof weight);
       EXPECT_GT(weight, 0);
       sum += weight;
     }

@@ -29,13 +29,14 @@ struct DenseGradients {
 /// The gradients in the queries, alpha and scale, and the means that the keys need.
 template <class T, int kD, int kE>
 __global__ void __launch_bounds__(kThreads, 1)
-    gradients_in_dense_queries(const DotProducts<T> x, const Rows<float> normalizers,
+    gradients_in_dense_queries(const DotProducts<T> x, const __grid_constant__ TileMap key_map,
+                               const __grid_constant__ TileMap value_map, const Rows<float> normalizers,
                                const SupportRows support, const Matrices<const T> cotangent,
                                const DotProductGradients<T, float> gradient, float* means) {
-  extern __shared__ __align__(128) unsigned char shared[];
+  extern __shared__ __align__(1024) unsigned char shared[];
   const Place at = place_of_block(x);
-  if (support.count(at.first_row) != kNoList) return;
-  const index_t n = x.query.rows, m = x.key.rows;
+  if (!support.is_dense(at.first_row)) return;
+  const index_t n = x.query.rows;
   const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   const index_t first_query = at.first + warp * kWarpRows;
   const auto base = static_cast<unsigned>(__cvta_generic_to_shared(shared));
@@ -48,9 +49,8 @@ __global__ void __launch_bounds__(kThreads, 1)
                          static_cast<int>(x.query.cols), at.first);
   load_block_rows<T, kE>(upstream, base, cotangent.row(at.b, at.h, 0), cotangent.row_stride, n,
                          static_cast<int>(cotangent.cols), at.first);
-  TileStream<T, kD> keys(base, x.key.row(at.b, at.g, 0), x.key.row_stride, m, static_cast<int>(x.key.cols));
-  TileStream<T, kE> values(base + TileStream<T, kD>::kBytes, x.value.row(at.b, at.g, 0), x.value.row_stride,
-                           m, static_cast<int>(x.value.cols));
+  TileStream<T, kD> keys(base, key_map, x.key, at.b, at.g);
+  TileStream<T, kE> values(base + TileStream<T, kD>::kBytes, value_map, x.value, at.b, at.g);
   __syncthreads();
   QueryState state[2];
 #pragma unroll
@@ -71,13 +71,13 @@ __global__ void __launch_bounds__(kThreads, 1)
                               TileSums z[4], dp[4];
                               multiply_by_rows<T, kD>(z, query, key_rows, first_row);
                               multiply_by_rows<T, kE>(dp, upstream, value_rows, first_row);
-                              const LaneScores products = lane_scores(z);
+                              const LaneScores<4> products = lane_scores(z);
                               scores.finish(z, first_key);
                               body(products, z, dp, key_rows, first_row);
                             });
     };
     double mass[2] = {0, 0}, moment[2] = {0, 0};
-    pass([&](const LaneScores&, TileSums(&z)[4], TileSums(&dp)[4], Tile<kD>, int) {
+    pass([&](const LaneScores<4>&, TileSums(&z)[4], TileSums(&dp)[4], Tile<kD>, int) {
 #pragma unroll
       for (int slot = 0; slot < 2; ++slot) {
         float u_sum = 0, u_moment = 0;
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(kThreads, 1)
         for (int j = 0; j < 4; ++j) {
 #pragma unroll
           for (int e = 2 * slot; e < 2 * slot + 2; ++e) {
-            const float u = weights[slot](z[j][e] - state[slot].top).escort;
+            const float u = weights[slot](fmaf(scores.unit, z[j][e], -state[slot].top)).escort;
             u_sum += u;
             u_moment = fmaf(u, dp[j][e], u_moment);
           }
@@ -104,12 +104,12 @@ __global__ void __launch_bounds__(kThreads, 1)
       state[slot].mean = mass[slot] > 0 ? static_cast<float>(moment[slot] / mass[slot]) : 0.0f;
     }
     pass(
-        [&](const LaneScores& products, TileSums(&z)[4], TileSums(&dp)[4], Tile<kD> key_rows, int first_row) {
+        [&](const LaneScores<4>& products, TileSums(&z)[4], TileSums(&dp)[4], Tile<kD> key_rows, int first_row) {
 #pragma unroll
           for (int j = 0; j < 4; ++j) {
 #pragma unroll
             for (int e = 0; e < 4; ++e) {
-              const WeightTerms terms = weights[e / 2](z[j][e] - state[e / 2].top);
+              const WeightTerms terms = weights[e / 2](fmaf(scores.unit, z[j][e], -state[e / 2].top));
               const float slope = terms.escort == 0 ? 0.0f : terms.escort * (dp[j][e] - state[e / 2].mean);
               if (gradient.alpha.data != nullptr) {
                 along_alpha[e / 2] -= slope * detail::alpha_direction(x.alpha[at.h], terms.p);
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     gradients_of_dense_queries_in_keys(const DotProducts<T> x, const Rows<float> normalizers,
                                        const SupportRows support, const Matrices<const T> cotangent,
                                        const Transposed lists) {
-  extern __shared__ __align__(128) unsigned char shared[];
+  extern __shared__ __align__(1024) unsigned char shared[];
   const index_t n = x.query.rows, m = x.key.rows, blocks = lists.key_blocks();
   const index_t head = blockIdx.x / blocks, first = blockIdx.x % blocks * kBlockRows;
   const index_t b = head / x.key.heads, g = head % x.key.heads, sharing = x.query.heads / x.key.heads;
@@ -167,11 +167,15 @@ __global__ void __launch_bounds__(kThreads, 1)
   LeftOperand key[kD / 16], value[kE / 16];
   TileSums to_key[kD / 8] = {}, to_value[kE / 8] = {};
   bool any = false;
-  for (index_t h = g * sharing; h < (g + 1) * sharing; ++h) {
+  bool some = false;
+  for (index_t h = g * sharing; h < (g + 1) * sharing; ++h)
+    some = some || support.sees<kBlockRows>(kNoList, (b * x.query.heads + h) * n, n);
+  const index_t end_head = __syncthreads_or(some) ? (g + 1) * sharing : 0;
+  for (index_t h = g * sharing; h < end_head; ++h) {
     const index_t head_row = (b * x.query.heads + h) * n;
     const auto am1 = static_cast<float>(x.alpha[h] - 1);
     for (index_t block = 0; block < n; block += kBlockRows) {
-      if (support.count(head_row + block) != kNoList || (x.causal && block + kBlockRows <= first)) continue;
+      if (!support.is_dense(head_row + block) || (x.causal && block + kBlockRows <= first)) continue;
       if (!any) {
         load_block_rows<T, kD>(key, base, x.key.row(b, g, 0), x.key.row_stride, m,
                                static_cast<int>(x.key.cols), first);
@@ -191,6 +195,10 @@ __global__ void __launch_bounds__(kThreads, 1)
           const index_t i = tile + threadIdx.x;
           QueryState state = QueryState::of(normalizers, head_row + i, i < n);
           if (i < n) state.mean = lists.means[head_row + i];
+          // The level of the weights, in place of the largest one.
+          with_power(am1, [&](auto power) {
+            state.peak = RowWeights<decltype(power)::value>::of_peak(am1, state.peak).level;
+          });
           states[threadIdx.x] = state;
         }
         wait_for_copies<0>();
@@ -213,7 +221,7 @@ __global__ void __launch_bounds__(kThreads, 1)
                 const bool seen = i < n && k < m && (!x.causal || k <= i);
                 const float score =
                     seen ? scores.with_tensors(scores.scale * z[j][e], i, k) : -__builtin_huge_valf();
-                const WeightTerms terms = Weights::of_peak(am1, state.peak)(score - state.top);
+                const WeightTerms terms = Weights{am1, state.peak}(score - state.top);
                 z[j][e] = terms.p;
                 dp[j][e] = terms.escort == 0 ? 0.0f : terms.escort * (dp[j][e] - state.mean) * scores.scale;
               }

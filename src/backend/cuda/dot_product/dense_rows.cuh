@@ -9,16 +9,18 @@ struct DenseRows {
   static constexpr int kShared = TileStream<T, kD>::kBytes + TileStream<T, kE>::kBytes;
 };
 
-/// The blocks of queries that attention_of_sparse_rows left: weights by passes over the keys, and their
+/// The blocks of queries of which attention_of_sparse_rows left any: weights by passes over the keys, and their
 /// product with the values by the matrix units.
 template <class T, int kD, int kE>
-__global__ void __launch_bounds__(kThreads, 1)
-    attention_of_dense_rows(const DotProducts<T> x, const Matrices<T> out, const Rows<float> normalizers,
+__global__ void __launch_bounds__(kThreads, kD == 64 && kE == 64 ? 2 : 1)
+    attention_of_dense_rows(const DotProducts<T> x, const __grid_constant__ TileMap key_map,
+                            const __grid_constant__ TileMap value_map, const Matrices<T> out, const Rows<float> normalizers,
                             const SupportRows support) {
-  extern __shared__ __align__(128) unsigned char shared[];
+  extern __shared__ __align__(1024) unsigned char shared[];
   const Place at = place_of_block(x);
-  if (support.count(at.first_row) != kNoList) return;
-  const index_t n = x.query.rows, m = x.key.rows;
+  const index_t n = x.query.rows;
+  const index_t rows = min(n - at.first, static_cast<index_t>(kBlockRows));
+  if (!__syncthreads_or(support.sees<kWarpRows>(kNoList, at.first_row, rows))) return;
   const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   const index_t first_query = at.first + warp * kWarpRows;
   const auto base = static_cast<unsigned>(__cvta_generic_to_shared(shared));
@@ -29,23 +31,23 @@ __global__ void __launch_bounds__(kThreads, 1)
   LeftOperand query[kD / 16];
   load_block_rows<T, kD>(query, base, x.query.row(at.b, at.h, 0), x.query.row_stride, n,
                          static_cast<int>(x.query.cols), at.first);
-  TileStream<T, kD> keys(base, x.key.row(at.b, at.g, 0), x.key.row_stride, m, static_cast<int>(x.key.cols));
-  TileStream<T, kE> values(base + TileStream<T, kD>::kBytes, x.value.row(at.b, at.g, 0), x.value.row_stride,
-                           m, static_cast<int>(x.value.cols));
+  TileStream<T, kD> keys(base, key_map, x.key, at.b, at.g);
+  TileStream<T, kE> values(base + TileStream<T, kD>::kBytes, value_map, x.value, at.b, at.g);
   __syncthreads();
   const auto pass = [&](int first, int end, const auto& body) {
-    for_each_part<T, kD>(keys, query, scores, range.warp_keys, first, end, body);
+    keys.start(end - 1, first);
+    for_each_tile<T, kD>(keys, query, scores, range.warp_keys, first, end, body);
   };
 
   Maxima maxima;
-  pass(0, range.tiles, [&](const TileSums(&z)[4], int part, int) { maxima.add(z, part); });
-  const float top[2] = {maxima.top(0), maxima.top(1)};
-  maxima.tighten(am1, top, 6);
+  pass(0, range.tiles, [&](const TileSums(&z)[kTileRows / 8], int) { maxima.add(z); });
+  float top[2];
+  maxima.end(am1, scores.unit, top, 6);
   TileSums sums[kE / 8] = {};
   float peak[2];
   with_power(am1, [&](auto power) {
     RowWeights<decltype(power)::value> weights[2];
-    solve_dense(am1, maxima, top, range, weights, pass);
+    solve_dense(am1, scores.unit, maxima, top, range, weights, pass);
     peak[0] = weights[0].peak();
     peak[1] = weights[1].peak();
     for_each_part_of_both(keys, values, range,
@@ -56,7 +58,7 @@ __global__ void __launch_bounds__(kThreads, 1)
 #pragma unroll
                             for (int j = 0; j < 4; ++j) {
 #pragma unroll
-                              for (int e = 0; e < 4; ++e) z[j][e] = weights[e / 2](z[j][e] - top[e / 2]).p;
+                              for (int e = 0; e < 4; ++e) z[j][e] = weights[e / 2](fmaf(scores.unit, z[j][e], -top[e / 2])).p;
                             }
                             multiply_by_columns<T, kE>(sums, z, value_rows, first_row);
                           });
@@ -69,6 +71,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     const bool seen = top[slot] != -__builtin_huge_valf();
     const float poison = am1 >= 0 && top[slot] < __builtin_huge_valf() ? 0.0f : __int_as_float(0x7fffffff);
     if (lane % 4 == 0) {
+      support.list(row).count = kNoList;
       normalizers.row(row)[0] = top[slot];
       normalizers.row(row)[1] = peak[slot] + poison;
     }

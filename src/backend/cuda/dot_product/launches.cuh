@@ -28,17 +28,23 @@ void launch_attention(std::string_view where, const DotProducts<T>& x, const Mat
   constexpr index_t kShortKeys = 65536;  // numbers of 16 bits
   const dim3 grid = query_grid(where, x);
   const SupportRows support{record.support.data};
-  const auto sparse = [&]<class Key>(Key) {
-    launch(where, attention_of_sparse_rows<T, kCols, kCols, Key>, grid, dim3(kThreads),
-           SparseRows<T, kCols, Key>::kShared, stream, x, out, record.normalizers, support);
+  const TileMap key_map = tile_map<T>(where, x.key), value_map = tile_map<T>(where, x.value);
+  const auto sparse = [&]<class Key, bool kLonger>(Key, std::bool_constant<kLonger>) {
+    launch(where, attention_of_sparse_rows<T, kCols, kCols, Key, kLonger>, grid, dim3(kThreads),
+           SparseRows<T, kCols, Key, kLonger>::kShared, stream, x, key_map, out, record.normalizers, support);
+  };
+  const auto both = [&](auto key) {
+    sparse(key, std::false_type());
+    sparse(key, std::true_type());
   };
   if (x.key.rows <= kShortKeys) {
-    sparse(std::uint16_t());
+    both(std::uint16_t());
   } else {
-    sparse(std::uint32_t());
+    both(std::uint32_t());
   }
   launch(where, attention_of_dense_rows<T, kCols, kCols>, grid, dim3(kThreads),
-         DenseRows<T, kCols, kCols>::kShared, stream, x, out, record.normalizers, support);
+         DenseRows<T, kCols, kCols>::kShared, stream, x, key_map, value_map, out,
+         record.normalizers, support);
 }
 
 template <class T, int kCols>
@@ -52,19 +58,20 @@ void launch_attention_vjp(std::string_view where, const DotProducts<T>& x,
       Transposed::in(record.scratch.data(), bytes, heads, x.key.rows, rows, kCols, kCols);
   const SupportRows support{record.support.data};
   const dim3 threads(kThreads);
+  const bool for_keys = gradient.key.data != nullptr || gradient.value.data != nullptr;
+  if (for_keys) sort_by_keys(where, support, lists, stream);
   launch(where, gradients_in_sparse_queries<T, kCols, kCols>,
          grid_of(where, ceil_divided(heads * rows, kWarps)), threads, 0, stream, x, record.normalizers,
-         support, cotangent, gradient, lists.score_gradients);
+         support, cotangent, gradient, lists, for_keys);
   launch(where, gradients_in_dense_queries<T, kCols, kCols>, query_grid(where, x), threads,
-         DenseGradients<T, kCols, kCols>::kQueriesShared, stream, x, record.normalizers, support, cotangent,
-         gradient, lists.means);
-  if (gradient.key.data == nullptr && gradient.value.data == nullptr) return;
-  sort_by_keys(where, support, lists, stream);
+         DenseGradients<T, kCols, kCols>::kQueriesShared, stream, x, tile_map<T>(where, x.key),
+         tile_map<T>(where, x.value), record.normalizers, support, cotangent, gradient, lists.means);
+  if (!for_keys) return;
   launch(where, gradients_of_dense_queries_in_keys<T, kCols, kCols>,
          grid_of(where, heads * lists.key_blocks()), threads, DenseGradients<T, kCols, kCols>::kKeysShared,
          stream, x, record.normalizers, support, cotangent, lists);
   launch(where, gradients_in_keys<T, kCols, kCols>, grid_of(where, ceil_divided(heads * x.key.rows, kWarps)),
-         threads, 0, stream, x, support, cotangent, gradient, lists);
+         threads, 0, stream, x, cotangent, gradient, lists);
 }
 
 }  // namespace fenchel::cuda

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "backend/cuda/device/dot_product/problem.cuh"
+#include "backend/cuda/device/dot_product/row_pieces.cuh"
 #include "backend/cuda/dot_product/transposed.cuh"
 #include "backend/entmax/terms.hpp"
 
@@ -8,156 +8,105 @@
 /// its mean under u, that of the score j is u_j (dp_j - mean) [docs/math.md 2].
 namespace fenchel::cuda::device {
 
-/// A row of a matrix, 16 bytes in each of eight lanes, kCols / 64 times.
-template <class T, int kCols>
-struct RowPieces {
-  static constexpr int kPieces = kCols / 64;
-  float values[kPieces][8];
-
-  /// 0 where there is none.
-  __device__ void load(const T* row, int cols, bool there) {
-    const int piece = threadIdx.x % 8;
-#pragma unroll
-    for (int c = 0; c < kPieces; ++c) {
-      const int column = 64 * c + 8 * piece;
-      const uint4 words =
-          there && column < cols ? *reinterpret_cast<const uint4*>(row + column) : uint4{0, 0, 0, 0};
-      const Numbers<T> numbers = unpacked<T>(words);
-#pragma unroll
-      for (int e = 0; e < 8; ++e) values[c][e] = numbers.values[e];
-    }
-  }
-  __device__ void clear() {
-#pragma unroll
-    for (int c = 0; c < kPieces; ++c) {
-#pragma unroll
-      for (int e = 0; e < 8; ++e) values[c][e] = 0;
-    }
-  }
-  __device__ void add(float factor, const RowPieces& x) {
-#pragma unroll
-    for (int c = 0; c < kPieces; ++c) {
-#pragma unroll
-      for (int e = 0; e < 8; ++e) values[c][e] = fmaf(factor, x.values[c][e], values[c][e]);
-    }
-  }
-  /// <this, x>, given to the eight lanes.
-  [[nodiscard]] __device__ float dot(const RowPieces& x) const {
-    float sum = 0;
-#pragma unroll
-    for (int c = 0; c < kPieces; ++c) {
-#pragma unroll
-      for (int e = 0; e < 8; ++e) sum = fmaf(values[c][e], x.values[c][e], sum);
-    }
-    return warp_reduce<8>(sum, Plus());
-  }
-  /// The sum over the four groups of eight lanes.
-  __device__ void over_groups() {
-#pragma unroll
-    for (int c = 0; c < kPieces; ++c) {
-#pragma unroll
-      for (int e = 0; e < 8; ++e) {
-        values[c][e] += __shfl_xor_sync(kAllLanes, values[c][e], 8);
-        values[c][e] += __shfl_xor_sync(kAllLanes, values[c][e], 16);
-      }
-    }
-  }
-  /// By the first group.
-  __device__ void store(T* row, int cols, float factor) const {
-    if (threadIdx.x % kWarp >= 8) return;
-#pragma unroll
-    for (int c = 0; c < kPieces; ++c) {
-      const int column = 64 * c + 8 * static_cast<int>(threadIdx.x % 8);
-      if (column >= cols) continue;
-      float scaled[8];
-#pragma unroll
-      for (int e = 0; e < 8; ++e) scaled[e] = factor * values[c][e];
-      *reinterpret_cast<uint4*>(row + column) = words_of(packed<T, 8>(scaled));
-    }
-  }
-};
-
-/// Over the four groups of eight lanes.
-__device__ inline float sum_over_groups(float x) {
-  x += __shfl_xor_sync(kAllLanes, x, 8);
-  return x + __shfl_xor_sync(kAllLanes, x, 16);
-}
-
 /// p^{2-alpha}, of a weight.
 __device__ inline float escort_of(float p, float am1) {
   return am1 == 1 ? 1.0f : am1 == 0.5f ? sqrtf(p) : powf(p, 1 - am1);
 }
 
-/// The gradients in the queries, in alpha and in scale, and those of the scores, which are kept for the keys:
-/// a warp for each query.
+/// The gradients in the queries, in alpha and in scale, by a warp for each query; where `lists` is told to
+/// keep them, the weights and those of the scores for the keys.
 template <class T, int kD, int kE>
 __global__ void __launch_bounds__(kThreads)
     gradients_in_sparse_queries(const DotProducts<T> x, const Rows<float> normalizers,
                                 const SupportRows support, const Matrices<const T> cotangent,
-                                const DotProductGradients<T, float> gradient, float* score_gradients) {
-  constexpr int kMostTurns = SupportRows::kCapacity / 4;
-  const index_t row = (static_cast<index_t>(blockIdx.x) * kThreads + threadIdx.x) / kWarp, n = x.query.rows;
-  if (row >= normalizers.rows || support.count(row) == kNoList) return;
-  const index_t head = row / n, i = row % n, b = head / x.query.heads, h = head % x.query.heads;
-  const index_t g = h / (x.query.heads / x.key.heads);
-  const int count = support.count(row), group = threadIdx.x % kWarp / 8;
-  const Entry* const entries = support.entries(row);
+                                const DotProductGradients<T, float> gradient, const Transposed lists,
+                                bool kept) {
+  constexpr int kBlocks = kLongestList / kWarp;
+  const unsigned row = blockIdx.x * kWarps + threadIdx.x / kWarp, n = static_cast<unsigned>(x.query.rows);
+  if (row >= normalizers.rows) return;
+  const SupportRows::List list = support.list(row);
+  if (list.count == kNoList) return;
+  const unsigned head = row / n, i = row % n, heads = static_cast<unsigned>(x.query.heads);
+  const unsigned b = head / heads, h = head % heads, g = h / (heads / static_cast<unsigned>(x.key.heads));
   const auto am1 = static_cast<float>(x.alpha[h] - 1), scale = static_cast<float>(x.scale[h]);
   const int key_cols = static_cast<int>(x.key.cols), value_cols = static_cast<int>(x.value.cols);
+  const T* const keys = x.key.row(b, g, 0);
+  const T* const values = x.value.row(b, g, 0);
 
   RowPieces<T, kE> upstream;
-  upstream.load(cotangent.row(b, h, i), value_cols, true);
-  Entry entry[kMostTurns];
-  float dp[kMostTurns];
+  upstream.load(cotangent.row(b, h, i), value_cols);
+  Entry own[kBlocks];
+  float dp[kBlocks] = {};
   float centre = 0;
 #pragma unroll
-  for (int turn = 0; turn < kMostTurns; ++turn) {
-    if (4 * turn >= count) break;
-    const bool there = 4 * turn + group < count;
-    entry[turn] = there ? entries[4 * turn + group] : Entry{0, 0};
-    RowPieces<T, kE> value;
-    value.load(x.value.row(b, g, entry[turn].key), value_cols, there);
-    dp[turn] = upstream.dot(value);
-    centre += entry[turn].weight * dp[turn];
+  for (int block = 0; block < kBlocks; ++block) {
+    const int left = list.count - block * kWarp;
+    if (left <= 0) break;
+    own[block] =
+        own_entry() < left ? support.entry(row, list.first + block * kWarp + own_entry()) : Entry{0, 0};
+    float products[kTurns] = {};
+    for_each_turns(left, [&](int first) {
+      RowWords<T, kE> value[kTogether];
+#pragma unroll
+      for (int t = 0; t < kTogether; ++t) {
+        value[t].load(values + in_turn(own[block].key, first + t) * x.value.row_stride, value_cols,
+                      has_turn(left, first + t));
+      }
+#pragma unroll
+      for (int t = 0; t < kTogether; ++t) products[first + t] = upstream.own_product(value[t]);
+    });
+    dp[block] = sum_of_own_turn(products);
+    centre += own[block].weight * dp[block];
   }
   // About their mean under p, so that the digits of a weight near one are not lost.
-  centre = sum_over_groups(centre);
+  centre = warp_reduce<kWarp>(centre, Plus());
   float mass = 0, moment = 0;
 #pragma unroll
-  for (int turn = 0; turn < kMostTurns; ++turn) {
-    if (4 * turn >= count) break;
-    const float p = entry[turn].weight, u = p > 0 ? escort_of(p, am1) : 0.0f;
+  for (int block = 0; block < kBlocks; ++block) {
+    if (block * kWarp >= list.count) break;
+    const float u = own[block].weight > 0 ? escort_of(own[block].weight, am1) : 0.0f;
     mass += u;
-    moment += u * (dp[turn] - centre);
+    moment += u * (dp[block] - centre);
   }
-  const float mean = centre + sum_over_groups(moment) / sum_over_groups(mass);
+  const float mean =
+      centre + warp_reduce<kWarp>(moment, Plus()) / warp_reduce<kWarp>(mass, Plus());
   RowPieces<T, kD> sum;
   sum.clear();
   double along = 0;
 #pragma unroll
-  for (int turn = 0; turn < kMostTurns; ++turn) {
-    if (4 * turn >= count) break;
-    const bool there = 4 * turn + group < count;
-    const float p = entry[turn].weight, slope = p > 0 ? escort_of(p, am1) * (dp[turn] - mean) : 0.0f;
-    if (there && threadIdx.x % 8 == 0)
-      score_gradients[row * SupportRows::kCapacity + 4 * turn + group] = slope;
-    if (gradient.alpha.data != nullptr && there) along -= slope * detail::alpha_direction(x.alpha[h], p);
-    RowPieces<T, kD> key;
-    key.load(x.key.row(b, g, entry[turn].key), key_cols, there);
-    sum.add(slope, key);
+  for (int block = 0; block < kBlocks; ++block) {
+    const int left = list.count - block * kWarp;
+    if (left <= 0) break;
+    const float p = own[block].weight, slope = p > 0 ? escort_of(p, am1) * (dp[block] - mean) : 0.0f;
+    if (own_entry() < left) {
+      if (kept) {
+        lists.keep(row, list.first + block * kWarp + own_entry(), own[block], slope * scale);
+      }
+      if (gradient.alpha.data != nullptr) along -= slope * detail::alpha_direction(x.alpha[h], p);
+    }
+    for_each_turns(left, [&](int first) {
+      RowWords<T, kD> key[kTogether];
+#pragma unroll
+      for (int t = 0; t < kTogether; ++t) {
+        key[t].load(keys + in_turn(own[block].key, first + t) * x.key.row_stride, key_cols,
+                    has_turn(left, first + t));
+      }
+#pragma unroll
+      for (int t = 0; t < kTogether; ++t) sum.add(in_turn(slope, first + t), key[t]);
+    });
   }
   sum.over_groups();
   const float top = normalizers.row(row)[0];
   const float poison = top < __builtin_huge_valf() ? 1.0f : __int_as_float(0x7fffffff);
   if (gradient.query.data != nullptr) sum.store(gradient.query.row(b, h, i), key_cols, scale * poison);
   if (gradient.alpha.data != nullptr) {
-    const float total = sum_over_groups(static_cast<float>(along));
+    const float total = warp_reduce<kWarp>(static_cast<float>(along), Plus());
     if (threadIdx.x % kWarp == 0) *gradient.alpha.row(row) = total * poison;
   }
   if (gradient.scale.data != nullptr) {
-    RowPieces<T, kD> query;
+    RowWords<T, kD> query;
     query.load(x.query.row(b, h, i), key_cols, true);
-    const float total = query.dot(sum);
+    const float total = warp_reduce<8>(sum.own_product(query), Plus());
     if (threadIdx.x % kWarp == 0) *gradient.scale.row(row) = total * poison;
   }
 }
@@ -166,45 +115,40 @@ __global__ void __launch_bounds__(kThreads)
 /// dense rows add is there already.
 template <class T, int kD, int kE>
 __global__ void __launch_bounds__(kThreads)
-    gradients_in_keys(const DotProducts<T> x, const SupportRows support, const Matrices<const T> cotangent,
+    gradients_in_keys(const DotProducts<T> x, const Matrices<const T> cotangent,
                       const DotProductGradients<T, float> gradient, const Transposed lists) {
-  const index_t at = (static_cast<index_t>(blockIdx.x) * kThreads + threadIdx.x) / kWarp, m = x.key.rows;
+  const unsigned at = blockIdx.x * kWarps + threadIdx.x / kWarp, m = static_cast<unsigned>(x.key.rows);
   if (at >= lists.heads * m) return;
-  const index_t head = at / m, k = at % m, b = head / x.key.heads, g = head % x.key.heads;
-  const index_t n = x.query.rows, sharing = x.query.heads / x.key.heads, first_row = head * sharing * n;
-  constexpr int kCapacity = SupportRows::kCapacity;
-  const int group = threadIdx.x % kWarp / 8;
+  const unsigned head = at / m, k = at % m, heads = static_cast<unsigned>(x.key.heads);
+  const unsigned b = head / heads, g = head % heads, n = static_cast<unsigned>(x.query.rows);
+  const unsigned sharing = static_cast<unsigned>(x.query.heads) / heads;
   const int key_cols = static_cast<int>(x.key.cols), value_cols = static_cast<int>(x.value.cols);
   RowPieces<T, kD> to_key;
   RowPieces<T, kE> to_value;
   to_key.clear();
   to_value.clear();
-  const std::int32_t* const places = lists.places + first_row * kCapacity;
-  const std::int32_t begin = lists.begin[head * (m + 1) + k], end = lists.begin[head * (m + 1) + k + 1];
-  constexpr int kTogether = 2;
-  for (std::int32_t first = begin; first < end; first += 4 * kTogether) {
-    RowPieces<T, kD> query[kTogether];
-    RowPieces<T, kE> upstream[kTogether];
-    float p[kTogether], slope[kTogether];
+  const KeyEntry* const entries = lists.of_head(head);
+  const std::int32_t* const begin = lists.begin + head * (lists.keys + 1) + k;
+  for (std::int32_t block = begin[0]; block < begin[1]; block += kWarp) {
+    const int left = begin[1] - block;
+    const KeyEntry own = own_entry() < left ? entries[block + own_entry()] : KeyEntry{0, 0, 0};
+    for_each_turns(left, [&](int first) {
+      RowWords<T, kD> query[kTogether];
+      RowWords<T, kE> upstream[kTogether];
 #pragma unroll
-    for (int t = 0; t < kTogether; ++t) {
-      const std::int32_t e = first + 4 * t + group;
-      const bool there = e < end;
-      const std::int32_t place = there ? places[e] : 0;
-      const index_t row = first_row + place / kCapacity, h = g * sharing + place / kCapacity / n;
-      const index_t i = place / kCapacity % n;
-      p[t] = there ? support.entries(row)[place % kCapacity].weight : 0;
-      slope[t] =
-          there ? lists.score_gradients[row * kCapacity + place % kCapacity] * static_cast<float>(x.scale[h])
-                : 0;
-      query[t].load(x.query.row(b, h, i), key_cols, there);
-      upstream[t].load(cotangent.row(b, h, i), value_cols, there);
-    }
+      for (int t = 0; t < kTogether; ++t) {
+        const bool there = has_turn(left, first + t);
+        const auto row = static_cast<unsigned>(in_turn(own.row, first + t));
+        const unsigned h = g * sharing + (sharing == 1 ? 0 : row / n), i = sharing == 1 ? row : row % n;
+        query[t].load(x.query.row(b, h, i), key_cols, there);
+        upstream[t].load(cotangent.row(b, h, i), value_cols, there);
+      }
 #pragma unroll
-    for (int t = 0; t < kTogether; ++t) {
-      to_key.add(slope[t], query[t]);
-      to_value.add(p[t], upstream[t]);
-    }
+      for (int t = 0; t < kTogether; ++t) {
+        to_key.add(in_turn(own.slope, first + t), query[t]);
+        to_value.add(in_turn(own.weight, first + t), upstream[t]);
+      }
+    });
   }
   to_key.over_groups();
   to_value.over_groups();
@@ -213,13 +157,13 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int c = 0; c < kD / 64; ++c) {
 #pragma unroll
-      for (int e = 0; e < 8; ++e) to_key.values[c][e] += lists.dense_keys[at * kD + 64 * c + 8 * piece + e];
+      for (int e = 0; e < 8; ++e) to_key.values[c][e] += lists.dense_keys[static_cast<index_t>(at) * kD + 64 * c + 8 * piece + e];
     }
 #pragma unroll
     for (int c = 0; c < kE / 64; ++c) {
 #pragma unroll
       for (int e = 0; e < 8; ++e)
-        to_value.values[c][e] += lists.dense_values[at * kE + 64 * c + 8 * piece + e];
+        to_value.values[c][e] += lists.dense_values[static_cast<index_t>(at) * kE + 64 * c + 8 * piece + e];
     }
   }
   if (gradient.key.data != nullptr) to_key.store(gradient.key.row(b, g, k), key_cols, 1);

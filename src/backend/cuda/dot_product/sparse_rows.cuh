@@ -2,6 +2,7 @@
 
 #include "backend/cuda/device/dot_product/lists.cuh"
 #include "backend/cuda/device/dot_product/passes.cuh"
+#include "backend/cuda/device/dot_product/row_pieces.cuh"
 
 /// Attention of rows whose support is short: one pass over the keys finds the candidates, the thresholds are
 /// solved on these, and the values of the support are read.
@@ -22,28 +23,32 @@ __device__ inline RowWeights<kAnyPower> bisected(float am1, float count, const M
 
 /// The weights of the candidates of both queries of a lane, in place of their scores, and the largest
 /// weights.
-template <class Key>
-__device__ inline void solve_lists(CandidateLists<Key>& lists, const Maxima& maxima, const float (&top)[2],
-                                   float am1, float (&peak)[2]) {
+template <class Lists>
+__device__ inline void solve_lists(const Lists& lists, const Bounds& bounds, float unit,
+                                   const float (&top)[2], float am1, float (&peak)[2]) {
   constexpr int kMostSteps = 24;
   constexpr float kEnough = 1e-7f;  // of the level
   with_power(am1, [&](auto power) {
     using Weights = RowWeights<decltype(power)::value>;
 #pragma unroll
     for (int slot = 0; slot < 2; ++slot) {
+      const auto terms_of = [&](const Weights& weights, float z) {
+        return weights(fmaf(unit, z, -top[slot]));
+      };
       const auto sums = [&](const Weights& weights) {
         WeightTerms sum{0, 0};
-        for (int e = 0; e < lists.count[slot]; ++e) {
-          const WeightTerms terms = weights(lists.scores[lists.place(slot, e)] - top[slot]);
-          sum.p += terms.p;
-          sum.escort += terms.escort;
-        }
+        lists.for_each(slot, [&](unsigned at) {
+          const float2 pair = lists.load(at);
+          const WeightTerms low = terms_of(weights, pair.x), high = terms_of(weights, pair.y);
+          sum.p += low.p + high.p;
+          sum.escort += low.escort + high.escort;
+        });
         return WeightTerms{quad_sum(sum.p), quad_sum(sum.escort)};
       };
-      Weights weights = maxima.weights_at_bound<decltype(power)::value>(slot, am1, top[slot]);
+      Weights weights = bounds.weights_at_bound<decltype(power)::value>(slot, am1, top[slot]);
       if constexpr (Weights::kAny) {
         if (am1 > 1) {
-          const float count = quad_sum(static_cast<float>(lists.count[slot]));
+          const float count = quad_sum(2 * static_cast<float>(lists.count(slot)));
           weights = bisected(am1, count, [&](const Weights& w) { return sums(w).p; });
         }
       }
@@ -54,184 +59,197 @@ __device__ inline void solve_lists(CandidateLists<Key>& lists, const Maxima& max
         if (!__any_sync(kAllLanes, fabsf(weights.level - before) > kEnough * fabsf(before))) break;
       }
       peak[slot] = weights.peak();
-      lists.keep_above(slot, 0, [&](float score) { return weights(score - top[slot]).p; });
+      lists.for_each(slot, [&](unsigned at) {
+        const float2 pair = lists.load(at);
+        lists.store(at, {terms_of(weights, pair.x).p, terms_of(weights, pair.y).p});
+      });
     }
   });
 }
 
-/// sum_j p_j value_j of a query of the warp. Eight lanes read a row of values, 16 bytes at a time, and the
-/// four groups of eight have the lists of the four lanes of the query.
-template <class T, int kE, class Key>
-__device__ inline void gather_values(const CandidateLists<Key>& lists, const T* values, index_t stride,
-                                     int cols, int row, float (&sums)[kE / 64][8]) {
-  const int lane = threadIdx.x % kWarp, group = lane / 8, piece = lane % 8;
-  const int slot = row / 8, owner = 4 * (row % 8) + group;
-  const int count = __shfl_sync(kAllLanes, slot == 0 ? lists.count[0] : lists.count[1], owner);
+/// The lists of a warp's queries: how many entries both queries of a lane have, where in the room of the warp
+/// they begin, and how many of them other lanes write before this one.
+struct WarpLists {
+  int total[2], first[2], before[2];
+  int all;  ///< entries of the warp
+
+  template <class Lists>
+  __device__ explicit WarpLists(const Lists& lists) : all(0) {
+    const int t = threadIdx.x % 4;
 #pragma unroll
-  for (int c = 0; c < kE / 64; ++c) {
+    for (int slot = 0; slot < 2; ++slot) {
+      int own = 0;
+      lists.for_each(slot, [&](unsigned at) {
+        const float2 pair = lists.load(at);
+        own += (pair.x > 0) + (pair.y > 0);
+      });
+      const int two = own + __shfl_xor_sync(kAllLanes, own, 1);
+      const int others = __shfl_xor_sync(kAllLanes, two, 2);
+      total[slot] = two + others;
+      before[slot] = (t & 1 ? two - own : 0) + (t & 2 ? others : 0);
+      int up_to = total[slot];
 #pragma unroll
-    for (int e = 0; e < 8; ++e) sums[c][e] = 0;
-  }
-  constexpr int kTogether = 4;
-  for (int first = 0; first < count; first += kTogether) {
-    uint4 words[kTogether][kE / 64];
-    float p[kTogether];
-#pragma unroll
-    for (int k = 0; k < kTogether; ++k) {
-      const bool there = first + k < count;
-      const int at = lists.place(slot, there ? first + k : 0) + owner - lane;
-      const index_t key = there ? lists.keys[at] : 0;
-      p[k] = there ? lists.scores[at] : 0;
-#pragma unroll
-      for (int c = 0; c < kE / 64; ++c) {
-        const int column = 64 * c + 8 * piece;
-        words[k][c] = there && column < cols ? *reinterpret_cast<const uint4*>(values + key * stride + column)
-                                             : uint4{0, 0, 0, 0};
+      for (int distance = 4; distance < kWarp; distance *= 2) {
+        const int lower = __shfl_up_sync(kAllLanes, up_to, distance);
+        if (threadIdx.x % kWarp >= distance) up_to += lower;
       }
+      first[slot] = all + up_to - total[slot];
+      all += __shfl_sync(kAllLanes, up_to, kWarp - 1);
     }
+  }
+};
+
+/// sum_j p_j value_j of a query of the record.
+template <class T, int kE>
+__device__ inline void gather_values(const SupportRows& support, index_t row, SupportRows::List list,
+                                     const T* values, index_t stride, int cols, RowPieces<T, kE>& sums) {
+  sums.clear();
+  for (int block = 0; block < list.count; block += kWarp) {
+    const int left = list.count - block;
+    const Entry own =
+        own_entry() < left ? support.entry(row, list.first + block + own_entry()) : Entry{0, 0};
+    for_each_turns(left, [&](int first) {
+      RowWords<T, kE> value[kTogether];
 #pragma unroll
-    for (int k = 0; k < kTogether; ++k) {
-#pragma unroll
-      for (int c = 0; c < kE / 64; ++c) {
-        const Numbers<T> numbers = unpacked<T>(words[k][c]);
-#pragma unroll
-        for (int e = 0; e < 8; ++e) sums[c][e] = fmaf(p[k], numbers.values[e], sums[c][e]);
+      for (int t = 0; t < kTogether; ++t) {
+        value[t].load(values + in_turn(own.key, first + t) * stride, cols, has_turn(left, first + t));
       }
-    }
-  }
 #pragma unroll
-  for (int c = 0; c < kE / 64; ++c) {
-#pragma unroll
-    for (int e = 0; e < 8; ++e) {
-      sums[c][e] += __shfl_xor_sync(kAllLanes, sums[c][e], 8);
-      sums[c][e] += __shfl_xor_sync(kAllLanes, sums[c][e], 16);
-    }
+      for (int t = 0; t < kTogether; ++t) sums.add(in_turn(own.weight, first + t), value[t]);
+    });
   }
+  sums.over_groups();
 }
 
-template <class T, int kD, class Key>
+/// Two blocks share a multiprocessor; the few whose lists are too short for that have one each, and more than
+/// twice as much room.
+template <class T, int kD, class Key, bool kLonger>
 struct SparseRows {
   using Keys = TileStream<T, kD>;
-  static constexpr int kShared = Keys::kBytes + CandidateLists<Key>::kBytes;
+  static constexpr int kBlocks = kLonger ? 1 : 2, kMemory = 227 * 1024 / kBlocks - (kBlocks - 1) * 512;
+  using Lists = CandidateLists<Key, kMemory - Keys::kBytes>;
+  static constexpr int kShared = Keys::kBytes + Lists::kBytes;
   static_assert(Keys::kTiles >= kBlockRows * kD * 2, "the queries come first, in the memory of the keys");
 };
 
-/// out, the largest score and weight, and the support of each query, of all blocks of queries whose lists
-/// suffice; the others get kNoList.
-template <class T, int kD, int kE, class Key>
-__global__ void __launch_bounds__(kThreads, kD == 64 && kE == 64 ? 2 : 1)
-    attention_of_sparse_rows(const DotProducts<T> x, const Matrices<T> out, const Rows<float> normalizers,
+/// out, the largest score and weight, and the support of each query, of all warps whose lists suffice; the
+/// queries of the others get kLongerList or kNoList. With kLonger, of the blocks of those with kLongerList.
+template <class T, int kD, int kE, class Key, bool kLonger>
+__global__ void __launch_bounds__(kThreads, SparseRows<T, kD, Key, kLonger>::kBlocks)
+    attention_of_sparse_rows(const DotProducts<T> x, const __grid_constant__ TileMap key_map,
+                             const Matrices<T> out, const Rows<float> normalizers,
                              const SupportRows support) {
-  extern __shared__ __align__(128) unsigned char shared[];
-  __shared__ int stop;
-  using Keys = typename SparseRows<T, kD, Key>::Keys;
+  extern __shared__ __align__(1024) unsigned char shared[];
+  using Keys = typename SparseRows<T, kD, Key, kLonger>::Keys;
+  using Lists = typename SparseRows<T, kD, Key, kLonger>::Lists;
   const Place at = place_of_block(x);
   const index_t n = x.query.rows;
+  if constexpr (kLonger) {
+    const index_t rows = min(n - at.first, static_cast<index_t>(kBlockRows));
+    const bool longer = __syncthreads_or(support.sees<kWarpRows>(kLongerList, at.first_row, rows));
+    if (!longer || __syncthreads_or(support.sees<kWarpRows>(kNoList, at.first_row, rows))) return;
+  }
   const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   const index_t first_query = at.first + warp * kWarpRows;
   const auto base = static_cast<unsigned>(__cvta_generic_to_shared(shared));
   const auto am1 = static_cast<float>(x.alpha[at.h] - 1);
   const Scores<T> scores(x, at.b, at.h, first_query);
 
-  if (threadIdx.x == 0) stop = !(am1 >= 0);
   LeftOperand query[kD / 16];
   load_block_rows<T, kD>(query, base, x.query.row(at.b, at.h, 0), x.query.row_stride, n,
                          static_cast<int>(x.query.cols), at.first);
-  Keys stream(base, x.key.row(at.b, at.g, 0), x.key.row_stride, x.key.rows, static_cast<int>(x.key.cols));
+  Keys stream(base, key_map, x.key, at.b, at.g);
   __syncthreads();
   const KeyRange range = KeyRange::of(x, at, first_query);
-  Maxima maxima;
-  for_each_part<T, kD>(stream, query, scores, range.warp_keys, 0, range.tiles,
-                       [&](const TileSums(&z)[4], int part, int) { maxima.add(z, part); });
-  const float top[2] = {maxima.top(0), maxima.top(1)};
-  maxima.tighten(am1, top, 6);
+  float top[2];
+  Bounds bounds;
+  {
+    Maxima maxima;
+    stream.start(range.tiles - 1);
+    for_each_tile<T, kD>(stream, query, scores, range.warp_keys, 0, range.tiles,
+                         [&](const TileSums(&z)[kTileRows / 8], int) { maxima.add(z); });
+    maxima.end(am1, scores.unit, top, 6);
+    bounds = maxima;
+  }
 
-  CandidateLists<Key> lists(shared + Keys::kBytes);
-  const auto select = [&](const TileSums(&z)[4], int, int first_key) {
-    if (lists.nearly_full()) {
-      const ListsAndBounds<Key> made =
-          with_room(ListsAndBounds<Key>{lists, maxima, false}, am1, top[0], top[1]);
-      lists = made.lists;
-      maxima = made.maxima;
-      if (!made.has_room) {
-        stop = 1;
-        return;
-      }
-    }
+  Lists lists(base + Keys::kBytes);
+  bool full = !(am1 >= 0), hopeless = kLonger || full;
+  float least[2] = {bounds.bound[0] / scores.unit, bounds.bound[1] / scores.unit};
+  const auto select = [&](const TileSums(&z)[kTileRows / 8], int first_key) {
+    const int key = first_key + 2 * (lane % 4);
 #pragma unroll
-    for (int slot = 0; slot < 2; ++slot) {
-      const float bound = maxima.bound[slot];
-#pragma unroll
-      for (int j = 0; j < 4; j += 2) {
-        const float highest = fmaxf(fmaxf(z[j][2 * slot], z[j][2 * slot + 1]),
-                                    fmaxf(z[j + 1][2 * slot], z[j + 1][2 * slot + 1]));
-        if (!(highest > bound)) continue;
-#pragma unroll
-        for (int k = j; k < j + 2; ++k) {
-#pragma unroll
-          for (int e = 0; e < 2; ++e) {
-            if (z[k][2 * slot + e] > bound) {
-              lists.push(slot, z[k][2 * slot + e], first_key + 8 * k + 2 * (lane % 4) + e);
-            }
-          }
+    for (int j = 0; j < kTileRows / 8; j += lists.kKeysAtOnce / 8) {
+      if (lists.nearly_full()) {
+        if (full) return;
+        const ListsAndBounds<Lists> made = with_room(lists, bounds, top[0], top[1], am1, scores.unit);
+        lists = made.lists;
+        bounds = made.bounds;
+        full = !made.has_room;
+        if (full) {
+          // As many entries are to be expected among the other keys.
+          const float longest = 4.0f * max(lists.count(0), lists.count(1));
+          const float seen = range.warp_keys - first_key;
+          hopeless = hopeless || longest * range.warp_keys > kLongestList * seen;
+          return;
         }
+        least[0] = bounds.bound[0] / scores.unit;
+        least[1] = bounds.bound[1] / scores.unit;
+      }
+#pragma unroll
+      for (int slot = 0; slot < 2; ++slot) {
+#pragma unroll
+        for (int k = j; k < j + lists.kKeysAtOnce / 8; ++k)
+          lists.push_above(slot, least[slot], z[k][2 * slot], z[k][2 * slot + 1], key + 8 * k);
       }
     }
   };
-  for_each_part<T, kD>(stream, query, scores, range.warp_keys, 0, range.tiles, select, &stop);
-
-  float peak[2];
-  int total[2], before[2];
-  bool full = *const_cast<volatile int*>(&stop) != 0;
-  if (!full) {
-    solve_lists(lists, maxima, top, am1, peak);
-#pragma unroll
-    for (int slot = 0; slot < 2; ++slot) {
-      const int count = lists.count[slot], t = lane % 4;
-      const int pair = count + __shfl_xor_sync(kAllLanes, count, 1);
-      const int other = __shfl_xor_sync(kAllLanes, pair, 2);
-      total[slot] = pair + other;
-      before[slot] = (t & 1 ? pair - count : 0) + (t & 2 ? other : 0);
-      full = full || total[slot] > SupportRows::kCapacity;
-    }
+  constexpr int kTilesBetweenLooks = 32;
+  stream.start(range.tiles - 1);
+  for (int end = range.tiles; end > 0 && !__syncthreads_or(full); end -= kTilesBetweenLooks) {
+    for_each_tile<T, kD>(stream, query, scores, range.warp_keys, max(end - kTilesBetweenLooks, 0), end,
+                         select);
   }
-  full = __syncthreads_or(full);
+  float peak[2] = {0, 0};
+  if (!full) solve_lists(lists, bounds, scores.unit, top, am1, peak);
+  const WarpLists found(lists);
+  const index_t rows = min(n - first_query, static_cast<index_t>(kWarpRows));
+  const bool too_long = __any_sync(kAllLanes, max(found.total[0], found.total[1]) > kLongestList) ||
+                        found.all > rows * SupportRows::kCapacity;
+  const std::int32_t none = __any_sync(kAllLanes, hopeless || (too_long && !full)) ? kNoList : kLongerList;
+  full = full || too_long;
 #pragma unroll
   for (int slot = 0; slot < 2; ++slot) {
     const index_t i = first_query + lane / 4 + 8 * slot, row = at.first_row + (i - at.first);
     if (i >= n) continue;
-    if (lane % 4 == 0) support.count(row) = full ? kNoList : total[slot];
+    const int first = found.first[slot] - SupportRows::kCapacity * (lane / 4 + 8 * slot);
+    if (lane % 4 == 0) support.list(row) = {full ? none : found.total[slot], first};
     if (full) continue;
     if (lane % 4 == 0) {
       normalizers.row(row)[0] = top[slot];
       normalizers.row(row)[1] = peak[slot];
     }
-    for (int e = 0; e < lists.count[slot]; ++e) {
-      const int place = lists.place(slot, e);
-      support.entries(row)[before[slot] + e] = {static_cast<std::int32_t>(lists.keys[place]),
-                                                lists.scores[place]};
-    }
+    int e = first + found.before[slot];
+    lists.for_each(slot, [&](unsigned pair_at) {
+      const float2 pair = lists.load(pair_at);
+      const int key = lists.load_key(pair_at);
+      if (pair.x > 0) support.entry(row, e++) = {key, pair.x};
+      if (pair.y > 0) support.entry(row, e++) = {key + 1, pair.y};
+    });
   }
   if (full) return;
   __syncwarp();
   const T* const values = x.value.row(at.b, at.g, 0);
-  for (int row = 0; row < kWarpRows; ++row) {
-    const index_t i = first_query + row;
-    if (i >= n) break;
-    float sums[kE / 64][8];
-    gather_values<T, kE>(lists, values, x.value.row_stride, static_cast<int>(x.value.cols), row, sums);
-    const float highest = __shfl_sync(kAllLanes, row < 8 ? top[0] : top[1], 4 * (row % 8));
-    const float poison = highest < __builtin_huge_valf() ? 0.0f : __int_as_float(0x7fffffff);
-    if (lane >= 8) continue;
-#pragma unroll
-    for (int c = 0; c < kE / 64; ++c) {
-      const int column = 64 * c + 8 * lane;
-      if (column >= out.cols) continue;
-#pragma unroll
-      for (int e = 0; e < 8; ++e) sums[c][e] += poison;
-      const Pack<T> pack = packed<T, 8>(sums[c]);
-      *reinterpret_cast<uint4*>(out.row(at.b, at.h, i) + column) = words_of(pack);
-    }
+  for (int row = 0; row < rows; ++row) {
+    const int slot_lane = 4 * (row % 8);
+    const SupportRows::List list{
+        __shfl_sync(kAllLanes, row < 8 ? found.total[0] : found.total[1], slot_lane),
+        __shfl_sync(kAllLanes, row < 8 ? found.first[0] : found.first[1], slot_lane)};
+    const float highest = __shfl_sync(kAllLanes, row < 8 ? top[0] : top[1], slot_lane);
+    RowPieces<T, kE> sums;
+    gather_values<T, kE>(support, at.first_row + (first_query - at.first), list, values, x.value.row_stride,
+                         static_cast<int>(x.value.cols), sums);
+    const float poison = highest < __builtin_huge_valf() ? 1.0f : __int_as_float(0x7fffffff);
+    sums.store(out.row(at.b, at.h, first_query + row), static_cast<int>(out.cols), poison);
   }
 }
 

@@ -12,15 +12,16 @@ struct MassSums {
   double mass[2] = {0, 0}, escort[2] = {0, 0};
 
   template <class Weights>
-  __device__ void add(const TileSums (&z)[4], const Weights (&weights)[2], const float (&top)[2]) {
+  __device__ void add(const TileSums (&z)[kTileRows / 8], float unit, const Weights (&weights)[2],
+                      const float (&top)[2]) {
 #pragma unroll
     for (int slot = 0; slot < 2; ++slot) {
       float p = 0, s = 0;
 #pragma unroll
-      for (int j = 0; j < 4; ++j) {
+      for (int j = 0; j < kTileRows / 8; ++j) {
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
-          const WeightTerms terms = weights[slot](z[j][2 * slot + e] - top[slot]);
+          const WeightTerms terms = weights[slot](fmaf(unit, z[j][2 * slot + e], -top[slot]));
           p += terms.p;
           s += terms.escort;
         }
@@ -42,11 +43,11 @@ struct MassSums {
 };
 
 /// Solves the rows of a block for their weights. pass(first, end, body) calls body(z) for the scores of
-/// tiles; all warps take part in as many passes. Newton's method on a convex function passes its root at most
+/// tiles, in units of `unit`; all warps take part in as many passes. Newton's method on a convex function passes its root at most
 /// once, wherever it starts, and then comes from below: so the first guess may be the solution on some tiles,
 /// as if all were like them.
 template <int kPower, class Pass>
-__device__ inline void solve_dense(float am1, const Maxima& maxima, const float (&top)[2],
+__device__ inline void solve_dense(float am1, float unit, const Bounds& bounds, const float (&top)[2],
                                    const KeyRange& range, RowWeights<kPower> (&weights)[2],
                                    const Pass& pass) {
   constexpr int kMostPasses = 40, kSampled = 4, kSampledSteps = 5;
@@ -55,7 +56,7 @@ __device__ inline void solve_dense(float am1, const Maxima& maxima, const float 
   bool busy[2];
 #pragma unroll
   for (int slot = 0; slot < 2; ++slot) {
-    weights[slot] = maxima.weights_at_bound<kPower>(slot, am1, top[slot]);
+    weights[slot] = bounds.weights_at_bound<kPower>(slot, am1, top[slot]);
     low[slot] = -logf(static_cast<float>(range.warp_keys));
     busy[slot] = top[slot] > -__builtin_huge_valf() && top[slot] < __builtin_huge_valf();
     if (am1 > 1) weights[slot].level = 0.5f * low[slot];
@@ -66,7 +67,7 @@ __device__ inline void solve_dense(float am1, const Maxima& maxima, const float 
     const double share = static_cast<double>(range.warp_keys) / (kSampled * kTileRows);
     for (int step = 0; step < kSampledSteps; ++step) {
       MassSums sums;
-      pass(first, first + kSampled, [&](const TileSums(&z)[4], int, int) { sums.add(z, weights, top); });
+      pass(first, first + kSampled, [&](const TileSums(&z)[kTileRows / 8], int) { sums.add(z, unit, weights, top); });
       sums.over_quads();
 #pragma unroll
       for (int slot = 0; slot < 2; ++slot) {
@@ -81,7 +82,7 @@ __device__ inline void solve_dense(float am1, const Maxima& maxima, const float 
   }
   for (int turn = 0; turn < kMostPasses && __syncthreads_or(busy[0] || busy[1]); ++turn) {
     MassSums sums;
-    pass(0, range.tiles, [&](const TileSums(&z)[4], int, int) { sums.add(z, weights, top); });
+    pass(0, range.tiles, [&](const TileSums(&z)[kTileRows / 8], int) { sums.add(z, unit, weights, top); });
     sums.over_quads();
 #pragma unroll
     for (int slot = 0; slot < 2; ++slot) {

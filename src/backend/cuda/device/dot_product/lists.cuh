@@ -6,122 +6,143 @@
 /// the scores of a row is a lower bound of that of all, so that what is not above it has no weight.
 namespace fenchel::cuda::device {
 
-/// Candidates of one lane, for its two queries: scores and keys in shared memory, entry by entry, so that the
-/// lanes of a warp have neighbouring words. Key has 16 bits where that is enough, for longer lists.
-template <class Key>
+/// Candidates of one lane, for its two queries: pairs of the scores of neighbouring keys, without their unit,
+/// one of which at least may have weight, and the first key of each pair. They are in shared memory, pair by
+/// pair, so that the lanes of a warp have neighbouring words; those of the first query from the one end on,
+/// those of the second from the other. Key has 16 bits where that is enough, for longer lists.
+template <class Key, int kBytesOfAll>
 struct CandidateLists {
-  static constexpr int kCapacity = sizeof(Key) == 2 ? 26 : 19;
-  static constexpr int kMostAtOnce = kPart / 4;  ///< of a query, that a lane finds in a part of a tile
-  static constexpr int kEntries = 2 * kCapacity * kThreads;
-  static constexpr int kBytes = kEntries * (4 + sizeof(Key));
+  static constexpr int kKeysAtOnce = 16, kMostAtOnce = kKeysAtOnce / 4;  ///< keys, and pairs that a lane finds
+  static constexpr int kStride = kThreads * (8 + static_cast<int>(sizeof(Key)));
+  static constexpr int kCapacity = kBytesOfAll / kStride, kBytes = kCapacity * kStride;
 
-  float* scores;  ///< this thread's
-  Key* keys;
-  int count[2] = {0, 0};
+  unsigned first;   ///< the address of this thread's first pair
+  unsigned end[2];  ///< where the next pair of each query will be
 
-  __device__ explicit CandidateLists(unsigned char* memory)
-      : scores(reinterpret_cast<float*>(memory) + threadIdx.x),
-        keys(reinterpret_cast<Key*>(memory + kEntries * 4) + threadIdx.x) {}
+  __device__ explicit CandidateLists(unsigned memory)
+      : first(memory + 8 * threadIdx.x), end{begin(0), begin(1)} {}
 
-  [[nodiscard]] __device__ static int place(int slot, int e) { return (slot * kCapacity + e) * kThreads; }
-  __device__ void push(int slot, float score, int key) {
-    const int at = place(slot, count[slot]++);
-    scores[at] = score;
-    keys[at] = static_cast<Key>(key);
+  [[nodiscard]] __device__ unsigned begin(int slot) const {
+    return slot == 0 ? first : first + (kCapacity - 1) * kStride;
   }
-  /// Keeps the entries whose number, replaced by value(score), is above the bound.
-  template <class Value>
-  __device__ void keep_above(int slot, float bound, const Value& value) {
-    int kept = 0;
-    for (int e = 0; e < count[slot]; ++e) {
-      const float x = value(scores[place(slot, e)]);
-      if (x > bound) {
-        scores[place(slot, kept)] = x;
-        keys[place(slot, kept++)] = keys[place(slot, e)];
-      }
+  [[nodiscard]] __device__ static constexpr int step(int slot) { return slot == 0 ? kStride : -kStride; }
+  [[nodiscard]] __device__ int count(int slot) const {
+    return static_cast<int>(end[slot] - begin(slot)) / step(slot);
+  }
+  /// body(address) for the pairs of a query.
+  template <class Body>
+  __device__ void for_each(int slot, const Body& body) const {
+    for (unsigned at = begin(slot); at != end[slot]; at += step(slot)) body(at);
+  }
+  /// Adds a pair of which one is above the bound, without a branch: lanes rarely agree.
+  __device__ void push_above(int slot, float bound, float low, float high, int key) {
+    if constexpr (sizeof(Key) == 2) {
+      asm volatile(
+          "{ .reg .pred p; .reg .f32 m; .reg .u32 k; max.f32 m, %1, %2; setp.gt.f32 p, m, %3; "
+          "@p st.shared.v2.f32 [%0], {%1,%2}; @p add.u32 k, %0, %4; @p st.shared.u16 [k], %5; "
+          "@p add.s32 %0, %0, %6; }"
+          : "+r"(end[slot])
+          : "f"(low), "f"(high), "f"(bound), "r"(key_address(0)), "r"(key), "r"(step(slot))
+          : "memory");
+    } else if (fmaxf(low, high) > bound) {
+      store(end[slot], {low, high});
+      store_key(end[slot], key);
+      end[slot] += step(slot);
     }
-    count[slot] = kept;
   }
+  [[nodiscard]] __device__ static float2 load(unsigned at) {
+    float2 pair;
+    asm volatile("ld.shared.v2.f32 {%0,%1}, [%2];" : "=f"(pair.x), "=f"(pair.y) : "r"(at) : "memory");
+    return pair;
+  }
+  __device__ static void store(unsigned at, float2 pair) {
+    asm volatile("st.shared.v2.f32 [%0], {%1,%2};" ::"r"(at), "f"(pair.x), "f"(pair.y) : "memory");
+  }
+  /// Of the pair of a lane that is so many after this one.
+  [[nodiscard]] __device__ static int load_key(unsigned at, int lanes_after = 0) {
+    int key;
+    if constexpr (sizeof(Key) == 2) {
+      asm volatile("ld.shared.u16 %0, [%1];" : "=r"(key) : "r"(key_address(at, lanes_after)) : "memory");
+    } else {
+      asm volatile("ld.shared.u32 %0, [%1];" : "=r"(key) : "r"(key_address(at, lanes_after)) : "memory");
+    }
+    return key;
+  }
+  __device__ static void store_key(unsigned at, int key) {
+    if constexpr (sizeof(Key) == 2) {
+      asm volatile("st.shared.u16 [%0], %1;" ::"r"(key_address(at)), "r"(key) : "memory");
+    } else {
+      asm volatile("st.shared.u32 [%0], %1;" ::"r"(key_address(at)), "r"(key) : "memory");
+    }
+  }
+  /// Drops the pairs with nothing above the bounds.
   __device__ void filter(const float (&bound)[2]) {
 #pragma unroll
-    for (int slot = 0; slot < 2; ++slot) keep_above(slot, bound[slot], [](float x) { return x; });
+    for (int slot = 0; slot < 2; ++slot) {
+      unsigned kept = begin(slot);
+      for_each(slot, [&](unsigned at) {
+        const float2 pair = load(at);
+        if (!(fmaxf(pair.x, pair.y) > bound[slot])) return;
+        store(kept, pair);
+        store_key(kept, load_key(at));
+        kept += step(slot);
+      });
+      end[slot] = kept;
+    }
   }
-  /// Gives entries of the fullest of the four lanes of a query to the emptiest, until their numbers are
-  /// alike.
+  /// Gives pairs of the fullest of the four lanes of a query to the emptiest, until their numbers are alike.
   __device__ void share_out() {
     const int t = threadIdx.x % 4;
 #pragma unroll
     for (int slot = 0; slot < 2; ++slot) {
-      for (int turn = 0; turn < 2 * kCapacity; ++turn) {
+      for (int turn = 0; turn < kCapacity; ++turn) {
         __syncwarp();
-        int most = count[slot] * 4 + t, least = most;
+        int most = count(slot) * 4 + t, least = most;
         for (int distance = 1; distance < 4; distance *= 2) {
           most = max(most, __shfl_xor_sync(kAllLanes, most, distance));
           least = min(least, __shfl_xor_sync(kAllLanes, least, distance));
         }
         const bool uneven = most / 4 - least / 4 > 1;
         if (uneven && t == least % 4) {
-          const int from = place(slot, most / 4 - 1) + most % 4 - t, to = place(slot, count[slot]++);
-          scores[to] = scores[from];
-          keys[to] = keys[from];
+          const unsigned own = begin(slot) + (most / 4 - 1) * step(slot);
+          store(end[slot], load(own + 8 * (most % 4 - t)));
+          store_key(end[slot], load_key(own, most % 4 - t));
+          end[slot] += step(slot);
         }
-        if (uneven && t == most % 4) --count[slot];
+        if (uneven && t == most % 4) end[slot] -= step(slot);
         if (!__any_sync(kAllLanes, uneven)) break;
       }
       __syncwarp();
     }
   }
-  /// Whether a lane of the warp has no room for another part of a tile.
+  /// Whether a lane of the warp has no room for what it may find among another kKeysAtOnce keys.
   [[nodiscard]] __device__ bool nearly_full() const {
-    return __any_sync(kAllLanes, max(count[0], count[1]) > kCapacity - kMostAtOnce);
+    return __any_sync(kAllLanes, static_cast<int>(end[1] - end[0]) < (kMostAtOnce - 1) * kStride);
+  }
+
+ private:
+  /// The keys of all threads follow their pairs.
+  [[nodiscard]] __device__ static unsigned key_address(unsigned at, int lanes_after = 0) {
+    constexpr auto kSize = static_cast<int>(sizeof(Key));
+    return at + 8 * kThreads - (8 - kSize) * threadIdx.x + kSize * lanes_after;
   }
 };
 
-/// Some of the largest scores of the two queries of a lane, eight each in different columns, and the bounds
-/// that follow from those of the four lanes of a query.
-struct Maxima {
-  static constexpr int kCount = 8;
-  float largest[2][kCount];
-  float bound[2];
+/// Below the thresholds of the two queries of a lane: what a step of Newton's method on some of the scores
+/// gives, as it comes from below. Past alpha = 2, where steps may pass the root, the largest score alone
+/// gives it.
+struct Bounds {
+  float bound[2] = {-__builtin_huge_valf(), -__builtin_huge_valf()};
 
-  __device__ Maxima() {
-#pragma unroll
-    for (int slot = 0; slot < 2; ++slot) {
-      bound[slot] = -__builtin_huge_valf();
-#pragma unroll
-      for (int k = 0; k < kCount; ++k) largest[slot][k] = -__builtin_huge_valf();
-    }
-  }
-  /// The scores of part 0 or 1 of a tile.
-  __device__ void add(const TileSums (&z)[4], int part) {
-#pragma unroll
-    for (int slot = 0; slot < 2; ++slot) {
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        float& most = largest[slot][4 * part + j];
-        most = larger_or_nan(most, larger_or_nan(z[j][2 * slot], z[j][2 * slot + 1]));
-      }
-    }
-  }
-  [[nodiscard]] __device__ float top(int slot) const {
-    float most = largest[slot][0];
-#pragma unroll
-    for (int k = 1; k < kCount; ++k) most = larger_or_nan(most, largest[slot][k]);
-    return quad_largest(most);
-  }
-  /// The threshold of the maxima, by so many steps; any step gives a bound, as it comes from below. Past
-  /// alpha = 2, where steps may pass the root, that of the largest alone.
-  __device__ void tighten(float am1, const float (&top)[2], int steps) {
+  /// By so many steps on candidates.
+  template <class Lists>
+  __device__ void tighten(float am1, float unit, const float (&top)[2], int steps, const Lists& lists) {
     tighten_by(am1, top, steps, [&](int slot, const auto& add) {
-#pragma unroll
-      for (int k = 0; k < kCount; ++k) add(largest[slot][k]);
-    });
-  }
-  /// The same of candidates.
-  template <class Key>
-  __device__ void tighten(float am1, const float (&top)[2], int steps, const CandidateLists<Key>& lists) {
-    tighten_by(am1, top, steps, [&](int slot, const auto& add) {
-      for (int e = 0; e < lists.count[slot]; ++e) add(lists.scores[lists.place(slot, e)]);
+      lists.for_each(slot, [&](unsigned at) {
+        const float2 pair = lists.load(at);
+        add(unit * pair.x);
+        add(unit * pair.y);
+      });
     });
   }
   /// The weights whose threshold is the bound, or with a largest weight of one.
@@ -134,7 +155,7 @@ struct Maxima {
     return weights;
   }
 
- private:
+ protected:
   template <class ForEach>
   __device__ void tighten_by(float am1, const float (&top)[2], int steps, const ForEach& for_each) {
     with_power(am1, [&](auto power) {
@@ -159,22 +180,64 @@ struct Maxima {
   }
 };
 
-/// Makes room in the lists of a warp; false where there is none. Not inlined, since it is rare and long.
-template <class Key>
+/// Some of the largest scores of the two queries of a lane, eight each in different columns.
+struct Maxima : Bounds {
+  static constexpr int kCount = kTileRows / 8;
+  float largest[2][kCount];
+
+  __device__ Maxima() {
+#pragma unroll
+    for (int slot = 0; slot < 2; ++slot) {
+#pragma unroll
+      for (int j = 0; j < kCount; ++j) largest[slot][j] = -__builtin_huge_valf();
+    }
+  }
+  /// The scores of a tile, without their unit.
+  __device__ void add(const TileSums (&z)[kCount]) {
+#pragma unroll
+    for (int slot = 0; slot < 2; ++slot) {
+#pragma unroll
+      for (int j = 0; j < kCount; ++j) {
+        float& most = largest[slot][j];
+        most = larger_or_nan(most, larger_or_nan(z[j][2 * slot], z[j][2 * slot + 1]));
+      }
+    }
+  }
+  /// After the last tile: scores in their unit, the largest, and bounds by so many steps on all.
+  __device__ void end(float am1, float unit, float (&top)[2], int steps) {
+#pragma unroll
+    for (int slot = 0; slot < 2; ++slot) {
+      top[slot] = -__builtin_huge_valf();
+#pragma unroll
+      for (int j = 0; j < kCount; ++j) {
+        largest[slot][j] *= unit;
+        top[slot] = larger_or_nan(top[slot], largest[slot][j]);
+      }
+      top[slot] = quad_largest(top[slot]);
+    }
+    tighten_by(am1, top, steps, [&](int slot, const auto& add) {
+#pragma unroll
+      for (int j = 0; j < kCount; ++j) add(largest[slot][j]);
+    });
+  }
+};
+
+/// Makes room in the lists of a warp, by bounds that are nearer; has_room is false where there is none. Not
+/// inlined, since it is rare and long.
+template <class Lists>
 struct ListsAndBounds {
-  CandidateLists<Key> lists;
-  Maxima maxima;
+  Lists lists;
+  Bounds bounds;
   bool has_room;
 };
-template <class Key>
-__device__ __noinline__ ListsAndBounds<Key> with_room(ListsAndBounds<Key> x, float am1, float top0,
-                                                      float top1) {
+template <class Lists>
+__device__ __noinline__ ListsAndBounds<Lists> with_room(Lists lists, Bounds bounds, float top0, float top1,
+                                                        float am1, float unit) {
   const float top[2] = {top0, top1};
-  x.maxima.tighten(am1, top, 4, x.lists);
-  x.lists.filter(x.maxima.bound);
-  x.lists.share_out();
-  x.has_room = !x.lists.nearly_full();
-  return x;
+  bounds.tighten(am1, unit, top, 4, lists);
+  lists.filter({bounds.bound[0] / unit, bounds.bound[1] / unit});
+  lists.share_out();
+  return {lists, bounds, !lists.nearly_full()};
 }
 
 }  // namespace fenchel::cuda::device

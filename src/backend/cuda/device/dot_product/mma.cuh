@@ -43,17 +43,20 @@ __device__ inline unsigned pair_of(float low, float high) {
   return pair;
 }
 
-/// A tile of kTileRows x kCols numbers of 16 bits in shared memory. Its rows are cut into pieces of 16 bytes,
-/// whose places within a row differ from row to row, so that eight rows are read without conflicts.
+/// A tile of kTileRows x kCols numbers of 16 bits in shared memory: slabs of 64 columns, whose rows of 128
+/// bytes are cut into pieces of 16 bytes. Their places within a row differ from row to row, so that eight
+/// rows are read without conflicts; it is what wgmma calls a swizzle of 128 bytes.
 template <int kCols>
 struct Tile {
-  static constexpr int kPieces = kCols / 8;
-  static constexpr int kBytes = kTileRows * kCols * 2;
+  static constexpr int kPieces = kCols / 8, kRowPieces = 8, kRowBytes = 16 * kRowPieces;
+  static constexpr int kSlabBytes = kTileRows * kRowBytes, kBytes = kTileRows * kCols * 2;
+  static constexpr int kAlignment = 8 * kRowBytes;  ///< of the base
 
   unsigned base;  ///< an address in shared memory
 
   [[nodiscard]] __device__ unsigned piece(int row, int p) const {
-    return base + static_cast<unsigned>(row * (kCols * 2) + ((p ^ (row & 7)) << 4));
+    return base + static_cast<unsigned>(p / kRowPieces * kSlabBytes + row * kRowBytes +
+                                        ((p % kRowPieces ^ (row & 7)) << 4));
   }
   /// Four matrices of 8 x 8 numbers; lane 8 k + r gives the address of row r of matrix k.
   __device__ static void load_matrices(unsigned (&to)[4], unsigned address) {
@@ -79,21 +82,21 @@ __device__ inline void load_left(LeftOperand (&left)[kCols / 16], Tile<kCols> ti
   for (int k = 0; k < kCols / 16; ++k) Tile<kCols>::load_matrices(left[k], tile.piece(row, 2 * k + half));
 }
 
-/// sums = left tile^T for the 32 rows of the tile from first_row on: four times eight columns.
-template <class T, int kCols>
-__device__ inline void multiply_by_rows(TileSums (&sums)[4], const LeftOperand (&left)[kCols / 16],
+/// sums = left tile^T for the rows of the tile from first_row on, eight for each of the sums.
+template <class T, int kCols, int kCount>
+__device__ inline void multiply_by_rows(TileSums (&sums)[kCount], const LeftOperand (&left)[kCols / 16],
                                         Tile<kCols> tile, int first_row) {
   const int lane = threadIdx.x % kWarp;
   const int row = first_row + (lane & 7) + 8 * (lane >> 4), half = lane >> 3 & 1;
 #pragma unroll
-  for (int j = 0; j < 4; ++j) {
+  for (int j = 0; j < kCount; ++j) {
 #pragma unroll
     for (int e = 0; e < 4; ++e) sums[j][e] = 0;
   }
 #pragma unroll
   for (int k = 0; k < kCols / 16; ++k) {
 #pragma unroll
-    for (int j = 0; j < 4; j += 2) {
+    for (int j = 0; j < kCount; j += 2) {
       unsigned right[4];
       Tile<kCols>::load_matrices(right, tile.piece(row + 8 * j, 2 * k + half));
       multiply_add<T>(sums[j], left[k], right[0], right[1]);
@@ -152,7 +155,7 @@ class TileCopier {
     const T* const from = first_ + first_row * row_stride_;
 #pragma unroll
     for (int row = 0; row < kTileRows; row += kRowsTogether) {
-      copy_piece(tile.base + offset_ + static_cast<unsigned>(row * kCols * 2), from + row * row_stride_,
+      copy_piece(tile.base + offset_ + static_cast<unsigned>(row * Tile<kCols>::kRowBytes), from + row * row_stride_,
                  there_ && first_row + row + own_row() < rows_);
     }
   }

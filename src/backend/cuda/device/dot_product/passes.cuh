@@ -19,40 +19,33 @@ struct KeyRange {
   }
 };
 
-/// body(z, part, first_key) for the scores of parts 0 and 1 of the tiles [first, end), as far as a warp's
-/// queries may see them. Ends early where `stop` is set.
+/// body(z, first_key) for the scores, without their unit, of the tiles [first, end), as far as a warp's
+/// queries may see them.
 template <class T, int kD, class Body>
-__device__ inline void for_each_part(TileStream<T, kD>& stream, const LeftOperand (&query)[kD / 16],
+__device__ inline void for_each_tile(TileStream<T, kD>& stream, const LeftOperand (&query)[kD / 16],
                                      const Scores<T>& scores, int warp_keys, int first, int end,
-                                     const Body& body, const volatile int* stop = nullptr) {
-  stream.start(end - 1, first);
+                                     const Body& body) {
   for (int tile = end - 1; tile >= first; --tile) {
-    Tile<kD> rows;
-    if (!stream.next(rows, stop)) return;
-#pragma unroll
-    for (int part = 1; part >= 0; --part) {
-      const int first_key = tile * kTileRows + part * kPart;
-      if (first_key >= warp_keys) continue;
-      TileSums z[4];
-      multiply_by_rows<T, kD>(z, query, rows, part * kPart);
-      scores.finish(z, first_key);
-      body(z, part, first_key);
-    }
+    TileSums z[kTileRows / 8];
+    multiply_by_tile<T, kD>(z, query, stream.next());
     stream.done();
+    const int first_key = tile * kTileRows;
+    if (first_key >= warp_keys) continue;
+    scores.finish(z, first_key);
+    body(z, first_key);
   }
 }
 
-/// body(key_rows, value_rows, first_row, first_key) for the same parts of all tiles of keys and values.
+/// body(key_rows, value_rows, first_row, first_key) for the parts of all tiles of keys and values that a
+/// warp's queries may see.
 template <class T, int kD, int kE, class Body>
 __device__ inline void for_each_part_of_both(TileStream<T, kD>& keys, TileStream<T, kE>& values,
                                              const KeyRange& range, const Body& body) {
   keys.start(range.tiles - 1);
   values.start(range.tiles - 1);
   for (int tile = range.tiles - 1; tile >= 0; --tile) {
-    Tile<kD> key_rows;
-    Tile<kE> value_rows;
-    keys.next(key_rows);
-    values.next(value_rows);
+    const Tile<kD> key_rows = keys.next();
+    const Tile<kE> value_rows = values.next();
 #pragma unroll
     for (int part = 1; part >= 0; --part) {
       const int first_key = tile * kTileRows + part * kPart;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -14,7 +15,8 @@ namespace fenchel::cuda::device {
 inline constexpr int kWarpRows = 16;                   ///< queries of a warp, as many as a left operand has
 inline constexpr int kBlockRows = kWarps * kWarpRows;  ///< and of a block
 inline constexpr int kPart = 32;                       ///< keys whose scores a warp holds at a time
-inline constexpr std::int32_t kNoList = -1;  ///< in place of a number of keys: the block's rows are dense
+/// In place of a number of keys: the block's rows are dense, or longer lists may be enough.
+inline constexpr std::int32_t kNoList = -1, kLongerList = -2;
 
 /// A block's head and queries.
 struct Place {
@@ -26,10 +28,13 @@ struct Place {
 /// Blocks of one head follow each other, and those with the most keys come first.
 template <class T>
 __device__ inline Place place_of_block(const DotProducts<T>& x) {
-  const index_t n = x.query.rows, blocks = (n + kBlockRows - 1) / kBlockRows;
-  const index_t head = blockIdx.x / blocks, block = blocks - 1 - blockIdx.x % blocks;
-  const index_t b = head / x.query.heads, h = head % x.query.heads;
-  return {b, h, h / (x.query.heads / x.key.heads), block * kBlockRows, head * n + block * kBlockRows};
+  const index_t n = x.query.rows;
+  const auto blocks = static_cast<unsigned>((n + kBlockRows - 1) / kBlockRows);
+  const unsigned head = blockIdx.x / blocks, block = blocks - 1 - blockIdx.x % blocks;
+  const auto heads = static_cast<unsigned>(x.query.heads);
+  const unsigned b = head / heads, h = head % heads, sharing = heads / static_cast<unsigned>(x.key.heads);
+  return {b, h, h / sharing, static_cast<index_t>(block) * kBlockRows,
+          head * n + static_cast<index_t>(block) * kBlockRows};
 }
 
 /// How many keys the queries before `end` may see.
@@ -39,24 +44,27 @@ __device__ inline index_t keys_before(const DotProducts<T>& x, index_t end) {
 }
 
 /// The scores of a lane, as their products lie.
+template <int kCount>
 struct LaneScores {
-  TileSums z[4];
+  TileSums z[kCount];
 };
-__device__ inline LaneScores lane_scores(const TileSums (&z)[4]) {
-  LaneScores scores;
+template <int kCount>
+__device__ inline LaneScores<kCount> lane_scores(const TileSums (&z)[kCount]) {
+  LaneScores<kCount> scores;
   memcpy(&scores, &z, sizeof scores);
   return scores;
 }
 
-/// The scores of 16 queries and kPart keys out of their products: lane 4 g + t has queries g and g + 8.
+/// The scores of 16 queries and eight times kCount keys out of their products: lane 4 g + t has queries g and
+/// g + 8. They are in units of `unit`, which is the scale where that is positive and nothing is added to it.
 template <class T>
 struct Scores {
   const DotProducts<T>& x;
   index_t b, h;
-  float scale;
+  float scale, unit;
   int first_query;  ///< of the warp
   int limit[2];     ///< how many keys the queries of the lane may see
-  bool has_tensors;
+  bool are_products;
 
   __device__ Scores(const DotProducts<T>& given, index_t member, index_t head, index_t first)
       : x(given),
@@ -64,7 +72,8 @@ struct Scores {
         h(head),
         scale(static_cast<float>(given.scale[head])),
         first_query(static_cast<int>(first)),
-        has_tensors(given.mask.data != nullptr || given.bias.data != nullptr) {
+        are_products(given.mask.data == nullptr && given.bias.data == nullptr && scale > 0) {
+    unit = are_products ? scale : 1.0f;
 #pragma unroll
     for (int slot = 0; slot < 2; ++slot) {
       const index_t i = query_of(slot);
@@ -74,20 +83,16 @@ struct Scores {
   [[nodiscard]] __device__ index_t query_of(int slot) const {
     return first_query + static_cast<int>(threadIdx.x % kWarp) / 4 + 8 * slot;
   }
-  __device__ void finish(TileSums (&z)[4], int first_key) const {
-#pragma unroll
-    for (int j = 0; j < 4; ++j) {
-#pragma unroll
-      for (int e = 0; e < 4; ++e) z[j][e] *= scale;
-    }
-    if (has_tensors) {
-      const LaneScores scores = with_tensors(lane_scores(z), first_key);
+  template <int kCount>
+  __device__ void finish(TileSums (&z)[kCount], int first_key) const {
+    if (!are_products) {
+      const LaneScores<kCount> scores = with_tensors(lane_scores(z), first_key);
       memcpy(&z, &scores, sizeof scores);
     }
-    if (first_key + kPart <= min(limit[0], limit[1])) return;
+    if (first_key + 8 * kCount <= min(limit[0], limit[1])) return;
     const int key = first_key + 2 * static_cast<int>(threadIdx.x % 4);
 #pragma unroll
-    for (int j = 0; j < 4; ++j) {
+    for (int j = 0; j < kCount; ++j) {
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
         if (key + 8 * j + e % 2 >= limit[e / 2]) z[j][e] = -__builtin_huge_valf();
@@ -103,11 +108,13 @@ struct Scores {
 
  private:
   /// Not inlined: few calls have tensors, and all would have the code.
-  [[nodiscard]] __device__ __noinline__ LaneScores with_tensors(LaneScores scores, int first_key) const {
+  template <int kCount>
+  [[nodiscard]] __device__ __noinline__ LaneScores<kCount> with_tensors(LaneScores<kCount> scores,
+                                                                        int first_key) const {
     const int key = first_key + 2 * static_cast<int>(threadIdx.x % 4);
-    for (int j = 0; j < 4; ++j) {
+    for (int j = 0; j < kCount; ++j) {
       for (int e = 0; e < 4; ++e) {
-        scores.z[j][e] = with_tensors(scores.z[j][e], query_of(e / 2), key + 8 * j + e % 2);
+        scores.z[j][e] = with_tensors(scale * scores.z[j][e], query_of(e / 2), key + 8 * j + e % 2);
       }
     }
     return scores;
@@ -134,21 +141,41 @@ __device__ inline void with_power(float am1, const Body& body) {
   return body(std::integral_constant<int, kAnyPower>());
 }
 
-/// A key and its weight in the record of a query.
+/// A key and its weight in the record of a query. Lists have up to kLongestList of them.
+inline constexpr int kLongestList = 128;
 struct alignas(8) Entry {
   std::int32_t key;
   float weight;
 };
 
-/// The record: how many keys have weight (or kNoList), a number that is not used, then as many entries.
+/// The record of the queries: for each the number of its entries (or kNoList) and where they begin, then room
+/// for kCapacity of them. 16 queries share their room: the entries of one follow those of the one before.
 struct SupportRows {
   static constexpr int kCapacity = kAttentionSupport;
   static constexpr index_t kStride = kAttentionSupportColumns;
+  struct List {
+    std::int32_t count, first;  ///< entries; the first may lie before the query's own room, or behind it
+  };
   std::int32_t* data;
 
-  [[nodiscard]] __device__ std::int32_t& count(index_t row) const { return data[row * kStride]; }
-  [[nodiscard]] __device__ Entry* entries(index_t row) const {
-    return reinterpret_cast<Entry*>(data + row * kStride + 2);
+  [[nodiscard]] __device__ List& list(index_t row) const {
+    return *reinterpret_cast<List*>(data + row * kStride);
+  }
+  [[nodiscard]] __device__ bool is_dense(index_t row) const { return list(row).count == kNoList; }
+  /// Whether the count of one of every kStep-th of so many queries from a row on is `like`, of those that
+  /// this thread of a block looks at.
+  template <int kStep>
+  [[nodiscard]] __device__ bool sees(std::int32_t like, index_t first_row, index_t rows) const {
+    bool any = false;
+    for (index_t r = threadIdx.x * kStep; r < rows; r += kThreads * kStep)
+      any = any || list(first_row + r).count == like;
+    return any;
+  }
+  /// The entry e, counted from the beginning of the query's own room.
+  [[nodiscard]] __device__ Entry& entry(index_t row, int e) const {
+    static_assert((kCapacity & (kCapacity - 1)) == 0);
+    constexpr int kShift = std::countr_zero(static_cast<unsigned>(kCapacity));
+    return reinterpret_cast<Entry*>(data + (row + (e >> kShift)) * kStride + 2)[e & (kCapacity - 1)];
   }
 };
 

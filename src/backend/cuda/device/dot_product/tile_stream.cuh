@@ -1,6 +1,8 @@
 #pragma once
 
-#include "backend/cuda/device/dot_product/mma.cuh"
+#include "backend/cuda/device/dot_product/warpgroup.cuh"
+#include "backend/cuda/dot_product/tile_map.hpp"
+#include "fenchel/backend/dot_product_views.hpp"
 
 /// Tiles of a matrix that pass through shared memory while the warps of a block work on them, each at its own
 /// pace.
@@ -16,9 +18,13 @@ struct PhasedBarrier {
   __device__ void arrive() const {
     asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(address) : "memory");
   }
-  /// When the copies that this thread has begun are there.
-  __device__ void arrive_after_copies() const {
-    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(address) : "memory");
+  /// Counts as an arrival, and so many bytes that are copied must come as well.
+  __device__ void arrive_and_expect(unsigned bytes) const {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("{ .reg .b64 state; mbarrier.arrive.expect_tx.shared.b64 state, [%0], %1; }" ::"r"(address),
+                 "r"(bytes)
+                 : "memory");
+#endif
   }
   [[nodiscard]] __device__ bool passed(unsigned parity) const {
     unsigned done;
@@ -37,22 +43,78 @@ struct PhasedBarrier {
   }
 };
 
-/// Copies tiles of a matrix, the last ones first. All threads of a block make the same calls: start, and for
-/// each tile next and done. Tiles are fetched kAhead before they are needed, and warps may be kStages -
-/// kAhead - 1 tiles apart.
-template <class T, int kCols, int kStages = 4, int kAhead = 2>
+/// All threads of a block copy tiles; a warp arrives when its copies are there.
+template <class T, int kCols>
+class ThreadsCopier {
+ public:
+  static constexpr unsigned kArrivals = kWarps;
+  __device__ static bool copies() { return true; }
+  __device__ ThreadsCopier(const TileMap&, const Matrices<const T>& x, index_t b, index_t h)
+      : copier_(x.row(b, h, 0), x.row_stride, x.rows, static_cast<int>(x.cols)) {}
+  __device__ void begin(Tile<kCols> tile, int first_row, PhasedBarrier) const {
+    copier_.begin(tile, first_row);
+  }
+  /// Also where nothing was begun.
+  __device__ void end() const { end_copies(); }
+  template <int kStillGoing>
+  __device__ void arrive_when_there(PhasedBarrier full) const {
+    wait_for_copies<kStillGoing>();
+    __syncwarp();
+    if (threadIdx.x % kWarp == 0) full.arrive();
+  }
+
+ private:
+  TileCopier<T, kCols> copier_;
+};
+
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+/// The copy engine copies tiles, 64 columns at a time, with zeros for what is not there.
+template <class T, int kCols>
+class EngineCopier {
+ public:
+  static constexpr unsigned kArrivals = 1;
+  __device__ static bool copies() { return threadIdx.x == 0; }
+  __device__ EngineCopier(const TileMap& map, const Matrices<const T>&, index_t b, index_t h)
+      : map_(&map), b_(static_cast<int>(b)), h_(static_cast<int>(h)) {}
+  __device__ void begin(Tile<kCols> tile, int first_row, PhasedBarrier full) const {
+    full.arrive_and_expect(Tile<kCols>::kBytes);
+#pragma unroll
+    for (int slab = 0; slab < kCols / 64; ++slab) {
+      asm volatile(
+          "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], "
+          "[%1, {%2,%3,%4,%5}], [%6];" ::"r"(tile.base + slab * Tile<kCols>::kSlabBytes),
+          "l"(map_), "r"(64 * slab), "r"(first_row), "r"(h_), "r"(b_), "r"(full.address)
+          : "memory");
+    }
+  }
+  __device__ void end() const {}
+  template <int kStillGoing>
+  __device__ void arrive_when_there(PhasedBarrier) const {}
+
+ private:
+  const TileMap* map_;
+  int b_, h_;
+};
+#endif
+
+/// Copies tiles of the matrix of one head, the last ones first. All threads of a block make the same calls:
+/// start, and for each tile next and done. Tiles are fetched kAhead before they are needed, and warps may be
+/// kStages - kAhead - 1 tiles apart. In code for compute capability 9.0 alone the copy engine fetches them,
+/// at the word of one thread; otherwise all threads do.
+template <class T, int kCols, int kStages = kCols == 64 ? 4 : 2, int kAhead = kStages / 2>
 class TileStream {
  public:
-  static constexpr int kTiles = kStages * Tile<kCols>::kBytes, kBytes = kTiles + 16 * kStages;
+  static constexpr int kTiles = kStages * Tile<kCols>::kBytes, kBytes = kTiles + Tile<kCols>::kAlignment;
 
   /// The whole block must meet before the first start.
-  __device__ TileStream(unsigned base, const T* matrix, index_t row_stride, index_t rows, int cols)
-      : base_(base), copier_(matrix, row_stride, rows, cols) {
+  __device__ TileStream(unsigned base, const TileMap& map, const Matrices<const T>& x, index_t b, index_t h)
+      : base_(base), copier_(map, x, b, h) {
     if (threadIdx.x == 0) {
       for (int s = 0; s < kStages; ++s) {
-        full(s).init(kThreads);
+        full(s).init(Copier::kArrivals);
         empty(s).init(kWarps);
       }
+      show_to_engines();
     }
   }
   /// Tiles last, last - 1, ..., first.
@@ -60,16 +122,14 @@ class TileStream {
     ahead_ = last;
     first_ = first;
 #pragma unroll
-    for (int k = 0; k < kAhead; ++k) fetch(nullptr);
+    for (int k = 0; k < kAhead; ++k) fetch();
   }
-  /// The next tile, or false where `stop` is set in the meantime.
-  __device__ bool next(Tile<kCols>& tile, const volatile int* stop = nullptr) {
-    if (stop != nullptr && *stop != 0) return false;
-    if (!fetch(stop)) return false;
+  [[nodiscard]] __device__ Tile<kCols> next() {
+    fetch();
     const int stage = used_ % kStages;
-    if (!wait(full(stage), used_ / kStages, stop)) return false;
-    tile.base = base_ + static_cast<unsigned>(stage) * Tile<kCols>::kBytes;
-    return true;
+    copier_.template arrive_when_there<kAhead>(full(stage));
+    wait(full(stage), used_ / kStages);
+    return {base_ + static_cast<unsigned>(stage) * Tile<kCols>::kBytes};
   }
   __device__ void done() {
     __syncwarp();
@@ -78,28 +138,30 @@ class TileStream {
   }
 
  private:
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  using Copier = EngineCopier<T, kCols>;
+#else
+  using Copier = ThreadsCopier<T, kCols>;
+#endif
   __device__ PhasedBarrier full(int stage) const { return {base_ + kTiles + 16u * stage}; }
   __device__ PhasedBarrier empty(int stage) const { return {base_ + kTiles + 16u * stage + 8}; }
-  __device__ static bool wait(PhasedBarrier barrier, int phase, const volatile int* stop) {
-    while (!barrier.passed(phase & 1)) {
-      if (stop != nullptr && *stop != 0) return false;
-    }
-    return true;
+  __device__ static void wait(PhasedBarrier barrier, int phase) {
+    while (!barrier.passed(phase & 1)) continue;
   }
-  __device__ bool fetch(const volatile int* stop) {
-    if (ahead_ < first_) return true;
-    const int stage = begun_ % kStages;
-    if (begun_ >= kStages && !wait(empty(stage), begun_ / kStages - 1, stop)) return false;
-    copier_.begin(Tile<kCols>{base_ + static_cast<unsigned>(stage) * Tile<kCols>::kBytes},
-                  ahead_ * kTileRows);
-    full(stage).arrive_after_copies();
-    ++begun_;
-    --ahead_;
-    return true;
+  __device__ void fetch() {
+    if (Copier::copies() && ahead_ >= first_) {
+      const int stage = begun_ % kStages;
+      if (begun_ >= kStages) wait(empty(stage), begun_ / kStages - 1);
+      copier_.begin(Tile<kCols>{base_ + static_cast<unsigned>(stage) * Tile<kCols>::kBytes},
+                    ahead_ * kTileRows, full(stage));
+      ++begun_;
+      --ahead_;
+    }
+    copier_.end();
   }
 
   unsigned base_;
-  TileCopier<T, kCols> copier_;
+  Copier copier_;
   int ahead_ = -1, first_ = 0, begun_ = 0, used_ = 0;
 };
 
@@ -121,6 +183,7 @@ __device__ inline void load_block_rows(LeftOperand (&left)[kCols / 16], unsigned
   __syncthreads();
   load_left<kCols>(left, Tile<kCols>{base + static_cast<unsigned>(warp / kTileWarps) * Tile<kCols>::kBytes},
                    warp % kTileWarps * kLeftRows);
+  show_to_engines();
   __syncthreads();
 }
 

@@ -67,7 +67,7 @@ struct RowWeights {
   __device__ void step(float mass, float escort) {
     if constexpr (!kAny) {
       const float norm = kPower == 1 ? mass : kPower == 2 ? sqrtf(mass) : powf(mass, am1);
-      level -= (norm - 1) * whole_power<kPower - 1>(norm) / escort;
+      level -= __fdividef((norm - 1) * whole_power<kPower - 1>(norm), escort);
     } else {
       const float log_mass = logf(mass);
       const float change =
