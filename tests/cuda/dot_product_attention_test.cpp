@@ -237,7 +237,8 @@ TYPED_TEST(CudaKeyAttention, LongRows) {
 TYPED_TEST(CudaKeyAttention, SupportsOfEverySize) {
   for (const double spread : {4.0, 1.0, 0.7, 0.5, 0.4, 0.3, 0.2, 0.1}) {
     SCOPED_TRACE(spread);
-    this->expect_close({.batch = 1, .heads = 2, .key_heads = 1, .queries = 260, .keys = 3000, .spread = spread});
+    this->expect_close(
+        {.batch = 1, .heads = 2, .key_heads = 1, .queries = 260, .keys = 3000, .spread = spread});
   }
 }
 
@@ -252,8 +253,7 @@ TYPED_TEST(CudaKeyAttention, ListsAreTheSupport) {
       const index_t room = index_t(row) + (e + 16 * cuda::kAttentionSupport) / cuda::kAttentionSupport - 16;
       const index_t place = (e + 16 * cuda::kAttentionSupport) % cuda::kAttentionSupport;
       float weight;
-      std::memcpy(&weight,
-                  x.support.data() + room * cuda::kAttentionSupportColumns + 2 + 2 * place + 1,
+      std::memcpy(&weight, x.support.data() + room * cuda::kAttentionSupportColumns + 2 + 2 * place + 1,
                   sizeof weight);
       EXPECT_GT(weight, 0);
       sum += weight;

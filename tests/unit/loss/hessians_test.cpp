@@ -280,7 +280,8 @@ TEST(NormalizerHessian, InThePlaneIsTheDifferenceOfTheGradient) {
 }
 
 TEST(Hessians, ScalesWhoseSecondDerivativesOverflowAreNamed) {
-  const Empirical q(std::vector<double>{-1, 0.5, 2});
+  const std::vector<double> observed{-1, 0.5, 2};
+  const Empirical q(observed);
   for (const double scale : {5e-324, 1e-300, 1e-170}) {
     const std::string message =
         " must keep second derivatives in the range of doubles, got " + shortest(scale);

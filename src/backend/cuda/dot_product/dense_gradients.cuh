@@ -103,23 +103,23 @@ __global__ void __launch_bounds__(kThreads, 1)
       }
       state[slot].mean = mass[slot] > 0 ? static_cast<float>(moment[slot] / mass[slot]) : 0.0f;
     }
-    pass(
-        [&](const LaneScores<4>& products, TileSums(&z)[4], TileSums(&dp)[4], Tile<kD> key_rows, int first_row) {
+    pass([&](const LaneScores<4>& products, TileSums(&z)[4], TileSums(&dp)[4], Tile<kD> key_rows,
+             int first_row) {
 #pragma unroll
-          for (int j = 0; j < 4; ++j) {
+      for (int j = 0; j < 4; ++j) {
 #pragma unroll
-            for (int e = 0; e < 4; ++e) {
-              const WeightTerms terms = weights[e / 2](fmaf(scores.unit, z[j][e], -state[e / 2].top));
-              const float slope = terms.escort == 0 ? 0.0f : terms.escort * (dp[j][e] - state[e / 2].mean);
-              if (gradient.alpha.data != nullptr) {
-                along_alpha[e / 2] -= slope * detail::alpha_direction(x.alpha[at.h], terms.p);
-              }
-              if (gradient.scale.data != nullptr) along_scale[e / 2] += slope * products.z[j][e];
-              dp[j][e] = slope;
-            }
+        for (int e = 0; e < 4; ++e) {
+          const WeightTerms terms = weights[e / 2](fmaf(scores.unit, z[j][e], -state[e / 2].top));
+          const float slope = terms.escort == 0 ? 0.0f : terms.escort * (dp[j][e] - state[e / 2].mean);
+          if (gradient.alpha.data != nullptr) {
+            along_alpha[e / 2] -= slope * detail::alpha_direction(x.alpha[at.h], terms.p);
           }
-          multiply_by_columns<T, kD>(sums, dp, key_rows, first_row);
-        });
+          if (gradient.scale.data != nullptr) along_scale[e / 2] += slope * products.z[j][e];
+          dp[j][e] = slope;
+        }
+      }
+      multiply_by_columns<T, kD>(sums, dp, key_rows, first_row);
+    });
   });
 #pragma unroll
   for (int slot = 0; slot < 2; ++slot) {

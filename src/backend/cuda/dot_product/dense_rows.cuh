@@ -9,13 +9,13 @@ struct DenseRows {
   static constexpr int kShared = TileStream<T, kD>::kBytes + TileStream<T, kE>::kBytes;
 };
 
-/// The blocks of queries of which attention_of_sparse_rows left any: weights by passes over the keys, and their
-/// product with the values by the matrix units.
+/// The blocks of queries of which attention_of_sparse_rows left any: weights by passes over the keys, and
+/// their product with the values by the matrix units.
 template <class T, int kD, int kE>
 __global__ void __launch_bounds__(kThreads, kD == 64 && kE == 64 ? 2 : 1)
     attention_of_dense_rows(const DotProducts<T> x, const __grid_constant__ TileMap key_map,
-                            const __grid_constant__ TileMap value_map, const Matrices<T> out, const Rows<float> normalizers,
-                            const SupportRows support) {
+                            const __grid_constant__ TileMap value_map, const Matrices<T> out,
+                            const Rows<float> normalizers, const SupportRows support) {
   extern __shared__ __align__(1024) unsigned char shared[];
   const Place at = place_of_block(x);
   const index_t n = x.query.rows;
@@ -58,7 +58,8 @@ __global__ void __launch_bounds__(kThreads, kD == 64 && kE == 64 ? 2 : 1)
 #pragma unroll
                             for (int j = 0; j < 4; ++j) {
 #pragma unroll
-                              for (int e = 0; e < 4; ++e) z[j][e] = weights[e / 2](fmaf(scores.unit, z[j][e], -top[e / 2])).p;
+                              for (int e = 0; e < 4; ++e)
+                                z[j][e] = weights[e / 2](fmaf(scores.unit, z[j][e], -top[e / 2])).p;
                             }
                             multiply_by_columns<T, kE>(sums, z, value_rows, first_row);
                           });

@@ -43,8 +43,8 @@ void launch_attention(std::string_view where, const DotProducts<T>& x, const Mat
     both(std::uint32_t());
   }
   launch(where, attention_of_dense_rows<T, kCols, kCols>, grid, dim3(kThreads),
-         DenseRows<T, kCols, kCols>::kShared, stream, x, key_map, value_map, out,
-         record.normalizers, support);
+         DenseRows<T, kCols, kCols>::kShared, stream, x, key_map, value_map, out, record.normalizers,
+         support);
 }
 
 template <class T, int kCols>

@@ -68,8 +68,7 @@ __global__ void __launch_bounds__(kThreads)
     mass += u;
     moment += u * (dp[block] - centre);
   }
-  const float mean =
-      centre + warp_reduce<kWarp>(moment, Plus()) / warp_reduce<kWarp>(mass, Plus());
+  const float mean = centre + warp_reduce<kWarp>(moment, Plus()) / warp_reduce<kWarp>(mass, Plus());
   RowPieces<T, kD> sum;
   sum.clear();
   double along = 0;
@@ -157,7 +156,8 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int c = 0; c < kD / 64; ++c) {
 #pragma unroll
-      for (int e = 0; e < 8; ++e) to_key.values[c][e] += lists.dense_keys[static_cast<index_t>(at) * kD + 64 * c + 8 * piece + e];
+      for (int e = 0; e < 8; ++e)
+        to_key.values[c][e] += lists.dense_keys[static_cast<index_t>(at) * kD + 64 * c + 8 * piece + e];
     }
 #pragma unroll
     for (int c = 0; c < kE / 64; ++c) {

@@ -106,8 +106,7 @@ __device__ inline void gather_values(const SupportRows& support, index_t row, Su
   sums.clear();
   for (int block = 0; block < list.count; block += kWarp) {
     const int left = list.count - block;
-    const Entry own =
-        own_entry() < left ? support.entry(row, list.first + block + own_entry()) : Entry{0, 0};
+    const Entry own = own_entry() < left ? support.entry(row, list.first + block + own_entry()) : Entry{0, 0};
     for_each_turns(left, [&](int first) {
       RowWords<T, kE> value[kTogether];
 #pragma unroll

@@ -34,10 +34,10 @@ TileMap tile_map(std::string_view where, const Matrices<const T>& x) {
                               static_cast<cuuint64_t>(x.heads), static_cast<cuuint64_t>(x.batch)};
   const auto bytes = [](index_t stride) { return static_cast<cuuint64_t>(stride) * sizeof(T); };
   const cuuint64_t strides[] = {bytes(x.row_stride), bytes(x.head_stride), bytes(x.batch_stride)};
-  const CUresult result = encoder(where)(
-      &map, kType, 4, const_cast<void*>(static_cast<const void*>(x.data)), sizes, strides, kTile, kEach,
-      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const CUresult result =
+      encoder(where)(&map, kType, 4, const_cast<void*>(static_cast<const void*>(x.data)), sizes, strides,
+                     kTile, kEach, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                     CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) throw_if_failed(where, cudaErrorInvalidValue);
   return map;
 }

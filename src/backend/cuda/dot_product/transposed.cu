@@ -26,8 +26,7 @@ __global__ void rank_entries(const SupportRows support, const Transposed lists) 
   const index_t begin = head * lists.rows + chunk * lists.chunk_rows;
   const index_t end = min((head + 1) * lists.rows, begin + lists.chunk_rows);
   for (index_t first = begin; first < end; first += kWarp) {
-    const SupportRows::List own =
-        first + lane < end ? support.list(first + lane) : SupportRows::List{0, 0};
+    const SupportRows::List own = first + lane < end ? support.list(first + lane) : SupportRows::List{0, 0};
     for (int r = 0; r < kWarp; r += kTogether) {
       SupportRows::List list[kTogether];
       std::int32_t key[kTogether];
@@ -120,8 +119,8 @@ void sort_by_keys(std::string_view where, const SupportRows& support, const Tran
   constexpr unsigned kThreadsOfKeys = 256;
   const index_t counted = std::min<index_t>(lists.keys, kSortedKeys), pairs = lists.heads * lists.keys;
   launch(where, rank_entries,
-         grid_of(where, lists.heads * lists.chunks, (lists.keys + kSortedKeys - 1) / kSortedKeys), dim3(kWarp),
-         static_cast<std::size_t>(counted) * sizeof(std::uint16_t), stream, support, lists);
+         grid_of(where, lists.heads * lists.chunks, (lists.keys + kSortedKeys - 1) / kSortedKeys),
+         dim3(kWarp), static_cast<std::size_t>(counted) * sizeof(std::uint16_t), stream, support, lists);
   launch(where, add_up_chunks, grid_of(where, (pairs + kThreadsOfKeys - 1) / kThreadsOfKeys),
          dim3(kThreadsOfKeys), 0, stream, lists);
   launch(where, add_up_keys, grid_of(where, lists.heads), dim3(kWarp * kWarp), 0, stream, lists);

@@ -43,9 +43,9 @@ struct MassSums {
 };
 
 /// Solves the rows of a block for their weights. pass(first, end, body) calls body(z) for the scores of
-/// tiles, in units of `unit`; all warps take part in as many passes. Newton's method on a convex function passes its root at most
-/// once, wherever it starts, and then comes from below: so the first guess may be the solution on some tiles,
-/// as if all were like them.
+/// tiles, in units of `unit`; all warps take part in as many passes. Newton's method on a convex function
+/// passes its root at most once, wherever it starts, and then comes from below: so the first guess may be the
+/// solution on some tiles, as if all were like them.
 template <int kPower, class Pass>
 __device__ inline void solve_dense(float am1, float unit, const Bounds& bounds, const float (&top)[2],
                                    const KeyRange& range, RowWeights<kPower> (&weights)[2],
@@ -67,7 +67,8 @@ __device__ inline void solve_dense(float am1, float unit, const Bounds& bounds, 
     const double share = static_cast<double>(range.warp_keys) / (kSampled * kTileRows);
     for (int step = 0; step < kSampledSteps; ++step) {
       MassSums sums;
-      pass(first, first + kSampled, [&](const TileSums(&z)[kTileRows / 8], int) { sums.add(z, unit, weights, top); });
+      pass(first, first + kSampled,
+           [&](const TileSums(&z)[kTileRows / 8], int) { sums.add(z, unit, weights, top); });
       sums.over_quads();
 #pragma unroll
       for (int slot = 0; slot < 2; ++slot) {

@@ -12,7 +12,8 @@ namespace fenchel::cuda::device {
 /// those of the second from the other. Key has 16 bits where that is enough, for longer lists.
 template <class Key, int kBytesOfAll>
 struct CandidateLists {
-  static constexpr int kKeysAtOnce = 16, kMostAtOnce = kKeysAtOnce / 4;  ///< keys, and pairs that a lane finds
+  static constexpr int kKeysAtOnce = 16,
+                       kMostAtOnce = kKeysAtOnce / 4;  ///< keys, and pairs that a lane finds
   static constexpr int kStride = kThreads * (8 + static_cast<int>(sizeof(Key)));
   static constexpr int kCapacity = kBytesOfAll / kStride, kBytes = kCapacity * kStride;
 

@@ -155,8 +155,8 @@ class TileCopier {
     const T* const from = first_ + first_row * row_stride_;
 #pragma unroll
     for (int row = 0; row < kTileRows; row += kRowsTogether) {
-      copy_piece(tile.base + offset_ + static_cast<unsigned>(row * Tile<kCols>::kRowBytes), from + row * row_stride_,
-                 there_ && first_row + row + own_row() < rows_);
+      copy_piece(tile.base + offset_ + static_cast<unsigned>(row * Tile<kCols>::kRowBytes),
+                 from + row * row_stride_, there_ && first_row + row + own_row() < rows_);
     }
   }
 
