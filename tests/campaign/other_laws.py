@@ -114,6 +114,19 @@ def attended(p: Any, basis: Any) -> None:
     must("between 0 and the peak", (r >= 0) & (r <= peak * (1 + 1e-10)), r, peak)
 
 
+def attended_by(p: Any, basis: Any) -> None:
+    """Means are finite, but those of powers of t whose moments do not exist, and of waves that do not end."""
+    powers = {fenchel.PolynomialBasis: 4, fenchel.ConcatenatedBasis: 2}.get(type(basis), 0)
+    try:
+        r = fenchel.attend(p, basis)
+    except fenchel.ConvergenceError:
+        if isinstance(basis, (fenchel.FourierBasis, fenchel.ConcatenatedBasis)) and getattr(p, "alpha", 1.0) < 1:
+            return  # tails like a power, with waves
+        raise
+    exists = np.isfinite([p.moment(n) if n < powers else 1.0 for n in range(len(r))])
+    must("finite", np.isfinite(r) | ~exists, r)
+
+
 def ridge(regression: Any, values: Array, cotangent: Array) -> None:
     """Coefficients are linear in the values, and vjp is the transpose."""
     coefficients = finite(regression.fit(values).coefficients)
