@@ -177,10 +177,10 @@ def losses(p: Any, q: Any) -> None:
 
 
 def moment_gap(p: Any, sample: Array, slope: Function) -> tuple[float, float, float]:
-    """E_p - E_sample of a function, and the relative and absolute bounds of its error."""
+    """E_p - E_sample of a function, and the bounds of its error: doubles may not resolve p (docs/reliability.md)."""
     data = np.array([slope(t) for t in sample.tolist()])
     size = p.expect(lambda t: abs(slope(t))) + abs(data).mean()
-    return p.expect(slope) - data.mean(), 0.0, 1e-8 * size
+    return p.expect(slope) - data.mean(), 0.0, (1e-8 + float(spacing_mass(p, p.median()))) * size
 
 
 def moment_difference(p: Any, sample: Array, **slopes: Function) -> None:
