@@ -147,14 +147,27 @@ def mean_of(p: Any, function: Function, mean: Function) -> Any:
     try:
         return finite(mean(p))
     except fenchel.ConvergenceError:
-        if not (function is math.cos and getattr(p, "alpha", 1.0) < 1):
+        if not (function is math.cos and falls_like_a_power(p)):
             raise
         return 0.0
 
 
+def falls_like_a_power(p: Any) -> bool:
+    """Whether a distribution has such a tail: far out its logarithm hardly falls."""
+    if not hasattr(p, "logpdf"):
+        return bool(p.alpha < 1)
+    low, high = p.ppf([0.25, 0.75])
+    return bool(p.logpdf(high + 1e6 * (high - low)) > -1e4)
+
+
 def beta_covariances(p: Any, order: float, phi: Function, psi: Function) -> None:
-    """Finite, unless the power of the density is beyond the largest number."""
-    found = not_nan(fenchel.beta_covariance(p, order, phi, psi))
+    """Finite, unless the power of the density is beyond the largest number; refused where a tail does not allow it."""
+    try:
+        found = not_nan(fenchel.beta_covariance(p, order, phi, psi))
+    except (ValueError, fenchel.ConvergenceError):
+        if not falls_like_a_power(p):
+            raise
+        return
     if (order - 1) * p.logpdf(p.mode()) < 600:
         finite(found)
 

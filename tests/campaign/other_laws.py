@@ -10,6 +10,7 @@ import fenchel
 import numpy as np
 from arrays import Array
 from laws import Function, finite, must, must_agree, not_nan
+from number_laws import falls_like_a_power
 
 
 def space(p: Any, seed: int) -> None:
@@ -120,7 +121,7 @@ def attended_by(p: Any, basis: Any) -> None:
     try:
         r = fenchel.attend(p, basis)
     except fenchel.ConvergenceError:
-        if isinstance(basis, (fenchel.FourierBasis, fenchel.ConcatenatedBasis)) and getattr(p, "alpha", 1.0) < 1:
+        if isinstance(basis, (fenchel.FourierBasis, fenchel.ConcatenatedBasis)) and falls_like_a_power(p):
             return  # tails like a power, with waves
         raise
     exists = np.isfinite([p.moment(n) if n < powers else 1.0 for n in range(len(r))])
