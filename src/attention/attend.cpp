@@ -5,6 +5,7 @@
 
 #include "attention/characteristic_function.hpp"
 #include "attention/polynomial_sum.hpp"
+#include "backend/cpu/attention/checks.hpp"
 #include "backend/cpu/attention/row.hpp"
 
 namespace fenchel {
@@ -31,6 +32,7 @@ Eigen::VectorXd attend(const BetaGaussian& p, const GaussianBasis& psi) {
   const detail::LineFunctions functions(psi.functions());
   Eigen::VectorXd row(functions.whole_size());
   const double mu = p.mu(), sigma2 = p.sigma2();
+  detail::check_precision("attend", "sigma2", sigma2);
   detail::attend_line_row({p.constants(), &mu, &sigma2}, functions, detail::Wanted::kValues,
                           detail::Accuracy::kDouble, {row.data(), row.size()});
   return row.head(psi.size());

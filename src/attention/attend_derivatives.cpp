@@ -7,6 +7,7 @@
 
 #include "attention/characteristic_function.hpp"
 #include "attention/polynomial_sum.hpp"
+#include "backend/cpu/attention/checks.hpp"
 #include "backend/cpu/attention/row.hpp"
 #include "fenchel/core/beta_gaussian.hpp"
 #include "fenchel/core/error.hpp"
@@ -35,6 +36,7 @@ Eigen::MatrixXd attend_gradient(const BetaGaussian& p, const GaussianBasis& psi)
   const LineFunctions functions(psi.functions());
   Eigen::MatrixXd row(functions.whole_size(), block_count(1, Wanted::kAlphaToo));
   const double mu = p.mu(), sigma2 = p.sigma2();
+  check_precision("attend_jacobian", "sigma2", sigma2);
   attend_line_row({p.constants(), &mu, &sigma2}, functions, Wanted::kAlphaToo, Accuracy::kDouble,
                   {row.data(), row.rows()});
   return row.topRightCorner(psi.size(), 3);

@@ -7,6 +7,14 @@
 #include "fenchel/core/check.hpp"
 
 namespace fenchel::detail {
+namespace {
+
+/// x e^y, also where e^y alone is no number.
+double times_exp(double x, double y) {
+  return x == 0 ? 0 : std::copysign(std::exp(y + std::log(std::abs(x))), x);
+}
+
+}  // namespace
 
 Eigen::MatrixXd beta_covariance(FunctionRef<double(double)> log_pdf, std::span<const Interval> support,
                                 std::span<const double> modes, double beta, Callables phi, Callables psi) {
@@ -17,8 +25,8 @@ Eigen::MatrixXd beta_covariance(FunctionRef<double(double)> log_pdf, std::span<c
   for (std::size_t i = 0; i < first.size(); ++i) {
     for (std::size_t j = 0; j < second.size(); ++j) {
       result(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) =
-          std::exp(integral.log_factor()) *
-          integral([&](double t) { return (phi[i](t) - first[i]) * (psi[j](t) - second[j]); });
+          times_exp(integral([&](double t) { return (phi[i](t) - first[i]) * (psi[j](t) - second[j]); }),
+                    integral.log_factor());
     }
   }
   return result;

@@ -1,5 +1,8 @@
 #include "fenchel/distribution/wasserstein.hpp"
 
+#include <cmath>
+#include <utility>
+
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/infinity.hpp"
@@ -40,6 +43,17 @@ MatrixXd optimal_matrix(const MultivariateBetaGaussian& p, const MultivariateBet
   return stretch * (white.transpose() * root * white);
 }
 
+/// The difference of the means, and what the spread costs: W2^2 is the sum of the squares of all entries.
+std::pair<double, double> parts(const BetaGaussian& p, const BetaGaussian& q) {
+  check_pair(p, q, 1);
+  return {q.mu() - p.mu(), standard_deviation(q) - standard_deviation(p)};
+}
+
+std::pair<VectorXd, MatrixXd> parts(const MultivariateBetaGaussian& p, const MultivariateBetaGaussian& q) {
+  const MatrixXd move = optimal_matrix(p, q) - MatrixXd::Identity(p.dimension(), p.dimension());
+  return {q.mu() - p.mu(), std::sqrt(p.constants().variance_factor) * (move * p.score().factor())};
+}
+
 }  // namespace
 
 AffineMap optimal_map(const BetaGaussian& p, const BetaGaussian& q) {
@@ -55,15 +69,23 @@ MultivariateAffineMap optimal_map(const MultivariateBetaGaussian& p, const Multi
 }
 
 double wasserstein2_squared(const BetaGaussian& p, const BetaGaussian& q) {
-  check_pair(p, q, 1);
-  const double d = q.mu() - p.mu(), spread = standard_deviation(q) - standard_deviation(p);
-  return d * d + spread * spread;
+  const auto [shift, spread] = parts(p, q);
+  return shift * shift + spread * spread;
 }
 
 double wasserstein2_squared(const MultivariateBetaGaussian& p, const MultivariateBetaGaussian& q) {
-  const MatrixXd move = optimal_matrix(p, q) - MatrixXd::Identity(p.dimension(), p.dimension());
-  return (q.mu() - p.mu()).squaredNorm() +
-         p.constants().variance_factor * (move * p.score().factor()).squaredNorm();
+  const auto [shift, spread] = parts(p, q);
+  return shift.squaredNorm() + spread.squaredNorm();
+}
+
+double wasserstein2(const BetaGaussian& p, const BetaGaussian& q) {
+  const auto [shift, spread] = parts(p, q);
+  return std::hypot(shift, spread);
+}
+
+double wasserstein2(const MultivariateBetaGaussian& p, const MultivariateBetaGaussian& q) {
+  const auto [shift, spread] = parts(p, q);
+  return std::hypot(shift.stableNorm(), spread.stableNorm());
 }
 
 BetaGaussian wasserstein_geodesic(const BetaGaussian& p, const BetaGaussian& q, double s) {

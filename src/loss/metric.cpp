@@ -193,15 +193,15 @@ Geodesic geodesic(const FenchelYoungMetric& metric, HalfPlanePoint from, HalfPla
   return {metric, from, to, sigma_max, -upper, -lower};
 }
 
-Geodesic geodesic_of_diracs(const FenchelYoungMetric& metric, double from, double to) {
-  detail::checked_finite("geodesic_of_diracs", "from", from);
-  detail::checked_finite("geodesic_of_diracs", "to", to);
-  if (from == to) throw_domain_error("geodesic_of_diracs", "to", "must differ from the other end", to);
+Geodesic geodesic_of_diracs(const FenchelYoungMetric& metric, double a, double b) {
+  detail::checked_finite("geodesic_of_diracs", "a", a);
+  detail::checked_finite("geodesic_of_diracs", "b", b);
+  if (a == b) throw_domain_error("geodesic_of_diracs", "b", "must differ from a", b);
   const double e = 1 + metric.exponent_less_one();
   const double unit = std::sqrt(metric.constant()) * boost::math::beta((1 + e) / 2, 0.5);
-  const double sigma_max = std::pow(std::abs(to - from) / unit, 1 / e);
+  const double sigma_max = std::pow(std::abs(b - a) / unit, 1 / e);
   if (!(sigma_max > 0 && sigma_max < kInf)) throw_too_far("geodesic_of_diracs", metric);
-  return {metric, {from, 0}, {to, 0}, sigma_max, -kInf, kInf};
+  return {metric, {a, 0}, {b, 0}, sigma_max, -kInf, kInf};
 }
 
 double distance(const FenchelYoungMetric& metric, HalfPlanePoint a, HalfPlanePoint b) {

@@ -61,11 +61,16 @@ class Draw:
         return f'array({self.seed()}, {shape}, "{kind}", {scale})'
 
 
-def alpha(d: Draw) -> str:
+def alpha(d: Draw, smallest: str = "1e-300") -> str:
     if d.random.random() < 0.5:
         return d.any_of(*ORDERS)
-    edges = "inf", "0", "-1", "nan", "1e308", "1e-300"
+    edges = "inf", "0", "-1", "nan", "1e308", smallest
     return d.number(lambda: d.random.uniform(0.7, 5), lambda: d.power(-2, 12), *edges)
+
+
+def loss_alpha(d: Draw) -> str:
+    """Of losses over rows, which are computed from alpha - 1: the smaller alpha, the less is left of it."""
+    return alpha(d, "1e-3")
 
 
 def location(d: Draw) -> str:
@@ -162,6 +167,7 @@ SHELL_SCORES = (
 )
 DRAWS: dict[str, Callable[[Draw], str]] = {
     "alpha": alpha,
+    "loss_alpha": loss_alpha,
     "order": lambda d: d.number(lambda: d.random.uniform(0.6, 2), lambda: d.power(-3, 3), "0", "-1", "nan"),
     "light": lambda d: d.number(lambda: d.random.uniform(1, 4), lambda: 1 + d.power(-9, 6), "inf"),
     "gamma": gamma,

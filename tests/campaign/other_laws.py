@@ -10,6 +10,7 @@ import fenchel
 import numpy as np
 from arrays import Array
 from laws import Function, finite, must, must_agree, not_nan
+from number_laws import falls_like_a_power
 
 
 def space(p: Any, seed: int) -> None:
@@ -112,6 +113,19 @@ def attended(p: Any, basis: Any) -> None:
     r = finite(fenchel.attend(p, basis))
     peak = basis(basis.mu).max(0)
     must("between 0 and the peak", (r >= 0) & (r <= peak * (1 + 1e-10)), r, peak)
+
+
+def attended_by(p: Any, basis: Any) -> None:
+    """Means are finite, but those of powers of t whose moments do not exist, and of waves that do not end."""
+    powers = {fenchel.PolynomialBasis: 4, fenchel.ConcatenatedBasis: 2}.get(type(basis), 0)
+    try:
+        r = fenchel.attend(p, basis)
+    except fenchel.ConvergenceError:
+        if isinstance(basis, (fenchel.FourierBasis, fenchel.ConcatenatedBasis)) and falls_like_a_power(p):
+            return  # tails like a power, with waves
+        raise
+    exists = np.isfinite([p.moment(n) if n < powers else 1.0 for n in range(len(r))])
+    must("finite", np.isfinite(r) | ~exists, r)
 
 
 def ridge(regression: Any, values: Array, cotangent: Array) -> None:

@@ -50,8 +50,8 @@ MAPS = [
     Row("escort", "row_map(lambda p: fenchel.escort(p, {order}), {target})"),
     Row(
         "entmax_loss",
-        "row_loss(lambda z, q, **o: fenchel.entmax_loss(z, q, {alpha}, **o), lambda z: fenchel.entmax(z, {alpha}), "
-        "{masked_scores}, {target})",
+        "row_loss(lambda z, q, **o: fenchel.entmax_loss(z, q, {loss_alpha}, **o), lambda z: fenchel.entmax(z, "
+        "{loss_alpha}), {masked_scores}, {target})",
     ),
     Row(
         "fusedmax_loss",
@@ -70,15 +70,15 @@ MAPS = [
     ),
     Row(
         "cross_omega",
-        'agree(finite(fenchel.cross_omega({loss_scores}, {target}, {alpha}, reduction="none")), '
-        'fenchel.entmax_loss({loss_scores}, {target}, {alpha}, reduction="none") - fenchel.negentropy({target}, '
-        "{alpha}), 1e-12, 1e-12 + 4e-15 * abs({loss_scores}).max())",
+        'agree(finite(fenchel.cross_omega({loss_scores}, {target}, {loss_alpha}, reduction="none")), '
+        'fenchel.entmax_loss({loss_scores}, {target}, {loss_alpha}, reduction="none") - fenchel.negentropy({target}, '
+        "{loss_alpha}), 1e-12, 1e-12 + 4e-15 * abs({loss_scores}).max())",
     ),
     Row(
         "entmax_conjugate negentropy",
-        "conjugacy(fenchel.entmax_conjugate({loss_scores}, {alpha}), "
-        "fenchel.negentropy(fenchel.entmax({loss_scores}, {alpha}), {alpha}), {loss_scores}, "
-        "fenchel.entmax({loss_scores}, {alpha}))",
+        "conjugacy(fenchel.entmax_conjugate({loss_scores}, {loss_alpha}), "
+        "fenchel.negentropy(fenchel.entmax({loss_scores}, {loss_alpha}), {loss_alpha}), {loss_scores}, "
+        "fenchel.entmax({loss_scores}, {loss_alpha}))",
     ),
     Row(
         "entmax_threshold entmax_normalizer support_size",
@@ -182,7 +182,10 @@ NUMBERS = [
     Row("BetaLaplace.escort", "density(fenchel.BetaLaplace({alpha}, {mu}, {scale}).escort({order}), {levels})"),
     Row("Triangular.escort", "density(fenchel.Triangular({mu}, {scale}).escort({order}), {levels})"),
     Row("IntegerDistribution.escort", "probabilities({counted}.escort({order}), {levels})"),
-    Row("LineDistribution.expectation_gradient", "finite({family}.expectation_gradient({function}))"),
+    Row(
+        "LineDistribution.expectation_gradient",
+        "mean_of({family}, {function}, lambda p: p.expectation_gradient({function}))",
+    ),
     Row(
         "Triangular.expectation_gradient",
         "finite(fenchel.Triangular({mu}, {scale}).expectation_gradient({function}))",
@@ -222,7 +225,7 @@ NUMBERS = [
     Row("IntegerPrediction.normalizer", "not_nan({counted}.normalizer())"),
     Row("IntegerPrediction.threshold", "not_nan({counted}.threshold())"),
     Row("Prediction.normalizer_gradient Prediction.normalizer_hessian", "not_nan({quadratic}.{method}())"),
-    Row("beta_covariance", "finite(fenchel.beta_covariance({line}, {order}, {function}, {function2}))"),
+    Row("beta_covariance", "beta_covariances({line}, {order}, {function}, {function2})"),
 ]
 
 PREDICTIONS = [

@@ -12,13 +12,13 @@ MAPS = [
     Row("fusedmax_grid", "tensor_map(lambda z: ft.fusedmax_grid(z, {gamma}), tensor({grid}, {dtype}), 2)"),
     Row(
         "entmax_loss",
-        'tensor_loss(lambda z, q: ft.entmax_loss(z, q, {alpha}, reduction="none"), lambda z: ft.entmax(z, {alpha}), '
-        "{plain_tensor}, {target_tensor})",
+        'tensor_loss(lambda z, q: ft.entmax_loss(z, q, {loss_alpha}, reduction="none"), lambda z: ft.entmax(z, '
+        "{loss_alpha}), {plain_tensor}, {target_tensor})",
     ),
     Row(
         "entmax_loss",
-        'tensor_loss(lambda z, q: ft.entmax_loss(z, q, {alpha}, reduction="none"), lambda z: ft.entmax(z, {alpha}), '
-        "tensor({mild_scores}, {dtype}), tensor({target}, {dtype}))",
+        'tensor_loss(lambda z, q: ft.entmax_loss(z, q, {loss_alpha}, reduction="none"), lambda z: ft.entmax(z, '
+        "{loss_alpha}), tensor({mild_scores}, {dtype}), tensor({target}, {dtype}))",
     ),
     Row(
         "fusedmax_loss",
@@ -35,11 +35,11 @@ MAPS = [
         'tensor_loss(lambda z, q: ft.fusedmax_grid_loss(z, q, {gamma}, reduction="none"), lambda z: '
         "ft.fusedmax_grid(z, {gamma}), tensor({grid}), tensor({grid_target} / 5))",
     ),
-    Row("entmax_loss", 'class_loss(lambda z, c: ft.entmax_loss(z, c, {alpha}, reduction="none"), {plain_tensor})'),
-    Row("entmax_bisect_loss", "class_loss(lambda z, c: ft.entmax_bisect_loss(z, c, {alpha}), {plain_tensor})"),
+    Row("entmax_loss", 'class_loss(lambda z, c: ft.entmax_loss(z, c, {loss_alpha}, reduction="none"), {plain_tensor})'),
+    Row("entmax_bisect_loss", "class_loss(lambda z, c: ft.entmax_bisect_loss(z, c, {loss_alpha}), {plain_tensor})"),
     Row(
         "cross_omega",
-        'regular(without_data(lambda z, q: ft.cross_omega(z, q, {alpha}, reduction="none"), '
+        'regular(without_data(lambda z, q: ft.cross_omega(z, q, {loss_alpha}, reduction="none"), '
         "{plain_tensor}, {target_tensor}))",
     ),
     Row("sparsemax_loss entmax15_loss sparsemax_bisect_loss", "class_loss(ft.{name}, {plain_tensor})"),
@@ -173,7 +173,7 @@ MODULES = [
     Row("FusedmaxGrid FusedmaxGrid.forward", "module(ftnn.FusedmaxGrid({gamma}), tensor({grid}))"),
     Row(
         "EntmaxLoss EntmaxBisectLoss",
-        "loss_module(ftnn.{name}({alpha}), {plain_tensor}, torch.zeros({plain_tensor}.shape[:1], dtype=torch.int64))",
+        "loss_module(ftnn.{name}({loss_alpha}), {plain_tensor}, torch.zeros({plain_tensor}.shape[:1], dtype=torch.int64))",
     ),
     Row(
         "EntmaxLoss.forward EntmaxLoss.extra_repr Entmax15Loss SparsemaxLoss SparsemaxBisectLoss",

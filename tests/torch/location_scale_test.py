@@ -74,3 +74,6 @@ def test_errors():
     assert p.icdf(real(1.5)).isnan() and p.log_prob(real(9.0)) == -math.inf
     with pytest.raises(ValueError):
         ft.LocationScale(lambda x: x, lambda x: -x).variance  # noqa: B018
+    with pytest.raises(ValueError, match="sigma"):  # the peak of the density is beyond the largest number
+        ft.LocationScale(torch.cosh, torch.sinh, 0.0, real([1.0, 5e-324]), validate_args=True)
+    assert ft.LocationScale(torch.cosh, torch.sinh, 0.0, real(1e-307)).tsallis_entropy().isfinite()

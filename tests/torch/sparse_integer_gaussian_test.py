@@ -55,6 +55,13 @@ def test_a_scale_that_is_almost_zero_leaves_one_integer(alpha):
     assert q.mean == 1 and q.variance == 0 and q.entropy() == 0 and q.cross_omega(torch.tensor(1)) == p.cross_omega(1)
 
 
+def test_a_window_that_is_too_large_is_an_error():
+    """It was an OverflowError, or memory that is not there."""
+    for sigma2 in (1e23, 1e308):
+        with pytest.raises(ValueError, match=r"sigma2 must need a window of at most 33554432 integers, got 1e\+(23|308)"):
+            ft.SparseIntegerGaussian(1.4, real([0.3, 1.0]), real([1.0, sigma2])).tsallis_entropy()
+
+
 def test_many_numbers_of_a_wide_one():
     """A window of a million integers, of which each number needs a few."""
     p, q = fenchel.SparseIntegerGaussian(1.0, 0.2, 1e8), ft.SparseIntegerGaussian(1.0, real([0.2]), 1e8)

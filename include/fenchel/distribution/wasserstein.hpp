@@ -3,7 +3,6 @@
 /// `wasserstein2`, `optimal_map` and `wasserstein_geodesic` of two beta-Gaussians of one alpha.
 
 #include <Eigen/Core>
-#include <cmath>
 
 #include "fenchel/core/config.hpp"
 #include "fenchel/distribution/euclidean/multivariate_beta_gaussian.hpp"
@@ -38,9 +37,10 @@ struct MultivariateAffineMap {
 [[nodiscard]] FENCHEL_EXPORT double wasserstein2_squared(const MultivariateBetaGaussian& p,
                                                          const MultivariateBetaGaussian& q);
 
-template <class P>
-requires requires(const P& p) { wasserstein2_squared(p, p); }
-[[nodiscard]] double wasserstein2(const P& p, const P& q) { return std::sqrt(wasserstein2_squared(p, q)); }
+/// Its root, a number also where the square overflows.
+[[nodiscard]] FENCHEL_EXPORT double wasserstein2(const BetaGaussian& p, const BetaGaussian& q);
+[[nodiscard]] FENCHEL_EXPORT double wasserstein2(const MultivariateBetaGaussian& p,
+                                                 const MultivariateBetaGaussian& q);
 
 /// The geodesic of W2 (displacement interpolation): the image of p when every point has gone the fraction s
 /// of its way along the optimal map, a member of the same alpha. p at s = 0 and q at s = 1, at W2 distance s

@@ -75,8 +75,8 @@ class FENCHEL_EXPORT Geodesic {
                                                HalfPlanePoint to);
 /// The limit for sigma -> 0 at both ends, between two observations. Its length is infinite for alpha >= 1.
 /// Throws std::domain_error unless they are finite and differ.
-[[nodiscard]] FENCHEL_EXPORT Geodesic geodesic_of_diracs(const FenchelYoungMetric& metric, double from,
-                                                         double to);
+[[nodiscard]] FENCHEL_EXPORT Geodesic geodesic_of_diracs(const FenchelYoungMetric& metric, double a,
+                                                         double b);
 
 /// The length of the geodesic.
 [[nodiscard]] FENCHEL_EXPORT double distance(const FenchelYoungMetric& metric, HalfPlanePoint a,

@@ -37,13 +37,15 @@ FENCHEL_INLINE MixtureTerms gaussian_terms(double d, double sigma2, double width
 /// by the trapezoidal rule in x = log(g / nu), where chi2_nu is exp(-nu/2 (e^x - 1 - x)) up to a constant.
 /// The rule converges exponentially; the weights are divided by their sum.
 struct StudentRule {
-  double nu, size2;  ///< size2 is far below any function's square, or |radius2| sigma2
+  static constexpr double kLeastSize2 = 1e-300;  ///< far below any function's square
+
+  double nu, size2;  ///< size2 is |radius2| sigma2, or kLeastSize2 where that is smaller
   double lower, step;
   index_t count;
 
   /// For functions up to `farthest` from mu.
   FENCHEL_HD StudentRule(const BetaGaussianConstants& c, double sigma2, double farthest, bool single) noexcept
-      : nu(-2 / c.am1 - 1), size2(larger(-c.radius2 * sigma2, 1e-300)) {
+      : nu(-2 / c.am1 - 1), size2(larger(-c.radius2 * sigma2, kLeastSize2)) {
     // The peak moves down by log(1 + d^2 / size2) for a function at distance d. Beyond e^80 sizes a result is
     // too small, but also below 1e-30 of the function's peak.
     const double fall = 2 * (single ? 18 : 40) / nu, root = std::sqrt(2 * fall);
@@ -63,11 +65,14 @@ struct StudentRule {
   [[nodiscard]] FENCHEL_HD double spread(double x) const noexcept { return size2 / nu * std::exp(-x); }
 };
 
-/// How T moves with the parameters: d log T / d sigma2 and d log T / d alpha; and half of dnu / dalpha.
+/// How T moves with the parameters: d log T / d sigma2, times |radius2| sigma2 / size2 of the rule, and d log
+/// T / d alpha; and half of dnu / dalpha.
 struct StudentRates {
   double sigma2, alpha, nu;
   FENCHEL_HD StudentRates(const BetaGaussianConstants& c, double scale, bool in_alpha) noexcept
-      : sigma2(2 / ((2 + c.am1) * scale)),
+      : sigma2(-c.radius2 * scale > StudentRule::kLeastSize2
+                   ? 2 / ((2 + c.am1) * scale)
+                   : -2 * c.radius2 / ((2 + c.am1) * StudentRule::kLeastSize2)),
         alpha(in_alpha ? peak_slopes(c).log_peak_power - 1 / c.am1 : 0),
         nu(1 / (c.am1 * c.am1)) {}
 };

@@ -53,9 +53,15 @@ detail::IntegerPrediction predict_poisson(double alpha, double mu, double temper
       [mu, temperature](double y) { return std::log(y - 1 - std::log(mu)) - std::log(temperature); },
       1,
       1};
-  return temperature == 1
-             ? detail::predict_integers(alpha - 1, score, kWhere, "mu", mu)
-             : detail::predict_integers(alpha - 1, score, kWhere, "mu * temperature", mu * temperature);
+  detail::IntegerPrediction prediction =
+      temperature == 1
+          ? detail::predict_integers(alpha - 1, score, kWhere, "mu", mu)
+          : detail::predict_integers(alpha - 1, score, kWhere, "mu * temperature", mu * temperature);
+  // As alpha falls to 0 the mass goes to where log t is about 1 / alpha, and A = f(mode) + (p(mode)^(alpha-1)
+  // - 1) / (1 - alpha) grows without bound.
+  if (!(prediction.normalization.offset < kInfinity))
+    throw_domain_error(kWhere, "alpha", "must leave a normalizer in the range of doubles", alpha);
+  return prediction;
 }
 
 /// f(mode).

@@ -125,6 +125,9 @@ LocationScale::LocationScale(LocationScaleScore score)
       edge_g_(number("g", a_, score_.g(a_))),
       edge_slope_(number("g'", a_, score_.slope(a_))) {
   require_convex(score_, a_);
+  const double peak = (edge_slope_ - score_.slope(0)) / sigma();
+  if (!(std::isfinite(peak) && std::isfinite(threshold())))
+    throw_domain_error(kWhere, "sigma", "must keep peak and threshold in the range of doubles", sigma());
 }
 
 Interval support(const LocationScale& p) noexcept {

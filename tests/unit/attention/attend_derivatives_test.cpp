@@ -294,6 +294,12 @@ TEST(AttendDerivatives, ScalesWhoseDerivativesLeaveTheDoublesAreNamed) {
   EXPECT_EQ(message_of<std::domain_error>(
                 [] { (void)attend_jacobian(BetaGaussian(2, 1e200, 1), PolynomialBasis(3)); }),
             "fenchel::attend_jacobian: mu must keep derivatives in the range of doubles, got 1e+200");
+  const GaussianBasis bump({0.3}, {0.2});
+  const BetaGaussian narrow(0.999, 0.45, 5e-324);
+  EXPECT_EQ(message_of<std::domain_error>([&] { (void)attend(narrow, bump); }),
+            "fenchel::attend: sigma2 must be at least 2.2250738585072014e-308, got 5e-324");
+  EXPECT_EQ(message_of<std::domain_error>([&] { (void)attend_jacobian(narrow, bump); }),
+            "fenchel::attend_jacobian: sigma2 must be at least 2.2250738585072014e-308, got 5e-324");
   // r goes like sigma2^(-1/3), and so dr / dtheta[1] = 2 sigma2^2 dr / dsigma2 = -2 / 3 sigma2 r.
   const BetaGaussian wide(2, 0, 1e190);
   const double slope = -2e190 / 3 * attend(wide, kPsi)[0];

@@ -291,6 +291,26 @@ TEST(AttentionLine, ExtremeLengthsGiveNoSlopeThatIsNaN) {
   }
 }
 
+/// Student's law of almost no width is as wide as sigma2^{1/(alpha+1)}, also where its square underflows: the
+/// slope in sigma2 is that of variance psi'' / 2.
+TEST(AttentionLine, TheSlopeOfANarrowStudentGoesOn) {
+  for (const double alpha : {0.6, 0.9, 0.99}) {
+    const auto slope = [alpha](double sigma2) {
+      const double mu = 0.45, mean = 0.3, covariance = 0.04, one = 1;
+      double by_mu = 0, by_sigma2 = 0;
+      cpu::attend_vjp<double>({alpha, {&mu, 1, 1}, {&sigma2, 1, 1}}, {{&mean, 1, 1}, {&covariance, 1, 1}},
+                              {&one, 1, 1}, {{}, {&by_mu, 1, 1}, {&by_sigma2, 1, 1}});
+      return by_sigma2;
+    };
+    const double power = (1 - alpha) / (1 + alpha), near = slope(1e-40);
+    for (const double exponent : {-100, -200, -290, -300, -305, -307}) {
+      const double expected = near * std::pow(10, power * (exponent + 40));
+      EXPECT_NEAR(slope(std::pow(10, exponent)), expected, 1e-9 * std::abs(expected))
+          << alpha << " " << exponent;
+    }
+  }
+}
+
 /// A density moved together with the function, or mirrored with it.
 TEST(AttentionLine, OnlyRelativePlacesCount) {
   for (const double alpha : {0.8, 1.0, 1.1, 1.5, 2.0, 3.0, kInf}) {

@@ -77,6 +77,8 @@ TEST(AttentionMessages, DensitiesThatDoNotExist) {
             "fenchel::attend: Sigma[0] must be positive and finite, got nan");
   EXPECT_EQ(after<Error>([](Call& c) { c.sigma2[3] = kInf; }),
             "fenchel::attend: Sigma[3] must be positive and finite, got inf");
+  EXPECT_EQ(after<Error>([](Call& c) { c.sigma2[1] = 5e-324; }),
+            "fenchel::attend: Sigma[1] must be at least 2.2250738585072014e-308, got 5e-324");
   EXPECT_EQ(after<Error>([](Call& c) { c.mu[1] = kNaN; }), "fenchel::attend: mu[1] must be finite, got nan");
   EXPECT_EQ(after<Error>([](Call& c) { c.mu[1] = -kInf; }),
             "fenchel::attend: mu[1] must be finite, got -inf");

@@ -79,6 +79,17 @@ TEST(BetaCovariance, RowsArePhiAndColumnsPsi) {
   }
 }
 
+/// p^63 = 1e315 overflows, and its integral with (t - mean)^2 = 1e-10 / 12 over a width of 1e-5 does not.
+TEST(BetaCovariance, IsANumberWhereThePowerOfTheDensityIsNot) {
+  const double width = 1e-5;
+  const NumericDensity p([](double) { return 0.0; }, {Interval(0, width)}, {width / 2});
+  const double expected = 1e300 / 12;
+  EXPECT_NEAR(beta_covariance(p, 63, kIdentity, kIdentity), expected, 1e-10 * expected);
+  EXPECT_EQ(beta_covariance(
+                p, 63, [](double) { return 1.0; }, kIdentity),
+            0);
+}
+
 TEST(BetaCovariance, ErrorsAreNamed) {
   const std::string message =
       message_of<std::domain_error>([&] { (void)beta_covariance(bump(1), -1.5, kIdentity, kIdentity); });

@@ -143,6 +143,18 @@ TEST(LocationScale, BadFunctionsAreNamed) {
       "fenchel::location_scale: a g'(a) - g(a) + g(0) must reach 1/2 before it is lost in rounding, got 0");
 }
 
+/// Below it the entropy was NaN.
+TEST(LocationScale, AScaleThatIsTooSmallIsNamed) {
+  const auto made = [](double sigma) {
+    return LocationScale(LocationScaleScore([](double x) { return std::cosh(x); },
+                                            [](double x) { return std::sinh(x); }, 0, sigma));
+  };
+  EXPECT_LT(std::abs(tsallis_entropy(made(1e-308), 2)), 1e308);
+  EXPECT_EQ(
+      testing::message_of<std::domain_error>([&] { (void)made(5e-324); }),
+      "fenchel::location_scale: sigma must keep peak and threshold in the range of doubles, got 5e-324");
+}
+
 TEST(LocationScale, EntropiesDoNotDependOnMuNorKurtosisOnSigma) {
   const auto member = [](double mu, double sigma) {
     return LocationScale(LocationScaleScore([](double x) { return x * x * x / 6; },

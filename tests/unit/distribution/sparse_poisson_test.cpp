@@ -73,6 +73,16 @@ TEST(SparsePoisson, BelowOneQuantilesGoOn) {
   EXPECT_EQ(quantile(SparsePoisson(0.05, 3), 1 - 1e-12), std::numeric_limits<index_t>::max());
 }
 
+/// At alpha = 1e-3 nearly all of the mass is beyond every integer, and A is about 1e120; at 1e-4 it
+/// overflows.
+TEST(SparsePoisson, ASmallAlphaHasANumberAsNormalizerOrIsRefused) {
+  for (const double mu : {0.2, 3.0, 1e6}) {
+    EXPECT_LT(normalizer(SparsePoisson(1e-3, mu)), 1e130) << mu;
+    for (const double alpha : {1e-4, 1e-8, 1e-16, 1e-300})
+      EXPECT_THROW(SparsePoisson(alpha, mu), std::domain_error) << alpha << " " << mu;
+  }
+}
+
 /// E13: at alpha = 1 the probability is mu^t e^-mu / t!; another division by t! would leave 0.245 of the mass
 /// at mu = 3.7.
 TEST(SparsePoisson, E13TheProbabilityHasOneFactorial) {
@@ -193,6 +203,8 @@ TEST(SparsePoisson, BadInputIsNamed) {
   };
   EXPECT_EQ(message(0, 1, 1), "fenchel::sparse_poisson: alpha must be positive, got 0");
   EXPECT_EQ(message(kNaN, 1, 1), "fenchel::sparse_poisson: alpha must be positive, got nan");
+  EXPECT_EQ(message(1e-300, 5, 1),
+            "fenchel::sparse_poisson: alpha must leave a normalizer in the range of doubles, got 1e-300");
   EXPECT_EQ(message(2, 0, 1), "fenchel::sparse_poisson: mu must be positive and at most 2^52, got 0");
   EXPECT_EQ(message(2, 1e20, 1), "fenchel::sparse_poisson: mu must be positive and at most 2^52, got 1e+20");
   EXPECT_EQ(message(2, kNaN, 1), "fenchel::sparse_poisson: mu must be positive and at most 2^52, got nan");

@@ -84,6 +84,16 @@ TEST(Wasserstein, KeepsItsDigitsForNeighbours) {
   EXPECT_NEAR(wasserstein2(p, p), 0, 1e-15);
 }
 
+/// Members so far apart that the square of the distance overflows.
+TEST(Wasserstein, IsANumberWhereItsSquareIsNot) {
+  for (const double alpha : {1.5, kInf}) {
+    EXPECT_DOUBLE_EQ(wasserstein2(BetaGaussian(alpha, 1e308, 1.1), BetaGaussian(alpha, 4, 0.4)), 1e308);
+    const MultivariateBetaGaussian p(alpha, kMu, kS), q(alpha, VectorXd{{3e200, 4e200}}, kSf);
+    EXPECT_DOUBLE_EQ(wasserstein2(p, q), 5e200);
+    EXPECT_DOUBLE_EQ(wasserstein2(q, p), 5e200);
+  }
+}
+
 TEST(Wasserstein, E5UniformLimitHasTheRadiusOfUnitVolume) {
   for (const index_t n : {1, 2, 3}) {
     const double size = static_cast<double>(n);

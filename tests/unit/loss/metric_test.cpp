@@ -267,7 +267,9 @@ TEST(Metric, BadInputIsNamed) {
             }),
             "fenchel::geodesic: s must be in [0, 1], got 2");
   EXPECT_EQ(message_of<std::domain_error>([&] { (void)geodesic_of_diracs(metric, 1, 1); }),
-            "fenchel::geodesic_of_diracs: to must differ from the other end, got 1");
+            "fenchel::geodesic_of_diracs: b must differ from a, got 1");
+  EXPECT_EQ(message_of<std::domain_error>([&] { (void)geodesic_of_diracs(metric, testing::kNaN, 1); }),
+            "fenchel::geodesic_of_diracs: a must be finite, got nan");
   EXPECT_EQ(message_of<std::domain_error>([&] { (void)vertical_distance(metric, -1, 1); }),
             "fenchel::vertical_distance: sigma must be finite and not negative, got -1");
   EXPECT_EQ(message_of<std::domain_error>([&] { (void)vertical_distance(metric, 0, 0); }),

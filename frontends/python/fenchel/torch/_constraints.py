@@ -22,9 +22,18 @@ class PositiveFinite(constraints.Constraint):
         return value.isfinite() & (value > 0)
 
 
-finite, positive_finite = Finite(), PositiveFinite()
+class PositiveNormal(constraints.Constraint):
+    """Finite numbers above 0 with finite reciprocals: no subnormal doubles."""
+
+    def check(self, value: torch.Tensor) -> torch.Tensor:
+        """Where it is satisfied."""
+        return value.isfinite() & (value.double() >= torch.finfo(torch.float64).tiny)
+
+
+finite, positive_finite, positive_normal = Finite(), PositiveFinite(), PositiveNormal()
 finite_vector = constraints.independent(finite, 1)
 
 for registry in (biject_to, transform_to):
     registry.register(finite, lambda _: transforms.identity_transform)
-    registry.register(positive_finite, lambda _: transforms.ExpTransform())
+    for positive in (positive_finite, positive_normal):
+        registry.register(positive, lambda _: transforms.ExpTransform())

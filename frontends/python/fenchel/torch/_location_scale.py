@@ -11,7 +11,7 @@ from torch.distributions.utils import broadcast_all, lazy_property
 
 import fenchel
 
-from ._constraints import finite, positive_finite
+from ._constraints import finite, positive_normal
 from ._elliptical import real
 from ._rows import Parameter
 
@@ -35,7 +35,7 @@ class LocationScale(Distribution):
     mu : float or Tensor
         The centre.
     sigma : float or Tensor
-        The scale, positive.
+        The scale, positive and no subnormal number.
     validate_args : bool, optional
         As of torch.distributions.
 
@@ -50,7 +50,7 @@ class LocationScale(Distribution):
     tensor([0.5000, 0.7278])
     """
 
-    arg_constraints = {"mu": finite, "sigma": positive_finite}  # noqa: RUF012
+    arg_constraints = {"mu": finite, "sigma": positive_normal}  # noqa: RUF012
     support = constraints.real
     has_rsample = True
 

@@ -15,6 +15,9 @@ from ._entmax import entmax
 from ._entmax_loss import entmax_loss
 from ._rows import Parameter
 
+_MOST_INTEGERS = 2**25
+"""In a window: those of `IntegerTable` in C++."""
+
 
 def _gathered(rows: torch.Tensor, place: torch.Tensor) -> torch.Tensor:
     """The numbers at these places, (...), of rows, (..., W)."""
@@ -80,6 +83,11 @@ class SparseIntegerGaussian(Distribution):
             # the density of mass 2, which has less than twice the width of that of mass 1.
             ends = BetaGaussian(alpha, torch.zeros_like(mu), sigma2, validate_args=False).active_support()[1]
             radius = torch.minimum(2 * ends, 40 * sigma2.sqrt()).max().item() if mu.numel() else 0.0
+            if radius > _MOST_INTEGERS / 2:
+                raise ValueError(
+                    f"fenchel.torch.SparseIntegerGaussian: sigma2 must need a window of at most "
+                    f"{_MOST_INTEGERS} integers, got {sigma2.max().item()}"
+                )
             half = int(radius) + 2
             k = mu.round().unsqueeze(-1) + torch.arange(-half, half + 1, dtype=torch.float64, device=mu.device)
         return k, -self._below_middle(k, mu.unsqueeze(-1)) / sigma2.unsqueeze(-1)

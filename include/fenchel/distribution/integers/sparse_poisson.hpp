@@ -19,8 +19,8 @@ class FENCHEL_EXPORT SparsePoisson {
   using value_type = index_t;
 
   /// Throws std::domain_error unless alpha > 0 (infinity is allowed), mu is positive and at most 2^52, the
-  /// temperature positive and finite, and from alpha = 1 on IntegerTable::kMostIntegers are enough: for alpha
-  /// = 1 they are up to mu * temperature = 1.9e11.
+  /// temperature positive and finite, A is finite, as it is from alpha = 1e-3 on, and from alpha = 1 on
+  /// IntegerTable::kMostIntegers are enough: for alpha = 1 they are up to mu * temperature = 1.9e11.
   explicit SparsePoisson(double alpha = 2, double mu = 1, double temperature = 1);
 
   [[nodiscard]] double alpha() const noexcept { return prediction_.am1 + 1; }

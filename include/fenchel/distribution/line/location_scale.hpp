@@ -29,7 +29,8 @@ class FENCHEL_EXPORT LocationScale {
   using value_type = double;
 
   /// Throws std::domain_error when g or g' is NaN on the way, when g' decreases on 33 equidistant points of
-  /// [0, a], or when a g'(a) - g(a) + g(0) does not reach 1/2.
+  /// [0, a], when a g'(a) - g(a) + g(0) does not reach 1/2, or when sigma is so small that tau or the peak
+  /// overflows.
   explicit LocationScale(LocationScaleScore score);
 
   [[nodiscard]] const LocationScaleScore& score() const noexcept { return score_; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,12 @@ inline void check_functions(std::string_view where, const cpu::GaussianFunctions
   check_gaussians(where, "psi.mu", psi.mu, "psi.Sigma", psi.Sigma);
 }
 
+/// sigma2 on the line, whose reciprocal is a number: precisions and slopes need it.
+inline void check_precision(std::string_view where, std::string_view name, double sigma2) {
+  constexpr double kLeast = std::numeric_limits<double>::min();
+  if (!(sigma2 >= kLeast)) throw_domain_error(where, name, "must be at least " + shortest(kLeast), sigma2);
+}
+
 template <class Real>
 void check_densities(std::string_view where, const cpu::Densities<Real>& p) {
   const index_t n = p.mu.cols;
@@ -58,6 +65,8 @@ void check_densities(std::string_view where, const cpu::Densities<Real>& p) {
                        "must exceed 1 - 2/D = " + shortest(lowest), p.alpha[i]);
   }
   check_gaussians(where, "mu", p.mu, "Sigma", p.Sigma);
+  for (index_t i = 0; n == 1 && i < p.mu.rows; ++i)
+    check_precision(where, indexed("Sigma", i), double{p.Sigma.row(i)[0]});
 }
 
 /// Tangents of B densities on R^D; alpha may be absent.
