@@ -51,7 +51,9 @@ __device__ inline void solve_dense(float am1, float unit, const Bounds& bounds, 
                                    const KeyRange& range, RowWeights<kPower> (&weights)[2],
                                    const Pass& pass) {
   constexpr int kMostPasses = 40, kSampled = 4, kSampledSteps = 5;
-  constexpr double kEnough = 5e-7, kTooLittle = 0.05;
+  constexpr double kTooLittle = 0.05;
+  // A step of Newton's method leaves about the square of what was missing, one of bisection a half.
+  const double enough = am1 > 1 ? 5e-7 : 2e-4;
   float low[2], high[2] = {0, 0}, safe[2];
   bool busy[2];
 #pragma unroll
@@ -97,7 +99,7 @@ __device__ inline void solve_dense(float am1, float unit, const Bounds& bounds, 
       } else {
         weights[slot].level = safe[slot];
       }
-      busy[slot] = fabs(sums.mass[slot] - 1) > kEnough && weights[slot].level != before;
+      busy[slot] = fabs(sums.mass[slot] - 1) > enough && weights[slot].level != before;
     }
   }
 }
