@@ -1,10 +1,12 @@
-"""Attention of queries to keys on a GPU, beside torch's own with softmax."""
+"""Attention of queries to keys on a GPU, beside torch's own with softmax and, where it is installed, adasplash."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from gpu_tables import Table, error_cell, milliseconds_cell
-from gpu_timing import DEVICE, Limit, Run, add_row, attempt, milliseconds
+from gpu_timing import DEVICE, Limit, Run, add_row, attempt, milliseconds, package, version
 from torch.nn import functional
 
 import fenchel.torch as ft
@@ -14,12 +16,23 @@ SHAPES = ((4, 16, 4096, 64), (1, 16, 32768, 64), (1, 16, 32768, 128))
 ROWS = (("softmax, torch", 1.0, 1.0), ("2", 2.0, 1.0), ("3/2, queries x 4", 1.5, 4.0), ("3/2", 1.5, 1.0))
 ROWS += (("3/2, queries / 2", 1.5, 0.5), ("5/4", 1.25, 1.0))
 QUERIES_CHECKED = 32
+Attention = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, float], torch.Tensor]
 
 
 def attended(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, alpha: float) -> torch.Tensor:
     if alpha == 1:
         return functional.scaled_dot_product_attention(query, key, value, is_causal=True)
     return ft.scaled_dot_product_attention(query, key, value, is_causal=True, alpha=alpha)
+
+
+def all_rows() -> list[tuple[str, float, float, Attention]]:
+    rows = [(*row, attended) for row in ROWS]
+    peer = package("adasplash")
+    if peer is None:
+        return rows
+    by_peer: Attention = lambda query, key, value, alpha: peer.adasplash(query, key, value, alpha=alpha, is_causal=True)
+    name = f"adasplash {version('adasplash')}"
+    return [*rows, *((f"{row[0]}, {name}", row[1], row[2], by_peer) for row in ROWS if row[1] == 1.5)]
 
 
 def last_queries(query: torch.Tensor, key: torch.Tensor, alpha: float) -> torch.Tensor:
@@ -44,17 +57,17 @@ def keys(limit: Limit) -> Table:
         query, key, value, upstream = (
             torch.randn(*shape, device=DEVICE, dtype=torch.bfloat16, generator=generator) for _ in range(4)
         )
-        for name, alpha, spread in ROWS:
+        for name, alpha, spread, by in all_rows():
             x = (query * spread, key, value)
 
-            def row(x: tuple[torch.Tensor, ...] = x, alpha: float = alpha) -> list[str]:
-                found = attended(*x, alpha)[0, 0, -QUERIES_CHECKED:].double().cpu()
+            def row(x: tuple[torch.Tensor, ...] = x, alpha: float = alpha, by: Attention = by) -> list[str]:
+                found = by(*x, alpha)[0, 0, -QUERIES_CHECKED:].double().cpu()
                 p = last_queries(x[0], x[1], alpha)
                 exact = p @ x[2][0, 0].double().cpu()
                 learned = [t.clone().requires_grad_() for t in x]
-                both: Run = lambda: torch.autograd.grad(attended(*learned, alpha), learned, upstream)
+                both: Run = lambda: torch.autograd.grad(by(*learned, alpha), learned, upstream)
                 return [
-                    milliseconds_cell(milliseconds(lambda: attended(*x, alpha))),
+                    milliseconds_cell(milliseconds(lambda: by(*x, alpha))),
                     milliseconds_cell(attempt("backward", lambda: milliseconds(both))),
                     f"{(p > 0).sum(-1).double().mean().item():.1f}",
                     error_cell(((found - exact).norm() / exact.norm()).item()),
