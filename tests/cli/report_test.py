@@ -80,7 +80,7 @@ class Report(unittest.TestCase):
         cls.text = re.sub(f'"{PNG}[^"]*"', '""', text)
 
     def test_says_where_the_page_is(self):
-        said = re.sub(r"fenchel report: +\d+%, \d+ s left, .*\n", "", self.done.stderr)  # where it takes a while
+        said = re.sub(r"fenchel report: +\d+%, .* left, .*\n", "", self.done.stderr)  # where it takes a while
         self.assertEqual((self.done.returncode, self.done.stdout, said), (0, f"{self.folder / 'index.html'}\n", ""))
 
     def test_has_every_section_in_order(self):

@@ -178,8 +178,9 @@ class Unix(CommandLine):
         hidden = ["unshare", "--user", "--map-root-user", "--mount", "bash", "-c"]
         if subprocess.run([*hidden, "mount -t tmpfs none /proc"], capture_output=True).returncode != 0:
             self.skipTest("no namespaces without privileges here")
-        # A sanitizer that looks for leaks needs /proc.
-        script = 'mount -t tmpfs none /proc; ASAN_OPTIONS=detect_leaks=0 exec "$@"'
+        if b"__asan_init" in pathlib.Path(FENCHEL).read_bytes():
+            self.skipTest("a sanitizer needs /proc")
+        script = 'mount -t tmpfs none /proc; exec "$@"'
         draws = self.succeed("sample", "gaussian", "-n", "2")
         for output in ["draws.csv", "draws.csv"]:  # a new file, and one that exists
             done = subprocess.run([*hidden, script, "bash", FENCHEL, "sample", "gaussian", "-n", "2", "-o", output],
