@@ -69,8 +69,8 @@ def alpha(d: Draw, smallest: str = "1e-300") -> str:
 
 
 def loss_alpha(d: Draw) -> str:
-    """Of losses over rows, which are computed from alpha - 1: the smaller alpha, the less is left of it."""
-    return alpha(d, "1e-3")
+    """Of losses over rows, which are computed from alpha - 1: below 1e-16 nothing is left of alpha (reliability.md)."""
+    return alpha(d, "1e-15")
 
 
 def location(d: Draw) -> str:

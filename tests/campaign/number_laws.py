@@ -161,11 +161,14 @@ def falls_like_a_power(p: Any) -> bool:
 
 
 def beta_covariances(p: Any, order: float, phi: Function, psi: Function) -> None:
-    """Finite, unless the power of the density is beyond the largest number; refused where a tail does not allow it."""
+    """Finite, unless the power of the density is beyond the largest number. Under a tail like a power the integral may not
+    exist, and waves may be too many for it (reliability.md)."""
     try:
         found = not_nan(fenchel.beta_covariance(p, order, phi, psi))
-    except (ValueError, fenchel.ConvergenceError):
-        if not falls_like_a_power(p):
+    except (ValueError, fenchel.ConvergenceError) as error:
+        waves = isinstance(error, fenchel.ConvergenceError) and math.cos in (phi, psi)
+        diverges = "the integral with p^beta must be finite" in str(error)
+        if not ((waves or diverges) and falls_like_a_power(p)):
             raise
         return
     if (order - 1) * p.logpdf(p.mode()) < 600:

@@ -78,8 +78,9 @@ MAPS = [
         "entmax_conjugate negentropy",
         "conjugacy(fenchel.entmax_conjugate({loss_scores}, {loss_alpha}), "
         "fenchel.negentropy(fenchel.entmax({loss_scores}, {loss_alpha}), {loss_alpha}), {loss_scores}, "
-        "fenchel.entmax({loss_scores}, {loss_alpha}))",
+        "fenchel.entmax({loss_scores}, {loss_alpha}), {loss_alpha})",
     ),
+    Row("entmax_conjugate", "finite(fenchel.entmax_conjugate({loss_scores}, {alpha}))"),
     Row(
         "entmax_threshold entmax_normalizer support_size",
         "thresholds(fenchel.entmax_threshold({scores}, {alpha}), fenchel.entmax_normalizer({scores}, {alpha}), "

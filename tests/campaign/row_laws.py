@@ -59,12 +59,12 @@ def row_loss(loss: Function, f: Function, scores: Array, target: Array, axes: in
         must_agree("the mean", mean, values.mean(), relative=1e-14)
 
 
-def conjugacy(conjugate: Any, negentropy: Any, scores: Array, p: Array) -> None:
-    """Omega*(z) = z . p - Omega(p)."""
+def conjugacy(conjugate: Any, negentropy: Any, scores: Array, p: Array, alpha: float) -> None:
+    """Omega*(z) = z . p - Omega(p), which is computed from alpha - 1: the smaller alpha, the less is left of it."""
     with np.errstate(all="ignore"):
         terms = np.where(p > 0, p * scores, 0.0)
-        size = 1 + abs(conjugate) + abs(terms).sum(-1)
-        must_agree("Omega* = z . p - Omega", finite(conjugate), terms.sum(-1) - negentropy, absolute=1e-13 * size)
+        size, relative = 1 + abs(conjugate) + abs(terms).sum(-1), 1e-13 + EPSILON / alpha
+        must_agree("Omega* = z . p - Omega", finite(conjugate), terms.sum(-1) - negentropy, absolute=relative * size)
 
 
 def thresholds(tau: Any, normalizer: Any, sizes: Any, scores: Array, p: Array, alpha: float) -> None:

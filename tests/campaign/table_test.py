@@ -107,6 +107,26 @@ def test_kinds_of_failures():
     assert attempted("1 / 0").kind == "wrong error"
 
 
+def test_losses_are_drawn_down_to_the_order_of_the_page():
+    """And what does not need alpha - 1 further."""
+    drawn = {Draw(random.Random(k), True).line("{loss_alpha}") for k in range(2000)}
+    assert "1e-15" in drawn and "1e-300" not in drawn
+    assert any("entmax_conjugate" in row.names and "{alpha}" in row.line for row in TABLE["fenchel"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind"),
+    [
+        ("1.5, abs, lambda t: 1 / (1 + t * t)", "held"),
+        ("0.77, lambda t: t * t, lambda t: t * t", "held"),  # no such integral
+        ("1.5, abs, lambda t: nan", "refused"),
+        ("nan, abs, abs", "refused"),
+    ],
+)
+def test_the_law_of_beta_covariances_knows_why_one_is_refused(arguments, kind):
+    assert attempted(f"beta_covariances(fenchel.BetaLaplace(0.74, -3.2, 0.78), {arguments})", wild=False).kind == kind
+
+
 def test_crashes_and_calls_without_end_are_failures(monkeypatch):
     monkeypatch.setattr(run, "SECONDS", 3)
     lines = ["__import__('os').abort()", "finite(1.0)", "__import__('time').sleep(99)", "all(iter(int, 1)) or finite(1.0)"]

@@ -98,6 +98,34 @@ def test_errors_name_what_is_wrong():
         slope.backward()
 
 
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ((2.0, 0.0, 0.0), "sigma2 must be positive and finite, got 0"),
+        ((2.0, 0.0, -1.0), "sigma2 must be positive and finite, got -1"),
+        ((2.0, 0.0, math.nan), "sigma2 must be positive and finite, got nan"),
+        ((2.0, math.inf, 1.0), "mu must be finite, got inf"),
+        ((2.0, math.nan, 1.0), "mu must be finite, got nan"),
+        ((-1.0, 0.0, 1.0), "alpha must be positive on the line, got -1"),
+    ],
+)
+@pytest.mark.parametrize("name", ["polynomial", "function"])
+def test_densities_are_checked_by_every_basis(name, parameters, message):
+    alpha, mu, sigma2 = ([good, bad] for good, bad in zip((2.0, 0.0, 1.0), parameters))
+    with pytest.raises(ValueError, match=message):
+        PAIRS[name][0].attend(real(alpha), real(mu), real(sigma2))
+
+
+def test_the_check_of_densities_lets_transforms_and_tensors_without_data_pass():
+    basis = PAIRS["function"][0]
+    mu, sigma2, alpha = real([0.1, 0.4]), real([0.2, 0.3]), real([1.5, 2.0])
+    direct = basis.attend(alpha, mu, sigma2)
+    torch.testing.assert_close(torch.vmap(basis.attend)(alpha, mu, sigma2), direct)
+    assert basis.attend(alpha.to("meta"), mu.to("meta"), sigma2.to("meta")).shape == direct.shape
+    _, tangent = torch.func.jvp(lambda m: basis.attend(alpha, m, sigma2), (mu,), (torch.ones_like(mu),))
+    assert tangent.isfinite().all()
+
+
 def test_opcheck():
     x = (real([0.1, 0.4], True), real([0.2, 0.3], True), real([1.5, 2.0], True))
     torch.library.opcheck(torch.ops.fenchel.attend_line, (*x, "polynomial", 3, 0.0, 1.0))

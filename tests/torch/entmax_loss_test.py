@@ -172,6 +172,16 @@ def test_types(dtype):
         ft.entmax_loss(x, 1.1 * q)
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_targets_of_half_precision_are_the_same_in_every_layout(dtype):
+    """Their sums are rounded, and the loss in double shows each bit."""
+    scores, target = random(5000, 17), (4 * random(5000, 17, seed=1)).softmax(-1).to(dtype)
+    loss = ft.entmax_loss(scores, target, 4 / 3, reduction="none")
+    for layout in (target.mT.contiguous().mT, torch.stack([target, -target], -1)[..., 0]):
+        assert torch.equal(ft.entmax_loss(scores, layout, 4 / 3, reduction="none"), loss)
+    assert torch.equal(ft.entmax_loss(scores.mT, target.mT, 4 / 3, reduction="none", dim=0), loss)
+
+
 def test_every_dim_and_layout():
     x, target = random(2, 7, 3, 5), torch.randint(7, (2, 3, 5), generator=torch.Generator().manual_seed(1))
     alpha = 1 + torch.rand(5, dtype=torch.float64, generator=torch.Generator().manual_seed(2))

@@ -9,7 +9,8 @@
 namespace fenchel::detail {
 namespace {
 
-constexpr double kEndShare = 3e-3;  // of the distance from an end to the next mode
+constexpr double kEndShare = 3e-3;   // of the distance from an end to the next mode
+constexpr double kUnderflow = -746;  // exp of it is 0
 
 double checked(FunctionRef<double(double)> f, double t) {
   const double value = f(t);
@@ -35,6 +36,10 @@ double PowerIntegral::End::log_smooth(double z) const {
 PowerIntegral::End PowerIntegral::make_end(double at, double direction, double room, double exponent) const {
   End end{at, direction, kEndShare * room, 0, {}, false};
   for (int k = 1; k <= kPoints; ++k) end.q[k - 1] = log_pdf_(at + direction * end.delta * k / kPoints);
+  if (beta_ > 0 && beta_ * (*std::max_element(end.q, end.q + kPoints) - reference_) < kUnderflow) {
+    end.s = kInfinity;  // differences of such logarithms may be roundings alone
+    return end;
+  }
   const double fourth_difference = end.q[4] - 4 * end.q[3] + 6 * end.q[2] - 4 * end.q[1] + end.q[0];
   const double fitted = fourth_difference / std::log(3645.0 / 4096);  // what it is of log d
   end.zero = exponent > 0 && fitted > exponent / 2;

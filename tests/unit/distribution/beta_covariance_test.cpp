@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 #include <vector>
 
 #include "support/grids.hpp"
@@ -88,6 +89,19 @@ TEST(BetaCovariance, IsANumberWhereThePowerOfTheDensityIsNot) {
   EXPECT_EQ(beta_covariance(
                 p, 63, [](double) { return 1.0; }, kIdentity),
             0);
+}
+
+/// The Gaussian on a wide interval, whose logarithm far out has steps of 64, as for alpha one ulp above 1:
+/// the exponent at an end, by differences, was a multiple of 548.
+TEST(BetaCovariance, AnEndWhereTheDensityUnderflowsDoesNotMatter) {
+  const auto score = [](double t) { return std::abs(t) < 1e3 ? -t * t / 2 : -64 * std::floor(t * t / 128); };
+  for (const double end : {1e4, 1.1e4, 1.2e4, 1.3e4, 1.4e4, 1.5e4}) {
+    const NumericDensity p(score, {Interval(-end, end)}, {0});
+    for (const double beta : {0.5, 1.0, 2.0}) {
+      const double expected = std::pow(2 * std::numbers::pi, (1 - beta) / 2) * std::pow(beta, -1.5);
+      EXPECT_NEAR(beta_covariance(p, beta, kIdentity, kIdentity), expected, 1e-10 * expected) << end;
+    }
+  }
 }
 
 TEST(BetaCovariance, ErrorsAreNamed) {

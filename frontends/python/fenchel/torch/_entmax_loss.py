@@ -99,9 +99,10 @@ def targets_of(scores: torch.Tensor, target: torch.Tensor, dim: int) -> Tensors:
                 f"{tuple(target.shape)}"
             )
         if target.dtype in HALF:
-            # Rounding moves the sum by a part in the type's precision: that much is undone, and no more.
+            # Rounding moves the sum by a part in the type's precision: that much is undone, and no more. torch adds in
+            # an order of the strides, so these are always the same.
             eps, target = torch.finfo(target.dtype).eps, target.float()
-            total = target.sum(dim, keepdim=True)
+            total = target.movedim(dim, -1).contiguous().sum(-1).unsqueeze(dim)
             target = torch.where((total - 1).abs() <= eps, target / total, target)
         return None, target
     shape = (*scores.shape[: scores.dim() + dim], *scores.shape[scores.dim() + dim + 1 :])
