@@ -38,6 +38,15 @@ inline index_t multiprocessors() {
   return count;
 }
 
+/// How much shared memory a block may have on the current device; none where it cannot be asked.
+inline std::size_t most_shared_memory() {
+  int device = 0, bytes = 0;
+  if (cudaGetDevice(&device) == cudaSuccess) {
+    static_cast<void>(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  }
+  return static_cast<std::size_t>(bytes);
+}
+
 /// Gives a kernel to a stream, in clusters of so many blocks; throws CudaError where it is refused. A kernel
 /// that asks for more shared memory than 48 KiB is allowed it first.
 template <class... Params>

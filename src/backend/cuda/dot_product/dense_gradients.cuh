@@ -169,7 +169,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   bool any = false;
   bool some = false;
   for (index_t h = g * sharing; h < (g + 1) * sharing; ++h)
-    some = some || support.sees<kBlockRows>(kNoList, (b * x.query.heads + h) * n, n);
+    some = some || support.least_count<kBlockRows>((b * x.query.heads + h) * n, n) < 0;
   const index_t end_head = __syncthreads_or(some) ? (g + 1) * sharing : 0;
   for (index_t h = g * sharing; h < end_head; ++h) {
     const index_t head_row = (b * x.query.heads + h) * n;

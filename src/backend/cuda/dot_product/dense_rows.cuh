@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(kThreads, kD == 64 && kE == 64 ? 2 : 1)
   const Place at = place_of_block(x);
   const index_t n = x.query.rows;
   const index_t rows = min(n - at.first, static_cast<index_t>(kBlockRows));
-  if (!__syncthreads_or(support.sees<kWarpRows>(kNoList, at.first_row, rows))) return;
+  if (!__syncthreads_or(support.least_count<kWarpRows>(at.first_row, rows) < 0)) return;
   const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   const index_t first_query = at.first + warp * kWarpRows;
   const auto base = static_cast<unsigned>(__cvta_generic_to_shared(shared));

@@ -29,9 +29,19 @@ void launch_attention(std::string_view where, const DotProducts<T>& x, const Mat
   const dim3 grid = query_grid(where, x);
   const SupportRows support{record.support.data};
   const TileMap key_map = tile_map<T>(where, x.key), value_map = tile_map<T>(where, x.value);
+  const std::size_t memory = most_shared_memory();
   const auto sparse = [&]<class Key, bool kLonger>(Key, std::bool_constant<kLonger>) {
-    launch(where, attention_of_sparse_rows<T, kCols, kCols, Key, kLonger>, grid, dim3(kThreads),
-           SparseRows<T, kCols, Key, kLonger>::kShared, stream, x, key_map, out, record.normalizers, support);
+    constexpr std::size_t kShared = SparseRows<T, kCols, Key, kLonger>::kShared;
+    if (kShared <= memory) {
+      launch(where, attention_of_sparse_rows<T, kCols, kCols, Key, kLonger>, grid, dim3(kThreads), kShared,
+             stream, x, key_map, out, record.normalizers, support);
+    } else if (!kLonger) {  // no lists at all: counts of -1
+      static_assert(kNoList == -1);
+      throw_if_failed(where, cudaMemsetAsync(support.data, 0xff,
+                                             static_cast<std::size_t>(record.support.rows) *
+                                                 SupportRows::kStride * sizeof(std::int32_t),
+                                             stream));
+    }
   };
   const auto both = [&](auto key) {
     sparse(key, std::false_type());

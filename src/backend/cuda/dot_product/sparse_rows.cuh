@@ -145,8 +145,8 @@ __global__ void __launch_bounds__(kThreads, SparseRows<T, kD, Key, kLonger>::kBl
   const index_t n = x.query.rows;
   if constexpr (kLonger) {
     const index_t rows = min(n - at.first, static_cast<index_t>(kBlockRows));
-    const bool longer = __syncthreads_or(support.sees<kWarpRows>(kLongerList, at.first_row, rows));
-    if (!longer || __syncthreads_or(support.sees<kWarpRows>(kNoList, at.first_row, rows))) return;
+    const std::int32_t least = support.least_count<kWarpRows>(at.first_row, rows);
+    if (!__syncthreads_or(least == kLongerList) || __syncthreads_or(least == kNoList)) return;
   }
   const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   const index_t first_query = at.first + warp * kWarpRows;
@@ -202,12 +202,14 @@ __global__ void __launch_bounds__(kThreads, SparseRows<T, kD, Key, kLonger>::kBl
       }
     }
   };
+  // Where a warp has no room, the whole block is computed again.
   constexpr int kTilesBetweenLooks = 32;
   stream.start(range.tiles - 1);
   for (int end = range.tiles; end > 0 && !__syncthreads_or(full); end -= kTilesBetweenLooks) {
     for_each_tile<T, kD>(stream, query, scores, range.warp_keys, max(end - kTilesBetweenLooks, 0), end,
                          select);
   }
+  stream.abandon();
   float peak[2] = {0, 0};
   if (!full) solve_lists(lists, bounds, scores.unit, top, am1, peak);
   const WarpLists found(lists);

@@ -162,14 +162,14 @@ struct SupportRows {
     return *reinterpret_cast<List*>(data + row * kStride);
   }
   [[nodiscard]] __device__ bool is_dense(index_t row) const { return list(row).count == kNoList; }
-  /// Whether the count of one of every kStep-th of so many queries from a row on is `like`, of those that
-  /// this thread of a block looks at.
+  /// The least count of every kStep-th of so many queries from a row on, of those that this thread of a block
+  /// looks at; 0 if there is none.
   template <int kStep>
-  [[nodiscard]] __device__ bool sees(std::int32_t like, index_t first_row, index_t rows) const {
-    bool any = false;
+  [[nodiscard]] __device__ std::int32_t least_count(index_t first_row, index_t rows) const {
+    std::int32_t least = 0;
     for (index_t r = threadIdx.x * kStep; r < rows; r += kThreads * kStep)
-      any = any || list(first_row + r).count == like;
-    return any;
+      least = min(least, list(first_row + r).count);
+    return least;
   }
   /// The entry e, counted from the beginning of the query's own room.
   [[nodiscard]] __device__ Entry& entry(index_t row, int e) const {

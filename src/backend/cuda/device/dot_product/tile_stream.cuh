@@ -136,6 +136,14 @@ class TileStream {
     if (threadIdx.x % kWarp == 0) empty(used_ % kStages).arrive();
     ++used_;
   }
+  /// In place of the calls for all other tiles: none may come after the block has left its memory.
+  __device__ void abandon() {
+    if (!Copier::copies()) return;
+    for (; used_ < begun_; ++used_) {
+      copier_.template arrive_when_there<0>(full(used_ % kStages));
+      wait(full(used_ % kStages), used_ / kStages);
+    }
+  }
 
  private:
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
