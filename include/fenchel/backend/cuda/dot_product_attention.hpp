@@ -15,9 +15,10 @@
 ///
 /// The keys that a query gives weight to are kept in the record, which has room for kAttentionSupport of them
 /// for each query; neighbouring queries share it. Queries of blocks where one has more than 128, or some have
-/// no room, are solved by passes over all scores, to the same accuracy, and have no list. A query with a score that is NaN or +inf has an output and a gradient of NaN. Throw std::invalid_argument
-/// for shapes that do not fit or a null view, std::domain_error for an alpha below 1; an alpha of a head
-/// below 1 makes its output NaN.
+/// no room, are solved by passes over all scores, to the same accuracy, and have no list. A query with a
+/// score that is NaN or +inf has an output and a gradient of NaN. Throw std::invalid_argument for shapes that
+/// do not fit or a null view, std::domain_error for an alpha below 1; an alpha of a head below 1 makes its
+/// output NaN.
 namespace fenchel::cuda {
 
 inline constexpr index_t kAttentionSupport = 64, kAttentionColumns = 128;
