@@ -53,7 +53,7 @@ template <class Q>
   const CappedTriangular p = predict(omega, f, domain);
   const double b = f.b(), mu = f.mu(), deviation = detail::target_deviation(q, mu);
   return {conjugate(omega, f, domain) + deviation / b,
-          {-detail::target_sign(q, mu) / b, (absolute_moment(p, 1) / b - deviation / b) / b,
+          {-detail::target_sign(q, mu) / b, (mean_deviation(p, mu) / b - deviation / b) / b,
            -omega.temperature() * total_variation(p)}};
 }
 template <class Q>

@@ -14,7 +14,12 @@ double conjugate_alpha_derivative(const BetaGaussianConstants& c) {
   const BetaGaussianAlphaDerivatives d = alpha_derivatives(c);
   // v = 2 e^z / (2 + (n + 2) am1).
   const double v_slope = c.variance_factor * (d.log_peak_power - (n + 2) / (2 + (n + 2) * c.am1));
-  return (d.normalizer - n * (c.variance_factor + c.am1 * v_slope) / 2 - beta_gaussian_conjugate(c)) / alpha;
+  // dA / dalpha, by e^z = 1 - am1 A where e^z overflows.
+  const double normalizer_slope =
+      std::isinf(c.peak_power) ? (d.log_peak_power - 1 / c.am1) * c.normalizer - d.log_peak_power / c.am1
+                               : d.normalizer;
+  return (normalizer_slope - n * (c.variance_factor + c.am1 * v_slope) / 2 - beta_gaussian_conjugate(c)) /
+         alpha;
 }
 
 double tsallis_negentropy_order_derivative(const BetaGaussianConstants& c, double order) {

@@ -339,6 +339,19 @@ TEST(BetaGaussianConjugate, ScaleDivergenceKeepsItsDigits) {
   }
 }
 
+/// p(mu)^(alpha - 1) = 1e314 is no double, and its quotient by alpha is.
+TEST(LossQuadratic, TheSlopeInAlphaIsANumberWhereThePowerOfThePeakIsNone) {
+  const double alpha = 1.1e8, step = 1e-3 * alpha, sigma2 = 1e-307;
+  const BetaGaussian p(alpha, 0, sigma2);
+  const auto conjugate = [&](double order) {
+    return detail::beta_gaussian_conjugate(BetaGaussian(order, 0, sigma2).constants());
+  };
+  const double slope = (conjugate(alpha + step) - conjugate(alpha - step)) / (2 * step);
+  const double found = cross_omega(Tsallis(alpha), score(p), Line(), p).gradient.alpha;
+  EXPECT_NEAR(found, slope, 1e-5 * std::abs(slope));
+  EXPECT_EQ(fenchel_young(Tsallis(alpha), score(p), Line(), p).gradient.alpha, 0);
+}
+
 TEST(LossQuadratic, DistancesAndRatiosMayOverflowOnTheWay) {
   const BetaGaussian far(2, 0, 1e300);
   EXPECT_NEAR(fenchel_young(Tsallis(2), QuadraticScore(1e200, 1e300), Line(), far).value, 5e99, 1e85);

@@ -181,5 +181,17 @@ TYPED_TEST(TotalVariationLoss, ATemperatureScalesTheScore) {
   }
 }
 
+/// A rounding of E|t - mu| / b, over b, overflowed.
+TEST(LossTotalVariationOfNarrowScores, HasNoSlopeAtThePrediction) {
+  for (const double b : {5e-324, 1e-307, 1.0}) {
+    for (const double gamma : {0.0, 1e-3, 0.1, 1.0, 100.0}) {
+      const TotalVariation omega(gamma);
+      const AbsoluteScore f(0, b);
+      EXPECT_EQ(fenchel_young(omega, f, Line(), predict(omega, f, Line())).gradient.b, 0)
+          << b << " " << gamma;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace fenchel
