@@ -19,6 +19,12 @@ template <class T>
   return grid_of(where, x.query.batch * x.query.heads * ceil_divided(x.query.rows, device::kBlockRows));
 }
 
+/// Empty where the current device has no copy engine, and nobody reads it.
+template <class T>
+[[nodiscard]] TileMap map_of(std::string_view where, const Matrices<const T>& x) {
+  return has_clusters() ? tile_map<T>(where, x) : TileMap{};
+}
+
 }  // namespace
 
 template <class T, int kCols>
@@ -28,7 +34,7 @@ void launch_attention(std::string_view where, const DotProducts<T>& x, const Mat
   constexpr index_t kShortKeys = 65536;  // numbers of 16 bits
   const dim3 grid = query_grid(where, x);
   const SupportRows support{record.support.data};
-  const TileMap key_map = tile_map<T>(where, x.key), value_map = tile_map<T>(where, x.value);
+  const TileMap key_map = map_of<T>(where, x.key), value_map = map_of<T>(where, x.value);
   const std::size_t memory = most_shared_memory();
   const auto sparse = [&]<class Key, bool kLonger>(Key, std::bool_constant<kLonger>) {
     constexpr std::size_t kShared = SparseRows<T, kCols, Key, kLonger>::kShared;
@@ -74,8 +80,8 @@ void launch_attention_vjp(std::string_view where, const DotProducts<T>& x,
          grid_of(where, ceil_divided(heads * rows, kWarps)), threads, 0, stream, x, record.normalizers,
          support, cotangent, gradient, lists, for_keys);
   launch(where, gradients_in_dense_queries<T, kCols, kCols>, query_grid(where, x), threads,
-         DenseGradients<T, kCols, kCols>::kQueriesShared, stream, x, tile_map<T>(where, x.key),
-         tile_map<T>(where, x.value), record.normalizers, support, cotangent, gradient, lists.means);
+         DenseGradients<T, kCols, kCols>::kQueriesShared, stream, x, map_of<T>(where, x.key),
+         map_of<T>(where, x.value), record.normalizers, support, cotangent, gradient, lists.means);
   if (!for_keys) return;
   launch(where, gradients_of_dense_queries_in_keys<T, kCols, kCols>,
          grid_of(where, heads * lists.key_blocks()), threads, DenseGradients<T, kCols, kCols>::kKeysShared,

@@ -6,7 +6,6 @@
 #include <type_traits>
 
 #include "backend/cuda/checks.hpp"
-#include "backend/cuda/launch.cuh"
 
 namespace fenchel::cuda {
 namespace {
@@ -26,7 +25,6 @@ namespace {
 template <class T>
 TileMap tile_map(std::string_view where, const Matrices<const T>& x) {
   TileMap map{};
-  if (!has_clusters()) return map;
   constexpr auto kType =
       std::is_same_v<T, BFloat16> ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
   constexpr cuuint32_t kTile[] = {64, 64, 1, 1}, kEach[] = {1, 1, 1, 1};
