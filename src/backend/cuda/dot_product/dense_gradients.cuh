@@ -26,10 +26,10 @@ struct DenseGradients {
       2 * Tile<kD>::kBytes + 2 * Tile<kE>::kBytes + kTileRows * static_cast<int>(sizeof(QueryState));
 };
 
-/// The gradients in the queries, alpha and scale, and the means that the keys need.
-template <class T, int kD, int kE>
+/// The gradients in the queries, with kSlopes in alpha and scale too, and the means that the keys need.
+template <class T, int kD, int kE, bool kSlopes>
 __global__ void __launch_bounds__(kThreads, 1)
-    gradients_in_dense_queries(const DotProducts<T> x, const __grid_constant__ TileMap key_map,
+    gradients_in_dense_queries(const __grid_constant__ DotProducts<T> x, const __grid_constant__ TileMap key_map,
                                const __grid_constant__ TileMap value_map, const Rows<float> normalizers,
                                const SupportRows support, const Matrices<const T> cotangent,
                                const DotProductGradients<T, float> gradient, float* means) {
@@ -64,25 +64,19 @@ __global__ void __launch_bounds__(kThreads, 1)
   with_power(am1, [&](auto power) {
     using Weights = RowWeights<decltype(power)::value>;
     const Weights weights[2] = {Weights::of_peak(am1, state[0].peak), Weights::of_peak(am1, state[1].peak)};
-    // body(products, z, dp, key_rows, first_row) for each part of a tile.
-    const auto pass = [&](const auto& body) {
-      for_each_part_of_both(keys, values, range,
-                            [&](Tile<kD> key_rows, Tile<kE> value_rows, int first_row, int first_key) {
-                              TileSums z[4], dp[4];
-                              multiply_by_rows<T, kD>(z, query, key_rows, first_row);
-                              multiply_by_rows<T, kE>(dp, upstream, value_rows, first_row);
-                              const LaneScores<4> products = lane_scores(z);
-                              scores.finish(z, first_key);
-                              body(products, z, dp, key_rows, first_row);
-                            });
+    TileSums z[kTileRows / 8], dp[kTileRows / 8];
+    const auto product = [&](Tile<kD> key_rows, Tile<kE> value_rows) {
+      multiply_by_tile<T, kD>(z, query, key_rows);
+      multiply_by_tile<T, kE>(dp, upstream, value_rows);
     };
     double mass[2] = {0, 0}, moment[2] = {0, 0};
-    pass([&](const LaneScores<4>&, TileSums(&z)[4], TileSums(&dp)[4], Tile<kD>, int) {
+    for_each_tile_of_both(keys, values, range, product, [&](Tile<kD>, Tile<kE>, int first_key) {
+      scores.finish(z, first_key);
 #pragma unroll
       for (int slot = 0; slot < 2; ++slot) {
         float u_sum = 0, u_moment = 0;
 #pragma unroll
-        for (int j = 0; j < 4; ++j) {
+        for (int j = 0; j < kTileRows / 8; ++j) {
 #pragma unroll
           for (int e = 2 * slot; e < 2 * slot + 2; ++e) {
             const float u = weights[slot](fmaf(scores.unit, z[j][e], -state[slot].top)).escort;
@@ -103,22 +97,23 @@ __global__ void __launch_bounds__(kThreads, 1)
       }
       state[slot].mean = mass[slot] > 0 ? static_cast<float>(moment[slot] / mass[slot]) : 0.0f;
     }
-    pass([&](const LaneScores<4>& products, TileSums(&z)[4], TileSums(&dp)[4], Tile<kD> key_rows,
-             int first_row) {
+    for_each_tile_of_both(keys, values, range, product, [&](Tile<kD> key_rows, Tile<kE>, int first_key) {
+      const LaneScores<kTileRows / 8> products = lane_scores(z);
+      scores.finish(z, first_key);
 #pragma unroll
-      for (int j = 0; j < 4; ++j) {
+      for (int j = 0; j < kTileRows / 8; ++j) {
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
           const WeightTerms terms = weights[e / 2](fmaf(scores.unit, z[j][e], -state[e / 2].top));
           const float slope = terms.escort == 0 ? 0.0f : terms.escort * (dp[j][e] - state[e / 2].mean);
-          if (gradient.alpha.data != nullptr) {
+          if constexpr (kSlopes) {
             along_alpha[e / 2] -= slope * detail::alpha_direction(x.alpha[at.h], terms.p);
+            along_scale[e / 2] += slope * products.z[j][e];
           }
-          if (gradient.scale.data != nullptr) along_scale[e / 2] += slope * products.z[j][e];
           dp[j][e] = slope;
         }
       }
-      multiply_by_columns<T, kD>(sums, dp, key_rows, first_row);
+      multiply_by_columns<T, kD>(sums, dp, key_rows, 0);
     });
   });
 #pragma unroll
@@ -148,10 +143,26 @@ __global__ void __launch_bounds__(kThreads, 1)
   }
 }
 
+/// Scores out of products, where rows are keys and columns queries: -inf where there is none. Not inlined:
+/// few tiles need it.
+template <class T>
+[[nodiscard]] __device__ __noinline__ LaneScores<4> scores_of_keys(const Scores<T>& scores, LaneScores<4> z,
+                                                                   int first_key, int first_query) {
+  const int lane = threadIdx.x % kWarp;
+  for (int j = 0; j < 4; ++j) {
+    for (int e = 0; e < 4; ++e) {
+      const int i = first_query + 8 * j + 2 * (lane % 4) + e % 2, k = first_key + lane / 4 + 8 * (e / 2);
+      const bool seen = i < scores.x.query.rows && k < scores.x.key.rows && (!scores.x.causal || k <= i);
+      z.z[j][e] = seen ? scores.with_tensors(scores.scale * z.z[j][e], i, k) : -__builtin_huge_valf();
+    }
+  }
+  return z;
+}
+
 /// What dense queries give to the gradients of a block of keys, in float, and whether there are any.
 template <class T, int kD, int kE>
 __global__ void __launch_bounds__(kThreads, 1)
-    gradients_of_dense_queries_in_keys(const DotProducts<T> x, const Rows<float> normalizers,
+    gradients_of_dense_queries_in_keys(const __grid_constant__ DotProducts<T> x, const Rows<float> normalizers,
                                        const SupportRows support, const Matrices<const T> cotangent,
                                        const Transposed lists) {
   extern __shared__ __align__(1024) unsigned char shared[];
@@ -204,6 +215,9 @@ __global__ void __launch_bounds__(kThreads, 1)
         wait_for_copies<0>();
         __syncthreads();
         const Scores<T> scores(x, b, h, 0);
+        // Keys and queries beyond the last are zeros.
+        const bool all_seen = scores.are_products && (!x.causal || tile + 1 >= first + kBlockRows);
+        const float unit = all_seen ? scores.scale : 1.0f;
         with_power(am1, [&](auto power) {
           using Weights = RowWeights<decltype(power)::value>;
 #pragma unroll
@@ -211,19 +225,20 @@ __global__ void __launch_bounds__(kThreads, 1)
             TileSums z[4], dp[4];
             multiply_by_rows<T, kD>(z, key, queries, part * kPart);
             multiply_by_rows<T, kE>(dp, value, upstream, part * kPart);
+            if (!all_seen) {
+              const LaneScores<4> seen =
+                  scores_of_keys(scores, lane_scores(z), static_cast<int>(first_key), static_cast<int>(tile) + part * kPart);
+              memcpy(&z, &seen, sizeof seen);
+            }
 #pragma unroll
             for (int j = 0; j < 4; ++j) {
 #pragma unroll
               for (int e = 0; e < 4; ++e) {
-                const int column = part * kPart + 8 * j + 2 * (lane % 4) + e % 2;
-                const QueryState state = states[column];
-                const index_t i = tile + column, k = first_key + lane / 4 + 8 * (e / 2);
-                const bool seen = i < n && k < m && (!x.causal || k <= i);
-                const float score =
-                    seen ? scores.with_tensors(scores.scale * z[j][e], i, k) : -__builtin_huge_valf();
-                const WeightTerms terms = Weights{am1, state.peak}(score - state.top);
+                const QueryState state = states[part * kPart + 8 * j + 2 * (lane % 4) + e % 2];
+                const WeightTerms terms = Weights{am1, state.peak}(fmaf(unit, z[j][e], -state.top));
                 z[j][e] = terms.p;
-                dp[j][e] = terms.escort == 0 ? 0.0f : terms.escort * (dp[j][e] - state.mean) * scores.scale;
+                dp[j][e] =
+                    terms.escort == 0 ? 0.0f : terms.escort * (dp[j][e] - state.mean) * scores.scale;
               }
             }
             multiply_by_columns<T, kE>(to_value, z, upstream, part * kPart);

@@ -13,7 +13,7 @@ struct DenseRows {
 /// their product with the values by the matrix units.
 template <class T, int kD, int kE>
 __global__ void __launch_bounds__(kThreads, kD == 64 && kE == 64 ? 2 : 1)
-    attention_of_dense_rows(const DotProducts<T> x, const __grid_constant__ TileMap key_map,
+    attention_of_dense_rows(const __grid_constant__ DotProducts<T> x, const __grid_constant__ TileMap key_map,
                             const __grid_constant__ TileMap value_map, const Matrices<T> out,
                             const Rows<float> normalizers, const SupportRows support) {
   extern __shared__ __align__(1024) unsigned char shared[];
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(kThreads, kD == 64 && kE == 64 ? 2 : 1)
   Maxima maxima;
   pass(0, range.tiles, [&](const TileSums(&z)[kTileRows / 8], int) { maxima.add(z); });
   float top[2];
-  maxima.end(am1, scores.unit, top, 6);
+  maxima.tighten(am1, scores.unit, top, 6);
   TileSums sums[kE / 8] = {};
   float peak[2];
   with_power(am1, [&](auto power) {
@@ -50,19 +50,20 @@ __global__ void __launch_bounds__(kThreads, kD == 64 && kE == 64 ? 2 : 1)
     solve_dense(am1, scores.unit, maxima, top, range, weights, pass);
     peak[0] = weights[0].peak();
     peak[1] = weights[1].peak();
-    for_each_part_of_both(keys, values, range,
-                          [&](Tile<kD> key_rows, Tile<kE> value_rows, int first_row, int first_key) {
-                            TileSums z[4];
-                            multiply_by_rows<T, kD>(z, query, key_rows, first_row);
-                            scores.finish(z, first_key);
+    TileSums z[kTileRows / 8];
+    for_each_tile_of_both(
+        keys, values, range,
+        [&](Tile<kD> key_rows, Tile<kE>) { multiply_by_tile<T, kD>(z, query, key_rows); },
+        [&](Tile<kD>, Tile<kE> value_rows, int first_key) {
+          scores.finish(z, first_key);
 #pragma unroll
-                            for (int j = 0; j < 4; ++j) {
+          for (int j = 0; j < kTileRows / 8; ++j) {
 #pragma unroll
-                              for (int e = 0; e < 4; ++e)
-                                z[j][e] = weights[e / 2](fmaf(scores.unit, z[j][e], -top[e / 2])).p;
-                            }
-                            multiply_by_columns<T, kE>(sums, z, value_rows, first_row);
-                          });
+            for (int e = 0; e < 4; ++e)
+              z[j][e] = weights[e / 2](fmaf(scores.unit, z[j][e], -top[e / 2])).p;
+          }
+          multiply_by_columns<T, kE>(sums, z, value_rows, 0);
+        });
   });
 
 #pragma unroll

@@ -77,16 +77,20 @@ void launch_attention_vjp(std::string_view where, const DotProducts<T>& x,
   const bool for_keys = gradient.key.data != nullptr || gradient.value.data != nullptr;
   if (for_keys) sort_by_keys(where, support, lists, stream);
   launch(where, gradients_in_sparse_queries<T, kCols, kCols>,
-         grid_of(where, ceil_divided(heads * rows, kWarps)), threads, 0, stream, x, record.normalizers,
+         grid_of(where, ceil_divided(heads * rows, kThreads / kGroup)), threads, 0, stream, x, record.normalizers,
          support, cotangent, gradient, lists, for_keys);
-  launch(where, gradients_in_dense_queries<T, kCols, kCols>, query_grid(where, x), threads,
-         DenseGradients<T, kCols, kCols>::kQueriesShared, stream, x, map_of<T>(where, x.key),
-         map_of<T>(where, x.value), record.normalizers, support, cotangent, gradient, lists.means);
+  const bool slopes = gradient.alpha.data != nullptr || gradient.scale.data != nullptr;
+  launch(where,
+         slopes ? gradients_in_dense_queries<T, kCols, kCols, true>
+                : gradients_in_dense_queries<T, kCols, kCols, false>,
+         query_grid(where, x), threads, DenseGradients<T, kCols, kCols>::kQueriesShared, stream, x,
+         map_of<T>(where, x.key), map_of<T>(where, x.value), record.normalizers, support, cotangent, gradient,
+         lists.means);
   if (!for_keys) return;
   launch(where, gradients_of_dense_queries_in_keys<T, kCols, kCols>,
          grid_of(where, heads * lists.key_blocks()), threads, DenseGradients<T, kCols, kCols>::kKeysShared,
          stream, x, record.normalizers, support, cotangent, lists);
-  launch(where, gradients_in_keys<T, kCols, kCols>, grid_of(where, ceil_divided(heads * x.key.rows, kWarps)),
+  launch(where, gradients_in_keys<T, kCols, kCols>, grid_of(where, ceil_divided(heads * x.key.rows, kThreads / kGroup)),
          threads, 0, stream, x, cotangent, gradient, lists);
 }
 

@@ -36,14 +36,15 @@ __device__ inline void solve_lists(const Lists& lists, const Bounds& bounds, flo
         return weights(fmaf(unit, z, -top[slot]));
       };
       const auto sums = [&](const Weights& weights) {
-        WeightTerms sum{0, 0};
+        WeightTerms sum{0, 0, 0};
         lists.for_each(slot, [&](unsigned at) {
           const float2 pair = lists.load(at);
           const WeightTerms low = terms_of(weights, pair.x), high = terms_of(weights, pair.y);
           sum.p += low.p + high.p;
           sum.escort += low.escort + high.escort;
+          sum.curve += low.curve + high.curve;
         });
-        return WeightTerms{quad_sum(sum.p), quad_sum(sum.escort)};
+        return WeightTerms{quad_sum(sum.p), quad_sum(sum.escort), quad_sum(sum.curve)};
       };
       Weights weights = bounds.weights_at_bound<decltype(power)::value>(slot, am1, top[slot]);
       if constexpr (Weights::kAny) {
@@ -55,7 +56,7 @@ __device__ inline void solve_lists(const Lists& lists, const Bounds& bounds, flo
       for (int s = 0; s < kMostSteps && am1 <= 1; ++s) {
         const WeightTerms sum = sums(weights);
         const float before = weights.level;
-        weights.step(sum.p, sum.escort);
+        weights.step(sum);
         if (!__any_sync(kAllLanes, fabsf(weights.level - before) > kEnough * fabsf(before))) break;
       }
       peak[slot] = weights.peak();
@@ -99,32 +100,11 @@ struct WarpLists {
   }
 };
 
-/// sum_j p_j value_j of a query of the record.
-template <class T, int kE>
-__device__ inline void gather_values(const SupportRows& support, index_t row, SupportRows::List list,
-                                     const T* values, index_t stride, int cols, RowPieces<T, kE>& sums) {
-  sums.clear();
-  for (int block = 0; block < list.count; block += kWarp) {
-    const int left = list.count - block;
-    const Entry own = own_entry() < left ? support.entry(row, list.first + block + own_entry()) : Entry{0, 0};
-    for_each_turns(left, [&](int first) {
-      RowWords<T, kE> value[kTogether];
-#pragma unroll
-      for (int t = 0; t < kTogether; ++t) {
-        value[t].load(values + in_turn(own.key, first + t) * stride, cols, has_turn(left, first + t));
-      }
-#pragma unroll
-      for (int t = 0; t < kTogether; ++t) sums.add(in_turn(own.weight, first + t), value[t]);
-    });
-  }
-  sums.over_groups();
-}
-
 /// Two blocks share a multiprocessor; the few whose lists are too short for that have one each, and more than
 /// twice as much room.
 template <class T, int kD, class Key, bool kLonger>
 struct SparseRows {
-  using Keys = TileStream<T, kD>;
+  using Keys = TileStream<T, kD, kD == 64 ? 3 : 2, 1>;
   static constexpr int kBlocks = kLonger ? 1 : 2, kMemory = 227 * 1024 / kBlocks - (kBlocks - 1) * 512;
   using Lists = CandidateLists<Key, kMemory - Keys::kBytes>;
   static constexpr int kShared = Keys::kBytes + Lists::kBytes;
@@ -135,7 +115,7 @@ struct SparseRows {
 /// queries of the others get kLongerList or kNoList. With kLonger, of the blocks of those with kLongerList.
 template <class T, int kD, int kE, class Key, bool kLonger>
 __global__ void __launch_bounds__(kThreads, SparseRows<T, kD, Key, kLonger>::kBlocks)
-    attention_of_sparse_rows(const DotProducts<T> x, const __grid_constant__ TileMap key_map,
+    attention_of_sparse_rows(const __grid_constant__ DotProducts<T> x, const __grid_constant__ TileMap key_map,
                              const Matrices<T> out, const Rows<float> normalizers,
                              const SupportRows support) {
   extern __shared__ __align__(1024) unsigned char shared[];
@@ -160,58 +140,73 @@ __global__ void __launch_bounds__(kThreads, SparseRows<T, kD, Key, kLonger>::kBl
   Keys stream(base, key_map, x.key, at.b, at.g);
   __syncthreads();
   const KeyRange range = KeyRange::of(x, at, first_query);
-  float top[2];
-  Bounds bounds;
-  {
-    Maxima maxima;
-    stream.start(range.tiles - 1);
-    for_each_tile<T, kD>(stream, query, scores, range.warp_keys, 0, range.tiles,
-                         [&](const TileSums(&z)[kTileRows / 8], int) { maxima.add(z); });
-    maxima.end(am1, scores.unit, top, 6);
-    bounds = maxima;
-  }
 
   Lists lists(base + Keys::kBytes);
+  Maxima maxima;
+  float top[2], least[2];
+  const float per_unit = 1 / scores.unit;
+  const auto tighten = [&](int steps) {
+    maxima.tighten(am1, scores.unit, top, steps);
+    least[0] = maxima.bound[0] * per_unit;
+    least[1] = maxima.bound[1] * per_unit;
+  };
+  // Some tiles give the first bounds.
+  constexpr int kMostFirst = 8, kShareFirst = 8, kFirstSteps = 6, kSteps = 2;
+  int seen = min(max(range.tiles / kShareFirst, 1), kMostFirst);
+  stream.start(seen - 1);
+  for_each_tile<T, kD>(stream, query, scores, range.warp_keys, 0, seen,
+                       [&](const TileSums(&z)[kTileRows / 8], int) { maxima.add(z); });
+  int steps = kFirstSteps;
   bool full = !(am1 >= 0), hopeless = kLonger || full;
-  float least[2] = {bounds.bound[0] / scores.unit, bounds.bound[1] / scores.unit};
   const auto select = [&](const TileSums(&z)[kTileRows / 8], int first_key) {
     const int key = first_key + 2 * (lane % 4);
 #pragma unroll
     for (int j = 0; j < kTileRows / 8; j += lists.kKeysAtOnce / 8) {
       if (lists.nearly_full()) {
         if (full) return;
-        const ListsAndBounds<Lists> made = with_room(lists, bounds, top[0], top[1], am1, scores.unit);
+        const ListsAndBounds<Lists> made = with_room(lists, maxima, top[0], top[1], am1, scores.unit);
         lists = made.lists;
-        bounds = made.bounds;
-        full = !made.has_room;
+        static_cast<Bounds&>(maxima) = made.bounds;
+        full = lists.nearly_full();
         if (full) {
-          // As many entries are to be expected among the other keys.
+          // Supports grow with the number of keys, but much more slowly.
           const float longest = 4.0f * max(lists.count(0), lists.count(1));
-          const float seen = range.warp_keys - first_key;
-          hopeless = hopeless || longest * range.warp_keys > kLongestList * seen;
+          const float others = static_cast<float>(range.warp_keys) / (range.warp_keys - first_key);
+          hopeless = hopeless || longest * sqrtf(sqrtf(others)) > kLongestList;
           return;
         }
-        least[0] = bounds.bound[0] / scores.unit;
-        least[1] = bounds.bound[1] / scores.unit;
+        least[0] = maxima.bound[0] * per_unit;
+        least[1] = maxima.bound[1] * per_unit;
       }
 #pragma unroll
-      for (int slot = 0; slot < 2; ++slot) {
+      for (int k = j; k < j + lists.kKeysAtOnce / 8; ++k) {
 #pragma unroll
-        for (int k = j; k < j + lists.kKeysAtOnce / 8; ++k)
-          lists.push_above(slot, least[slot], z[k][2 * slot], z[k][2 * slot + 1], key + 8 * k);
+        for (int slot = 0; slot < 2; ++slot) {
+          const float low = z[k][2 * slot], high = z[k][2 * slot + 1];
+          lists.push_above(slot, least[slot], maxima.add(slot, k, low, high), low, high, key + 8 * k);
+        }
       }
     }
   };
-  // Where a warp has no room, the whole block is computed again.
-  constexpr int kTilesBetweenLooks = 32;
+  // Then all come, and what is found among them draws the bounds nearer, each time that there are half as many
+  // again. Where a warp has no room, the whole block is computed again.
   stream.start(range.tiles - 1);
-  for (int end = range.tiles; end > 0 && !__syncthreads_or(full); end -= kTilesBetweenLooks) {
-    for_each_tile<T, kD>(stream, query, scores, range.warp_keys, max(end - kTilesBetweenLooks, 0), end,
-                         select);
+  for (int end = range.tiles;; steps = kSteps) {
+    tighten(steps);
+    // Of 32 maxima three quarters in the support of some keys: that of all is too long.
+    if (end == range.tiles && range.warp_keys > 4 * kLongestList && maxima.share_above(scores.unit) > 0.75f) {
+      full = hopeless = true;
+    }
+    if (lists.nearly_full(Lists::kCapacity / 2)) lists.filter(least);
+    if (end == 0 || __syncthreads_or(full)) break;
+    seen += (seen + 1) / 2;
+    const int first = max(range.tiles - seen, 0);
+    for_each_tile<T, kD>(stream, query, scores, range.warp_keys, first, end, select);
+    end = first;
   }
   stream.abandon();
   float peak[2] = {0, 0};
-  if (!full) solve_lists(lists, bounds, scores.unit, top, am1, peak);
+  if (!full) solve_lists(lists, maxima, scores.unit, top, am1, peak);
   const WarpLists found(lists);
   const index_t rows = min(n - first_query, static_cast<index_t>(kWarpRows));
   const bool too_long = __any_sync(kAllLanes, max(found.total[0], found.total[1]) > kLongestList) ||
@@ -240,17 +235,25 @@ __global__ void __launch_bounds__(kThreads, SparseRows<T, kD, Key, kLonger>::kBl
   if (full) return;
   __syncwarp();
   const T* const values = x.value.row(at.b, at.g, 0);
-  for (int row = 0; row < rows; ++row) {
-    const int slot_lane = 4 * (row % 8);
-    const SupportRows::List list{
-        __shfl_sync(kAllLanes, row < 8 ? found.total[0] : found.total[1], slot_lane),
-        __shfl_sync(kAllLanes, row < 8 ? found.first[0] : found.first[1], slot_lane)};
-    const float highest = __shfl_sync(kAllLanes, row < 8 ? top[0] : top[1], slot_lane);
+  const LaneColumns<kE> columns(x.value.cols);
+#pragma unroll
+  for (int turn = 0; turn < kWarpRows / kGroups; ++turn) {
+    const int row = kGroups * turn + group_of_warp(), slot = turn / 2, slot_lane = 4 * (row % 8);
+    const int total = __shfl_sync(kAllLanes, found.total[slot], slot_lane);
+    const SupportRows::List list{row < rows ? total : 0,
+                                 __shfl_sync(kAllLanes, found.first[slot], slot_lane)};
+    const float highest = __shfl_sync(kAllLanes, top[slot], slot_lane);
     RowPieces<T, kE> sums;
-    gather_values<T, kE>(support, at.first_row + (first_query - at.first), list, values, x.value.row_stride,
-                         static_cast<int>(x.value.cols), sums);
+    sums.clear();
+    const GroupEntries entries(support, at.first_row + (first_query - at.first), list);
+    entries.for_each([&](const Entry& own, int e) {
+      entries.for_each_lanes(e, [&](int from) {
+        add_rows(sums, values, x.value.row_stride, columns, own.key, own.weight, from);
+      });
+    });
+    if (list.count == 0) sums.clear();
     const float poison = highest < __builtin_huge_valf() ? 1.0f : __int_as_float(0x7fffffff);
-    sums.store(out.row(at.b, at.h, first_query + row), static_cast<int>(out.cols), poison);
+    if (row < rows) sums.store(out.row(at.b, at.h, first_query + row), static_cast<int>(out.cols), poison);
   }
 }
 

@@ -6,28 +6,30 @@
 /// Rows whose support is long: the scores are computed again in each pass over the keys.
 namespace fenchel::cuda::device {
 
-/// Mass and escort mass of both queries of a lane; double keeps what is lost where weights are many and
+/// The sums over the weights of both queries of a lane; double keeps what is lost where weights are many and
 /// alike.
 struct MassSums {
-  double mass[2] = {0, 0}, escort[2] = {0, 0};
+  double mass[2] = {0, 0}, escort[2] = {0, 0}, curve[2] = {0, 0};
 
   template <class Weights>
   __device__ void add(const TileSums (&z)[kTileRows / 8], float unit, const Weights (&weights)[2],
                       const float (&top)[2]) {
 #pragma unroll
     for (int slot = 0; slot < 2; ++slot) {
-      float p = 0, s = 0;
+      WeightTerms sum{0, 0, 0};
 #pragma unroll
       for (int j = 0; j < kTileRows / 8; ++j) {
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
           const WeightTerms terms = weights[slot](fmaf(unit, z[j][2 * slot + e], -top[slot]));
-          p += terms.p;
-          s += terms.escort;
+          sum.p += terms.p;
+          sum.escort += terms.escort;
+          sum.curve += terms.curve;
         }
       }
-      mass[slot] += p;
-      escort[slot] += s;
+      mass[slot] += sum.p;
+      escort[slot] += sum.escort;
+      curve[slot] += sum.curve;
     }
   }
   __device__ void over_quads() {
@@ -37,23 +39,29 @@ struct MassSums {
       for (int distance = 1; distance < 4; distance *= 2) {
         mass[slot] += __shfl_xor_sync(kAllLanes, mass[slot], distance);
         escort[slot] += __shfl_xor_sync(kAllLanes, escort[slot], distance);
+        curve[slot] += __shfl_xor_sync(kAllLanes, curve[slot], distance);
       }
     }
+  }
+  /// Where a share of the keys was seen, as if all were like them.
+  [[nodiscard]] __device__ WeightTerms of(int slot, double share = 1) const {
+    return {static_cast<float>(mass[slot] * share), static_cast<float>(escort[slot] * share),
+            static_cast<float>(curve[slot] * share)};
   }
 };
 
 /// Solves the rows of a block for their weights. pass(first, end, body) calls body(z) for the scores of
-/// tiles, in units of `unit`; all warps take part in as many passes. Newton's method on a convex function
-/// passes its root at most once, wherever it starts, and then comes from below: so the first guess may be the
-/// solution on some tiles, as if all were like them.
+/// tiles, in units of `unit`; all warps take part in as many passes. The first guess is the solution on some
+/// tiles, more of them with each step, as if all were like them.
 template <int kPower, class Pass>
 __device__ inline void solve_dense(float am1, float unit, const Bounds& bounds, const float (&top)[2],
                                    const KeyRange& range, RowWeights<kPower> (&weights)[2],
                                    const Pass& pass) {
-  constexpr int kMostPasses = 40, kSampled = 4, kSampledSteps = 5;
+  constexpr int kMostPasses = 40, kSampled[] = {4, 4, 4, 8, 16};
   constexpr double kTooLittle = 0.05;
-  // A step of Newton's method leaves about the square of what was missing, one of bisection a half.
-  const double enough = am1 > 1 ? 5e-7 : 2e-4;
+  // A step leaves about the third power of what was missing, of Newton's method the square, and of bisection a
+  // half.
+  const double enough = am1 > 1 ? 5e-7 : kPower > 1 ? 2e-2 : 2e-4;
   float low[2], high[2] = {0, 0}, safe[2];
   bool busy[2];
 #pragma unroll
@@ -64,20 +72,17 @@ __device__ inline void solve_dense(float am1, float unit, const Bounds& bounds, 
     if (am1 > 1) weights[slot].level = 0.5f * low[slot];
     safe[slot] = weights[slot].level;
   }
-  if (range.tiles >= 4 * kSampled && am1 <= 1) {
-    const int first = range.tiles / 2 - kSampled / 2;
-    const double share = static_cast<double>(range.warp_keys) / (kSampled * kTileRows);
-    for (int step = 0; step < kSampledSteps; ++step) {
+  if (range.tiles >= 4 * kSampled[0] && am1 <= 1) {
+    for (const int most : kSampled) {
+      const int sampled = min(most, range.tiles / 4), first = range.tiles / 2 - sampled / 2;
+      const double share = static_cast<double>(range.warp_keys) / (sampled * kTileRows);
       MassSums sums;
-      pass(first, first + kSampled,
+      pass(first, first + sampled,
            [&](const TileSums(&z)[kTileRows / 8], int) { sums.add(z, unit, weights, top); });
       sums.over_quads();
 #pragma unroll
       for (int slot = 0; slot < 2; ++slot) {
-        if (sums.mass[slot] * share > kTooLittle) {
-          weights[slot].step(static_cast<float>(sums.mass[slot] * share),
-                             static_cast<float>(sums.escort[slot] * share));
-        }
+        if (sums.mass[slot] * share > kTooLittle) weights[slot].step(sums.of(slot, share));
       }
     }
 #pragma unroll
@@ -95,7 +100,7 @@ __device__ inline void solve_dense(float am1, float unit, const Bounds& bounds, 
         (sums.mass[slot] > 1 ? high : low)[slot] = before;
         weights[slot].level = 0.5f * (low[slot] + high[slot]);
       } else if (sums.mass[slot] > kTooLittle) {
-        weights[slot].step(static_cast<float>(sums.mass[slot]), static_cast<float>(sums.escort[slot]));
+        weights[slot].step(sums.of(slot));
       } else {
         weights[slot].level = safe[slot];
       }

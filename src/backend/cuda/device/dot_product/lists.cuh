@@ -35,17 +35,16 @@ struct CandidateLists {
   __device__ void for_each(int slot, const Body& body) const {
     for (unsigned at = begin(slot); at != end[slot]; at += step(slot)) body(at);
   }
-  /// Adds a pair of which one is above the bound, without a branch: lanes rarely agree.
-  __device__ void push_above(int slot, float bound, float low, float high, int key) {
+  /// Adds a pair if its larger score is above the bound, without a branch: lanes rarely agree.
+  __device__ void push_above(int slot, float bound, float larger, float low, float high, int key) {
     if constexpr (sizeof(Key) == 2) {
       asm volatile(
-          "{ .reg .pred p; .reg .f32 m; .reg .u32 k; max.f32 m, %1, %2; setp.gt.f32 p, m, %3; "
-          "@p st.shared.v2.f32 [%0], {%1,%2}; @p add.u32 k, %0, %4; @p st.shared.u16 [k], %5; "
-          "@p add.s32 %0, %0, %6; }"
+          "{ .reg .pred p; setp.gt.f32 p, %1, %4; @p st.shared.v2.f32 [%0], {%2,%3}; "
+          "@p st.shared.u16 [%5], %6; @p add.s32 %0, %0, %7; }"
           : "+r"(end[slot])
-          : "f"(low), "f"(high), "f"(bound), "r"(key_address(0)), "r"(key), "r"(step(slot))
+          : "f"(larger), "f"(low), "f"(high), "f"(bound), "r"(key_address(end[slot])), "r"(key), "r"(step(slot))
           : "memory");
-    } else if (fmaxf(low, high) > bound) {
+    } else if (larger > bound) {
       store(end[slot], {low, high});
       store_key(end[slot], key);
       end[slot] += step(slot);
@@ -59,21 +58,21 @@ struct CandidateLists {
   __device__ static void store(unsigned at, float2 pair) {
     asm volatile("st.shared.v2.f32 [%0], {%1,%2};" ::"r"(at), "f"(pair.x), "f"(pair.y) : "memory");
   }
-  /// Of the pair of a lane that is so many after this one.
-  [[nodiscard]] __device__ static int load_key(unsigned at, int lanes_after = 0) {
+  [[nodiscard]] __device__ static int load_key(unsigned at) {
     int key;
     if constexpr (sizeof(Key) == 2) {
-      asm volatile("ld.shared.u16 %0, [%1];" : "=r"(key) : "r"(key_address(at, lanes_after)) : "memory");
+      asm volatile("ld.shared.u16 %0, [%1];" : "=r"(key) : "r"(key_address(at)) : "memory");
     } else {
-      asm volatile("ld.shared.u32 %0, [%1];" : "=r"(key) : "r"(key_address(at, lanes_after)) : "memory");
+      asm volatile("ld.shared.u32 %0, [%1];" : "=r"(key) : "r"(key_address(at)) : "memory");
     }
     return key;
   }
-  __device__ static void store_key(unsigned at, int key) {
+  /// Of the pair of a lane that is so many after this one, where `at` is this one's.
+  __device__ static void store_key(unsigned at, int key, int lanes_after = 0) {
     if constexpr (sizeof(Key) == 2) {
-      asm volatile("st.shared.u16 [%0], %1;" ::"r"(key_address(at)), "r"(key) : "memory");
+      asm volatile("st.shared.u16 [%0], %1;" ::"r"(key_address(at, lanes_after)), "r"(key) : "memory");
     } else {
-      asm volatile("st.shared.u32 [%0], %1;" ::"r"(key_address(at)), "r"(key) : "memory");
+      asm volatile("st.shared.u32 [%0], %1;" ::"r"(key_address(at, lanes_after)), "r"(key) : "memory");
     }
   }
   /// Drops the pairs with nothing above the bounds.
@@ -91,34 +90,50 @@ struct CandidateLists {
       end[slot] = kept;
     }
   }
-  /// Gives pairs of the fullest of the four lanes of a query to the emptiest, until their numbers are alike.
+  /// Evens out the numbers of pairs of the four lanes of a query: those with too many give their last ones.
   __device__ void share_out() {
     const int t = threadIdx.x % 4;
+    __syncwarp();
 #pragma unroll
     for (int slot = 0; slot < 2; ++slot) {
-      for (int turn = 0; turn < kCapacity; ++turn) {
-        __syncwarp();
-        int most = count(slot) * 4 + t, least = most;
-        for (int distance = 1; distance < 4; distance *= 2) {
-          most = max(most, __shfl_xor_sync(kAllLanes, most, distance));
-          least = min(least, __shfl_xor_sync(kAllLanes, least, distance));
-        }
-        const bool uneven = most / 4 - least / 4 > 1;
-        if (uneven && t == least % 4) {
-          const unsigned own = begin(slot) + (most / 4 - 1) * step(slot);
-          store(end[slot], load(own + 8 * (most % 4 - t)));
-          store_key(end[slot], load_key(own, most % 4 - t));
-          end[slot] += step(slot);
-        }
-        if (uneven && t == most % 4) end[slot] -= step(slot);
-        if (!__any_sync(kAllLanes, uneven)) break;
+      int counts[4], total = 0;
+#pragma unroll
+      for (int lane = 0; lane < 4; ++lane) total += counts[lane] = __shfl_sync(kAllLanes, count(slot), lane, 4);
+      const auto share = [&](int lane) { return (total + 3 - lane) / 4; };
+      int given = 0, own = 0;  // pairs that lanes before this one give, and all that this one has in the end
+#pragma unroll
+      for (int lane = 0; lane < 4; ++lane) {
+        if (lane < t) given += max(counts[lane] - share(lane), 0);
+        if (lane == t) own = share(lane);
       }
-      __syncwarp();
+      const int room = static_cast<int>(end[1] - end[0]) / kStride + 1;
+      const unsigned all_have_room = __ballot_sync(kAllLanes, own - count(slot) <= room);
+      if ((all_have_room >> (threadIdx.x % kWarp & ~3u) & 0xf) != 0xf) continue;
+      for (int k = own; k < count(slot); ++k) {
+        int to = 0, place = given++;  // the lane that misses the pair, and which one of those that it misses
+#pragma unroll
+        for (int lane = 0; lane < 3; ++lane) {
+          const int misses = max(share(lane) - counts[lane], 0);
+          if (to == lane && place >= misses) {
+            place -= misses;
+            ++to;
+          }
+        }
+        int count_to = counts[0];
+#pragma unroll
+        for (int lane = 1; lane < 4; ++lane) count_to = to == lane ? counts[lane] : count_to;
+        const unsigned at = begin(slot) + k * step(slot), there = begin(slot) + (count_to + place) * step(slot);
+        store(there + 8 * (to - t), load(at));
+        store_key(there, load_key(at), to - t);
+      }
+      end[slot] = begin(slot) + own * step(slot);
     }
+    __syncwarp();
   }
-  /// Whether a lane of the warp has no room for what it may find among another kKeysAtOnce keys.
-  [[nodiscard]] __device__ bool nearly_full() const {
-    return __any_sync(kAllLanes, static_cast<int>(end[1] - end[0]) < (kMostAtOnce - 1) * kStride);
+  /// Whether a lane of the warp has no room for so many pairs more; those of the next kKeysAtOnce keys by
+  /// default.
+  [[nodiscard]] __device__ bool nearly_full(int pairs = kMostAtOnce) const {
+    return __any_sync(kAllLanes, static_cast<int>(end[1] - end[0]) < (pairs - 1) * kStride);
   }
 
  private:
@@ -137,7 +152,8 @@ struct Bounds {
 
   /// By so many steps on candidates.
   template <class Lists>
-  __device__ void tighten(float am1, float unit, const float (&top)[2], int steps, const Lists& lists) {
+  __device__ void tighten_by_lists(float am1, float unit, const float (&top)[2], int steps,
+                                   const Lists& lists) {
     tighten_by(am1, top, steps, [&](int slot, const auto& add) {
       lists.for_each(slot, [&](unsigned at) {
         const float2 pair = lists.load(at);
@@ -170,7 +186,7 @@ struct Bounds {
             mass += terms.p;
             escort += terms.escort;
           });
-          weights.step(fmaxf(quad_sum(mass), 1.0f), quad_sum(escort));
+          weights.step_from_below(fmaxf(quad_sum(mass), 1.0f), quad_sum(escort));
         }
         // A little below, whichever way it was rounded; what is not a number is no bound.
         constexpr float kMargin = 1e-4f, kRounding = 5e-7f;
@@ -193,52 +209,60 @@ struct Maxima : Bounds {
       for (int j = 0; j < kCount; ++j) largest[slot][j] = -__builtin_huge_valf();
     }
   }
-  /// The scores of a tile, without their unit.
+  /// Two scores of a tile, without their unit; the larger one.
+  __device__ float add(int slot, int j, float low, float high) {
+    const float larger = larger_or_nan(low, high);
+    largest[slot][j] = larger_or_nan(largest[slot][j], larger);
+    return larger;
+  }
+  /// All scores of a tile.
   __device__ void add(const TileSums (&z)[kCount]) {
 #pragma unroll
     for (int slot = 0; slot < 2; ++slot) {
 #pragma unroll
-      for (int j = 0; j < kCount; ++j) {
-        float& most = largest[slot][j];
-        most = larger_or_nan(most, larger_or_nan(z[j][2 * slot], z[j][2 * slot + 1]));
-      }
+      for (int j = 0; j < kCount; ++j) add(slot, j, z[j][2 * slot], z[j][2 * slot + 1]);
     }
   }
-  /// After the last tile: scores in their unit, the largest, and bounds by so many steps on all.
-  __device__ void end(float am1, float unit, float (&top)[2], int steps) {
+  /// Which share of these is above the bounds, over the warp.
+  [[nodiscard]] __device__ float share_above(float unit) const {
+    int above = 0;
 #pragma unroll
     for (int slot = 0; slot < 2; ++slot) {
-      top[slot] = -__builtin_huge_valf();
 #pragma unroll
-      for (int j = 0; j < kCount; ++j) {
-        largest[slot][j] *= unit;
-        top[slot] = larger_or_nan(top[slot], largest[slot][j]);
-      }
-      top[slot] = quad_largest(top[slot]);
+      for (int j = 0; j < kCount; ++j) above += unit * largest[slot][j] > bound[slot];
+    }
+    return static_cast<float>(warp_reduce(above, Plus())) / (2 * kCount * kWarp);
+  }
+  /// The largest score so far in its unit, and bounds by so many steps on all.
+  __device__ void tighten(float am1, float unit, float (&top)[2], int steps) {
+#pragma unroll
+    for (int slot = 0; slot < 2; ++slot) {
+      float most = largest[slot][0];
+#pragma unroll
+      for (int j = 1; j < kCount; ++j) most = larger_or_nan(most, largest[slot][j]);
+      top[slot] = unit * quad_largest(most);
     }
     tighten_by(am1, top, steps, [&](int slot, const auto& add) {
 #pragma unroll
-      for (int j = 0; j < kCount; ++j) add(largest[slot][j]);
+      for (int j = 0; j < kCount; ++j) add(unit * largest[slot][j]);
     });
   }
 };
 
-/// Makes room in the lists of a warp, by bounds that are nearer; has_room is false where there is none. Not
-/// inlined, since it is rare and long.
+/// Makes room in the lists of a warp, by bounds that are nearer. Not inlined, since it is rare and long.
 template <class Lists>
 struct ListsAndBounds {
   Lists lists;
   Bounds bounds;
-  bool has_room;
 };
 template <class Lists>
 __device__ __noinline__ ListsAndBounds<Lists> with_room(Lists lists, Bounds bounds, float top0, float top1,
                                                         float am1, float unit) {
-  const float top[2] = {top0, top1};
-  bounds.tighten(am1, unit, top, 4, lists);
+  constexpr int kSteps = 2;
+  bounds.tighten_by_lists(am1, unit, {top0, top1}, kSteps, lists);
   lists.filter({bounds.bound[0] / unit, bounds.bound[1] / unit});
   lists.share_out();
-  return {lists, bounds, !lists.nearly_full()};
+  return {lists, bounds};
 }
 
 }  // namespace fenchel::cuda::device

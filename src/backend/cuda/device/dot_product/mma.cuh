@@ -105,14 +105,15 @@ __device__ inline void multiply_by_rows(TileSums (&sums)[kCount], const LeftOper
   }
 }
 
-/// sums += weights tile for the 32 rows of the tile from first_row on, whose weights lie as sums do.
-template <class T, int kCols>
-__device__ inline void multiply_by_columns(TileSums (&sums)[kCols / 8], const TileSums (&weights)[4],
+/// sums += weights tile for the rows of the tile from first_row on, eight for each of the weights, which lie
+/// as sums do.
+template <class T, int kCols, int kCount>
+__device__ inline void multiply_by_columns(TileSums (&sums)[kCols / 8], const TileSums (&weights)[kCount],
                                            Tile<kCols> tile, int first_row) {
   const int lane = threadIdx.x % kWarp;
   const int row = first_row + (lane & 7) + 8 * (lane >> 3 & 1), half = lane >> 4;
 #pragma unroll
-  for (int k = 0; k < 2; ++k) {
+  for (int k = 0; k < kCount / 2; ++k) {
     const LeftOperand left = {pair_of<T>(weights[2 * k][0], weights[2 * k][1]),
                               pair_of<T>(weights[2 * k][2], weights[2 * k][3]),
                               pair_of<T>(weights[2 * k + 1][0], weights[2 * k + 1][1]),

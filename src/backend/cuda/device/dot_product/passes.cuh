@@ -21,8 +21,8 @@ struct KeyRange {
 
 /// body(z, first_key) for the scores, without their unit, of the tiles [first, end), as far as a warp's
 /// queries may see them.
-template <class T, int kD, class Body>
-__device__ inline void for_each_tile(TileStream<T, kD>& stream, const LeftOperand (&query)[kD / 16],
+template <class T, int kD, class Stream, class Body>
+__device__ inline void for_each_tile(Stream& stream, const LeftOperand (&query)[kD / 16],
                                      const Scores<T>& scores, int warp_keys, int first, int end,
                                      const Body& body) {
   for (int tile = end - 1; tile >= first; --tile) {
@@ -36,21 +36,19 @@ __device__ inline void for_each_tile(TileStream<T, kD>& stream, const LeftOperan
   }
 }
 
-/// body(key_rows, value_rows, first_row, first_key) for the parts of all tiles of keys and values that a
-/// warp's queries may see.
-template <class T, int kD, int kE, class Body>
-__device__ inline void for_each_part_of_both(TileStream<T, kD>& keys, TileStream<T, kE>& values,
-                                             const KeyRange& range, const Body& body) {
+/// product(key_rows, value_rows) and, as far as a warp's queries may see them, body(key_rows, value_rows,
+/// first_key) for all tiles of keys and values.
+template <class T, int kD, int kE, class Product, class Body>
+__device__ inline void for_each_tile_of_both(TileStream<T, kD>& keys, TileStream<T, kE>& values,
+                                             const KeyRange& range, const Product& product,
+                                             const Body& body) {
   keys.start(range.tiles - 1);
   values.start(range.tiles - 1);
   for (int tile = range.tiles - 1; tile >= 0; --tile) {
     const Tile<kD> key_rows = keys.next();
     const Tile<kE> value_rows = values.next();
-#pragma unroll
-    for (int part = 1; part >= 0; --part) {
-      const int first_key = tile * kTileRows + part * kPart;
-      if (first_key < range.warp_keys) body(key_rows, value_rows, part * kPart, first_key);
-    }
+    product(key_rows, value_rows);
+    if (tile * kTileRows < range.warp_keys) body(key_rows, value_rows, tile * kTileRows);
     keys.done();
     values.done();
   }

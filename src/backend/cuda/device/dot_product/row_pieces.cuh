@@ -2,9 +2,32 @@
 
 #include "backend/cuda/device/dot_product/problem.cuh"
 
-/// A row of a matrix and the entries of a query, as a warp goes through them: the four groups of eight lanes
-/// have four entries at a time, and a lane 16 bytes of each row.
+/// Rows of a matrix that a list names, as a warp goes through them: each of its four groups of eight lanes has
+/// a row at a time, and a lane 16 bytes of it for each 64 columns.
 namespace fenchel::cuda::device {
+
+inline constexpr int kGroup = 8, kGroups = kWarp / kGroup;
+/// Rows that are read before the first is used.
+inline constexpr int kTogether = 4;
+
+__device__ inline int lane_of_group() { return static_cast<int>(threadIdx.x % kGroup); }
+__device__ inline int group_of_warp() { return static_cast<int>(threadIdx.x % kWarp) / kGroup; }
+
+/// Where the lane's pieces of a row with so many columns begin; where it has none, the row's first one, which
+/// is read and not used.
+template <int kCols>
+struct LaneColumns {
+  static constexpr int kPieces = kCols / 64;
+  int first[kPieces];
+
+  __device__ explicit LaneColumns(index_t cols) {
+#pragma unroll
+    for (int c = 0; c < kPieces; ++c) {
+      const int column = 64 * c + 8 * lane_of_group();
+      first[c] = column < cols ? column : 0;
+    }
+  }
+};
 
 /// As it is read.
 template <class T, int kCols>
@@ -12,14 +35,9 @@ struct RowWords {
   static constexpr int kPieces = kCols / 64;
   uint4 words[kPieces];
 
-  /// 0 where there is none.
-  __device__ void load(const T* row, int cols, bool there) {
-    const int piece = threadIdx.x % 8;
+  __device__ void load(const T* row, const LaneColumns<kCols>& columns) {
 #pragma unroll
-    for (int c = 0; c < kPieces; ++c) {
-      const int column = 64 * c + 8 * piece;
-      words[c] = there && column < cols ? *reinterpret_cast<const uint4*>(row + column) : uint4{0, 0, 0, 0};
-    }
+    for (int c = 0; c < kPieces; ++c) words[c] = *reinterpret_cast<const uint4*>(row + columns.first[c]);
   }
 };
 
@@ -29,11 +47,19 @@ struct RowPieces {
   static constexpr int kPieces = kCols / 64;
   float values[kPieces][8];
 
+  /// 0 in the lanes that have no such columns.
   __device__ void load(const T* row, int cols) {
     RowWords<T, kCols> x;
-    x.load(row, cols, true);
+    x.load(row, LaneColumns<kCols>(cols));
     clear();
     add(1.0f, x);
+#pragma unroll
+    for (int c = 0; c < kPieces; ++c) {
+#pragma unroll
+      for (int e = 0; e < 8; ++e) {
+        if (64 * c + 8 * lane_of_group() >= cols) values[c][e] = 0;
+      }
+    }
   }
   __device__ void clear() {
 #pragma unroll
@@ -50,6 +76,14 @@ struct RowPieces {
       for (int e = 0; e < 8; ++e) values[c][e] = fmaf(factor, numbers.values[e], values[c][e]);
     }
   }
+  /// Of kCols numbers in a row.
+  __device__ void add(const float* row) {
+#pragma unroll
+    for (int c = 0; c < kPieces; ++c) {
+#pragma unroll
+      for (int e = 0; e < 8; ++e) values[c][e] += row[64 * c + 8 * lane_of_group() + e];
+    }
+  }
   /// The lane's part of <this, x>.
   [[nodiscard]] __device__ float own_product(const RowWords<T, kCols>& x) const {
     float sum = 0;
@@ -58,6 +92,15 @@ struct RowPieces {
       const Numbers<T> numbers = unpacked<T>(x.words[c]);
 #pragma unroll
       for (int e = 0; e < 8; ++e) sum = fmaf(values[c][e], numbers.values[e], sum);
+    }
+    return sum;
+  }
+  [[nodiscard]] __device__ float product(const RowPieces& x) const {
+    float sum = 0;
+#pragma unroll
+    for (int c = 0; c < kPieces; ++c) {
+#pragma unroll
+      for (int e = 0; e < 8; ++e) sum = fmaf(values[c][e], x.values[c][e], sum);
     }
     return sum;
   }
@@ -72,12 +115,10 @@ struct RowPieces {
       }
     }
   }
-  /// By the first group.
   __device__ void store(T* row, int cols, float factor) const {
-    if (threadIdx.x % kWarp >= 8) return;
 #pragma unroll
     for (int c = 0; c < kPieces; ++c) {
-      const int column = 64 * c + 8 * static_cast<int>(threadIdx.x % 8);
+      const int column = 64 * c + 8 * lane_of_group();
       if (column >= cols) continue;
       float scaled[8];
 #pragma unroll
@@ -87,32 +128,15 @@ struct RowPieces {
   }
 };
 
-/// Something of 32 entries, one in each lane: lane 8 g + t has entry 4 t + g, which group g has in turn t.
-/// Rows are read in kTogether turns before they are used.
-inline constexpr int kTurns = 8, kTogether = 4;
-__device__ inline int own_entry() {
-  return 4 * static_cast<int>(threadIdx.x % 8) + static_cast<int>(threadIdx.x % kWarp) / 8;
-}
-/// Whether the group has one of so many entries in a turn.
-__device__ inline bool has_turn(int count, int turn) {
-  return 4 * turn + static_cast<int>(threadIdx.x % kWarp) / 8 < count;
-}
+/// The number of the group's lane t.
 template <class Number>
-__device__ inline Number in_turn(Number own, int turn) {
-  return __shfl_sync(kAllLanes, own, turn, 8);
+__device__ inline Number of_lane(Number own, int t) {
+  return __shfl_sync(kAllLanes, own, t, kGroup);
 }
-/// body(first) for the turns that so many entries take, kTogether from the first on.
-template <class Body>
-__device__ inline void for_each_turns(int count, const Body& body) {
+/// Sums over the lanes of a group: lane t gets that of x[t].
+__device__ inline float sum_of_own(float (&x)[kGroup]) {
 #pragma unroll
-  for (int first = 0; first < kTurns; first += kTogether) {
-    if (4 * first < count) body(first);
-  }
-}
-/// Sums over the eight lanes of a group: lane t gets that of turn t.
-__device__ inline float sum_of_own_turn(float (&x)[kTurns]) {
-#pragma unroll
-  for (int distance = kTurns / 2; distance >= 1; distance /= 2) {
+  for (int distance = kGroup / 2; distance >= 1; distance /= 2) {
     const bool upper = (threadIdx.x & distance) != 0;
 #pragma unroll
     for (int t = 0; t < distance; ++t) {
@@ -121,6 +145,56 @@ __device__ inline float sum_of_own_turn(float (&x)[kTurns]) {
     }
   }
   return x[0];
+}
+
+/// The list of a group's query, eight entries at a time, one for each lane. All groups of a warp go through as
+/// many; behind the end of a list its last key comes again, with weight 0.
+class GroupEntries {
+ public:
+  __device__ GroupEntries(const SupportRows& support, index_t row, SupportRows::List list)
+      : support_(support), row_(row), list_(list), most_(list.count) {
+#pragma unroll
+    for (int distance = kGroup; distance < kWarp; distance *= 2)
+      most_ = max(most_, __shfl_xor_sync(kAllLanes, most_, distance));
+  }
+  /// body(entry, e) for each eight entries, where this lane has the e-th of the list.
+  template <class Body>
+  __device__ void for_each(const Body& body) const {
+    for (int block = 0; block < most_; block += kGroup) {
+      const int e = block + lane_of_group();
+      Entry own{0, 0};
+      if (list_.count > 0) own = support_.entry(row_, list_.first + min(e, list_.count - 1));
+      if (!has(e)) own.weight = 0;
+      body(own, e);
+    }
+  }
+  [[nodiscard]] __device__ bool has(int e) const { return e < list_.count; }
+  /// body(first) for the eight lanes of the entries from the e-th of this lane on, kTogether at a time, as far
+  /// as any group has them.
+  template <class Body>
+  __device__ void for_each_lanes(int e, const Body& body) const {
+#pragma unroll
+    for (int first = 0; first < kGroup; first += kTogether) {
+      if (e - lane_of_group() + first < most_) body(first);
+    }
+  }
+
+ private:
+  const SupportRows& support_;
+  index_t row_;
+  SupportRows::List list_;
+  int most_;
+};
+
+/// sums += factor row, for the rows of the lanes of a group from `first` on.
+template <class T, int kCols>
+__device__ inline void add_rows(RowPieces<T, kCols>& sums, const T* matrix, index_t stride,
+                                const LaneColumns<kCols>& columns, int own_row, float own_factor, int first) {
+  RowWords<T, kCols> row[kTogether];
+#pragma unroll
+  for (int t = 0; t < kTogether; ++t) row[t].load(matrix + of_lane(own_row, first + t) * stride, columns);
+#pragma unroll
+  for (int t = 0; t < kTogether; ++t) sums.add(of_lane(own_factor, first + t), row[t]);
 }
 
 }  // namespace fenchel::cuda::device

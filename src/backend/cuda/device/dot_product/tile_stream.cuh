@@ -110,7 +110,7 @@ class TileStream {
   __device__ TileStream(unsigned base, const TileMap& map, const Matrices<const T>& x, index_t b, index_t h)
       : base_(base), copier_(map, x, b, h) {
     if (threadIdx.x == 0) {
-      for (int s = 0; s < kStages; ++s) {
+      for (unsigned s = 0; s < kStages; ++s) {
         full(s).init(Copier::kArrivals);
         empty(s).init(kWarps);
       }
@@ -126,10 +126,10 @@ class TileStream {
   }
   [[nodiscard]] __device__ Tile<kCols> next() {
     fetch();
-    const int stage = used_ % kStages;
+    const unsigned stage = used_ % kStages;
     copier_.template arrive_when_there<kAhead>(full(stage));
-    wait(full(stage), used_ / kStages);
-    return {base_ + static_cast<unsigned>(stage) * Tile<kCols>::kBytes};
+    while (!__all_sync(kAllLanes, full(stage).passed(used_ / kStages & 1))) continue;
+    return {base_ + stage * Tile<kCols>::kBytes};
   }
   __device__ void done() {
     __syncwarp();
@@ -151,16 +151,16 @@ class TileStream {
 #else
   using Copier = ThreadsCopier<T, kCols>;
 #endif
-  __device__ PhasedBarrier full(int stage) const { return {base_ + kTiles + 16u * stage}; }
-  __device__ PhasedBarrier empty(int stage) const { return {base_ + kTiles + 16u * stage + 8}; }
-  __device__ static void wait(PhasedBarrier barrier, int phase) {
+  __device__ PhasedBarrier full(unsigned stage) const { return {base_ + kTiles + 16 * stage}; }
+  __device__ PhasedBarrier empty(unsigned stage) const { return {base_ + kTiles + 16 * stage + 8}; }
+  __device__ static void wait(PhasedBarrier barrier, unsigned phase) {
     while (!barrier.passed(phase & 1)) continue;
   }
   __device__ void fetch() {
     if (Copier::copies() && ahead_ >= first_) {
-      const int stage = begun_ % kStages;
+      const unsigned stage = begun_ % kStages;
       if (begun_ >= kStages) wait(empty(stage), begun_ / kStages - 1);
-      copier_.begin(Tile<kCols>{base_ + static_cast<unsigned>(stage) * Tile<kCols>::kBytes},
+      copier_.begin(Tile<kCols>{base_ + stage * Tile<kCols>::kBytes},
                     ahead_ * kTileRows, full(stage));
       ++begun_;
       --ahead_;
@@ -170,7 +170,8 @@ class TileStream {
 
   unsigned base_;
   Copier copier_;
-  int ahead_ = -1, first_ = 0, begun_ = 0, used_ = 0;
+  int ahead_ = -1, first_ = 0;
+  unsigned begun_ = 0, used_ = 0;
 };
 
 /// A block's rows as left operands of its warps, 16 rows each, through shared memory that is free again

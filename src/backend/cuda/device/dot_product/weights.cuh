@@ -9,9 +9,10 @@
 ///   p = (P^am1 + am1 d)_+^{1/am1}.
 namespace fenchel::cuda::device {
 
-/// A weight, and the weight to the power 2 - alpha.
+/// A weight p, and p to the powers 2 - alpha and 3 - 2 alpha, the last one for whole 1/am1 >= 2 and else 0; or
+/// sums of these.
 struct WeightTerms {
-  float p, escort;
+  float p, escort, curve;
 };
 
 /// x^kPower.
@@ -50,21 +51,35 @@ struct RowWeights {
   [[nodiscard]] __device__ WeightTerms operator()(float d) const {
     if constexpr (kPower == 1) {
       const float p = level + d;
-      return p > 0 ? WeightTerms{p, 1.0f} : WeightTerms{0.0f, 0.0f};
+      return p > 0 ? WeightTerms{p, 1.0f, 0.0f} : WeightTerms{0.0f, 0.0f, 0.0f};
     } else if constexpr (!kAny) {
-      const float root = fmaxf(fmaf(1.0f / kPower, d, level), 0.0f), escort = whole_power<kPower - 1>(root);
-      return {escort * root, escort};
+      const float root = fmaxf(fmaf(1.0f / kPower, d, level), 0.0f);
+      const float curve = kPower > 2 ? whole_power<kPower - 2>(root) : root > 0 ? 1.0f : 0.0f;
+      return {curve * root * root, curve * root, curve};
     } else {
-      if (d == -__builtin_huge_valf()) return {0.0f, 0.0f};
-      if (d == 0) return {expf(level), expf((1 - am1) * level)};  // also where am1 is infinite
+      if (d == -__builtin_huge_valf()) return {0.0f, 0.0f, 0.0f};
+      if (d == 0) return {expf(level), expf((1 - am1) * level), 0.0f};  // also where am1 is infinite
       const float change = log_deformed_exp(am1, expf(-am1 * level) * d);
-      return {expf(level + change), expf((1 - am1) * (level + change))};
+      return {expf(level + change), expf((1 - am1) * (level + change)), 0.0f};
     }
+  }
+  /// One step towards a mass of one. Near it, by the root of the parabola that the sums give: the error that
+  /// is left is about the third power of the one before.
+  __device__ void step(const WeightTerms& sums) {
+    if constexpr (!kAny && kPower > 1) {
+      const float slope = kPower * sums.escort;
+      const float root = fmaf(slope, slope, 2 * kPower * (1 - kPower) * sums.curve * (sums.p - 1));
+      if (sums.p < 2 && root > 0) {
+        level -= __fdividef(2 * (sums.p - 1), slope + sqrtf(root));
+        return;
+      }
+    }
+    step_from_below(sums.p, sums.escort);
   }
   /// One step of Newton's method on the norm of the weights, from a mass of one or more: for alpha <= 2 it
   /// never passes the root, since a norm is convex. The change of A is log_{2-alpha}(mass) mass^(1 - am1) /
   /// escort.
-  __device__ void step(float mass, float escort) {
+  __device__ void step_from_below(float mass, float escort) {
     if constexpr (!kAny) {
       const float norm = kPower == 1 ? mass : kPower == 2 ? sqrtf(mass) : powf(mass, am1);
       level -= __fdividef((norm - 1) * whole_power<kPower - 1>(norm), escort);
