@@ -23,13 +23,14 @@ template <class T, int kD, int kE>
 struct DenseGradients {
   static constexpr int kQueriesShared = TileStream<T, kD>::kBytes + TileStream<T, kE>::kBytes;
   static constexpr int kKeysShared =
-      2 * Tile<kD>::kBytes + 2 * Tile<kE>::kBytes + kTileRows * static_cast<int>(sizeof(QueryState));
+      2 * (Tile<kD>::kBytes + Tile<kE>::kBytes + kTileRows * static_cast<int>(sizeof(QueryState)));
 };
 
 /// The gradients in the queries, with kSlopes in alpha and scale too, and the means that the keys need.
 template <class T, int kD, int kE, bool kSlopes>
 __global__ void __launch_bounds__(kThreads, 1)
-    gradients_in_dense_queries(const __grid_constant__ DotProducts<T> x, const __grid_constant__ TileMap key_map,
+    gradients_in_dense_queries(const __grid_constant__ DotProducts<T> x,
+                               const __grid_constant__ TileMap key_map,
                                const __grid_constant__ TileMap value_map, const Rows<float> normalizers,
                                const SupportRows support, const Matrices<const T> cotangent,
                                const DotProductGradients<T, float> gradient, float* means) {
@@ -145,11 +146,12 @@ __global__ void __launch_bounds__(kThreads, 1)
 
 /// Scores out of products, where rows are keys and columns queries: -inf where there is none. Not inlined:
 /// few tiles need it.
-template <class T>
-[[nodiscard]] __device__ __noinline__ LaneScores<4> scores_of_keys(const Scores<T>& scores, LaneScores<4> z,
-                                                                   int first_key, int first_query) {
+template <class T, int kCount>
+[[nodiscard]] __device__ __noinline__ LaneScores<kCount> scores_of_keys(const Scores<T>& scores,
+                                                                        LaneScores<kCount> z, int first_key,
+                                                                        int first_query) {
   const int lane = threadIdx.x % kWarp;
-  for (int j = 0; j < 4; ++j) {
+  for (int j = 0; j < kCount; ++j) {
     for (int e = 0; e < 4; ++e) {
       const int i = first_query + 8 * j + 2 * (lane % 4) + e % 2, k = first_key + lane / 4 + 8 * (e / 2);
       const bool seen = i < scores.x.query.rows && k < scores.x.key.rows && (!scores.x.causal || k <= i);
@@ -162,9 +164,9 @@ template <class T>
 /// What dense queries give to the gradients of a block of keys, in float, and whether there are any.
 template <class T, int kD, int kE>
 __global__ void __launch_bounds__(kThreads, 1)
-    gradients_of_dense_queries_in_keys(const __grid_constant__ DotProducts<T> x, const Rows<float> normalizers,
-                                       const SupportRows support, const Matrices<const T> cotangent,
-                                       const Transposed lists) {
+    gradients_of_dense_queries_in_keys(const __grid_constant__ DotProducts<T> x,
+                                       const Rows<float> normalizers, const SupportRows support,
+                                       const Matrices<const T> cotangent, const Transposed lists) {
   extern __shared__ __align__(1024) unsigned char shared[];
   const index_t n = x.query.rows, m = x.key.rows, blocks = lists.key_blocks();
   const index_t head = blockIdx.x / blocks, first = blockIdx.x % blocks * kBlockRows;
@@ -172,83 +174,109 @@ __global__ void __launch_bounds__(kThreads, 1)
   const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   const index_t first_key = first + warp * kWarpRows;
   const auto base = static_cast<unsigned>(__cvta_generic_to_shared(shared));
-  const Tile<kD> queries{base};
-  const Tile<kE> upstream{base + 2 * Tile<kD>::kBytes};
   auto* const states = reinterpret_cast<QueryState*>(shared + 2 * Tile<kD>::kBytes + 2 * Tile<kE>::kBytes);
+  const auto queries = [&](int stage) { return Tile<kD>{base + stage * Tile<kD>::kBytes}; };
+  const auto upstream = [&](int stage) {
+    return Tile<kE>{base + 2 * Tile<kD>::kBytes + stage * Tile<kE>::kBytes};
+  };
   LeftOperand key[kD / 16], value[kE / 16];
   TileSums to_key[kD / 8] = {}, to_value[kE / 8] = {};
-  bool any = false;
   bool some = false;
   for (index_t h = g * sharing; h < (g + 1) * sharing; ++h)
     some = some || support.least_count<kBlockRows>((b * x.query.heads + h) * n, n) < 0;
   const index_t end_head = __syncthreads_or(some) ? (g + 1) * sharing : 0;
-  for (index_t h = g * sharing; h < end_head; ++h) {
-    const index_t head_row = (b * x.query.heads + h) * n;
-    const auto am1 = static_cast<float>(x.alpha[h] - 1);
-    for (index_t block = 0; block < n; block += kBlockRows) {
-      if (!support.is_dense(head_row + block) || (x.causal && block + kBlockRows <= first)) continue;
-      if (!any) {
-        load_block_rows<T, kD>(key, base, x.key.row(b, g, 0), x.key.row_stride, m,
-                               static_cast<int>(x.key.cols), first);
-        load_block_rows<T, kE>(value, base, x.value.row(b, g, 0), x.value.row_stride, m,
-                               static_cast<int>(x.value.cols), first);
-        any = true;
-      }
-      for (index_t tile = block; tile < min(n, block + kBlockRows); tile += kTileRows) {
-        const TileCopier<T, kD> query_copier(x.query.row(b, h, 0), x.query.row_stride, n,
-                                             static_cast<int>(x.query.cols));
-        const TileCopier<T, kE> upstream_copier(cotangent.row(b, h, 0), cotangent.row_stride, n,
-                                                static_cast<int>(cotangent.cols));
-        query_copier.begin(queries, static_cast<int>(tile));
-        upstream_copier.begin(upstream, static_cast<int>(tile));
-        end_copies();
-        if (threadIdx.x < kTileRows) {
-          const index_t i = tile + threadIdx.x;
-          QueryState state = QueryState::of(normalizers, head_row + i, i < n);
-          if (i < n) state.mean = lists.means[head_row + i];
-          // The level of the weights, in place of the largest one.
-          with_power(am1, [&](auto power) {
-            state.peak = RowWeights<decltype(power)::value>::of_peak(am1, state.peak).level;
-          });
-          states[threadIdx.x] = state;
-        }
-        wait_for_copies<0>();
-        __syncthreads();
-        const Scores<T> scores(x, b, h, 0);
-        // Keys and queries beyond the last are zeros.
-        const bool all_seen = scores.are_products && (!x.causal || tile + 1 >= first + kBlockRows);
-        const float unit = all_seen ? scores.scale : 1.0f;
-        with_power(am1, [&](auto power) {
-          using Weights = RowWeights<decltype(power)::value>;
-#pragma unroll
-          for (int part = 0; part < 2; ++part) {
-            TileSums z[4], dp[4];
-            multiply_by_rows<T, kD>(z, key, queries, part * kPart);
-            multiply_by_rows<T, kE>(dp, value, upstream, part * kPart);
-            if (!all_seen) {
-              const LaneScores<4> seen =
-                  scores_of_keys(scores, lane_scores(z), static_cast<int>(first_key), static_cast<int>(tile) + part * kPart);
-              memcpy(&z, &seen, sizeof seen);
-            }
-#pragma unroll
-            for (int j = 0; j < 4; ++j) {
-#pragma unroll
-              for (int e = 0; e < 4; ++e) {
-                const QueryState state = states[part * kPart + 8 * j + 2 * (lane % 4) + e % 2];
-                const WeightTerms terms = Weights{am1, state.peak}(fmaf(unit, z[j][e], -state.top));
-                z[j][e] = terms.p;
-                dp[j][e] =
-                    terms.escort == 0 ? 0.0f : terms.escort * (dp[j][e] - state.mean) * scores.scale;
-              }
-            }
-            multiply_by_columns<T, kE>(to_value, z, upstream, part * kPart);
-            multiply_by_columns<T, kD>(to_key, dp, queries, part * kPart);
-          }
-        });
-        __syncthreads();
+  struct Queries {
+    index_t h, first;
+  };
+  // The first tile of dense queries that see the keys, from one on; at end_head there is none.
+  const auto dense_from = [&](Queries q) {
+    for (; q.h < end_head; ++q.h, q.first = 0) {
+      while (q.first < n) {
+        const index_t block = q.first / kBlockRows * kBlockRows, end = block + kBlockRows;
+        if (support.is_dense((b * x.query.heads + q.h) * n + block) && !(x.causal && end <= first)) return q;
+        q.first = end;
       }
     }
+    return q;
+  };
+  const auto begin_copies = [&](const Queries& q, int stage) {
+    if (q.h < end_head) {
+      TileCopier<T, kD>(x.query.row(b, q.h, 0), x.query.row_stride, n, static_cast<int>(x.query.cols))
+          .begin(queries(stage), static_cast<int>(q.first));
+      TileCopier<T, kE>(cotangent.row(b, q.h, 0), cotangent.row_stride, n, static_cast<int>(cotangent.cols))
+          .begin(upstream(stage), static_cast<int>(q.first));
+      if (threadIdx.x < kTileRows) {
+        const index_t i = q.first + threadIdx.x, row = (b * x.query.heads + q.h) * n + i;
+        QueryState state = QueryState::of(normalizers, row, i < n);
+        if (i < n) state.mean = lists.means[row];
+        // The level of the weights, in place of the largest one.
+        const auto am1 = static_cast<float>(x.alpha[q.h] - 1);
+        with_power(am1, [&](auto power) {
+          state.peak = RowWeights<decltype(power)::value>::of_peak(am1, state.peak).level;
+        });
+        states[stage * kTileRows + threadIdx.x] = state;
+      }
+    }
+    end_copies();
+  };
+  Queries now = dense_from({g * sharing, 0});
+  const bool any = now.h < end_head;
+  if (any) {
+    load_block_rows<T, kD>(key, base, x.key.row(b, g, 0), x.key.row_stride, m, static_cast<int>(x.key.cols),
+                           first);
+    load_block_rows<T, kE>(value, base, x.value.row(b, g, 0), x.value.row_stride, m,
+                           static_cast<int>(x.value.cols), first);
   }
+  begin_copies(now, 0);
+  for (int stage = 0; now.h < end_head; stage = 1 - stage) {
+    const Queries next = dense_from({now.h, now.first + kTileRows});
+    begin_copies(next, 1 - stage);
+    wait_for_copies<1>();
+    show_to_engines();
+    __syncthreads();
+    const auto am1 = static_cast<float>(x.alpha[now.h] - 1);
+    const Scores<T> scores(x, b, now.h, 0);
+    // Keys and queries beyond the last are zeros.
+    const bool all_seen = scores.are_products && (!x.causal || now.first + 1 >= first + kBlockRows);
+    const float unit = all_seen ? scores.scale : 1.0f;
+    with_power(am1, [&](auto power) {
+      using Weights = RowWeights<decltype(power)::value>;
+      // More than a part at a time do not fit into the registers with more columns.
+      constexpr int kParts = kD + kE == 128 ? 1 : 2, kCount = kTileRows / 8 / kParts;
+#pragma unroll
+      for (int part = 0; part < kParts; ++part) {
+        const int first_row = part * 8 * kCount;
+        TileSums z[kCount], dp[kCount];
+        if constexpr (kParts == 1) {
+          multiply_by_tile<T, kD>(z, key, queries(stage));
+          multiply_by_tile<T, kE>(dp, value, upstream(stage));
+        } else {
+          multiply_by_rows<T, kD>(z, key, queries(stage), first_row);
+          multiply_by_rows<T, kE>(dp, value, upstream(stage), first_row);
+        }
+        if (!all_seen) {
+          const LaneScores<kCount> seen = scores_of_keys(scores, lane_scores(z), static_cast<int>(first_key),
+                                                         static_cast<int>(now.first) + first_row);
+          memcpy(&z, &seen, sizeof seen);
+        }
+#pragma unroll
+        for (int j = 0; j < kCount; ++j) {
+#pragma unroll
+          for (int e = 0; e < 4; ++e) {
+            const QueryState state = states[stage * kTileRows + first_row + 8 * j + 2 * (lane % 4) + e % 2];
+            const WeightTerms terms = Weights{am1, state.peak}(fmaf(unit, z[j][e], -state.top));
+            z[j][e] = terms.p;
+            dp[j][e] = terms.escort == 0 ? 0.0f : terms.escort * (dp[j][e] - state.mean) * scores.scale;
+          }
+        }
+        multiply_by_columns<T, kE>(to_value, z, upstream(stage), first_row);
+        multiply_by_columns<T, kD>(to_key, dp, queries(stage), first_row);
+      }
+    });
+    __syncthreads();
+    now = next;
+  }
+  wait_for_copies<0>();
   if (threadIdx.x == 0) lists.dense[head * blocks + first / kBlockRows] = any;
   if (!any) return;
 #pragma unroll

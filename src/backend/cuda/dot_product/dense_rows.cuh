@@ -59,8 +59,7 @@ __global__ void __launch_bounds__(kThreads, kD == 64 && kE == 64 ? 2 : 1)
 #pragma unroll
           for (int j = 0; j < kTileRows / 8; ++j) {
 #pragma unroll
-            for (int e = 0; e < 4; ++e)
-              z[j][e] = weights[e / 2](fmaf(scores.unit, z[j][e], -top[e / 2])).p;
+            for (int e = 0; e < 4; ++e) z[j][e] = weights[e / 2](fmaf(scores.unit, z[j][e], -top[e / 2])).p;
           }
           multiply_by_columns<T, kE>(sums, z, value_rows, 0);
         });

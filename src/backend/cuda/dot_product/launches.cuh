@@ -77,8 +77,8 @@ void launch_attention_vjp(std::string_view where, const DotProducts<T>& x,
   const bool for_keys = gradient.key.data != nullptr || gradient.value.data != nullptr;
   if (for_keys) sort_by_keys(where, support, lists, stream);
   launch(where, gradients_in_sparse_queries<T, kCols, kCols>,
-         grid_of(where, ceil_divided(heads * rows, kThreads / kGroup)), threads, 0, stream, x, record.normalizers,
-         support, cotangent, gradient, lists, for_keys);
+         grid_of(where, ceil_divided(heads * rows, kThreads / kGroup)), threads, 0, stream, x,
+         record.normalizers, support, cotangent, gradient, lists, for_keys);
   const bool slopes = gradient.alpha.data != nullptr || gradient.scale.data != nullptr;
   launch(where,
          slopes ? gradients_in_dense_queries<T, kCols, kCols, true>
@@ -90,8 +90,9 @@ void launch_attention_vjp(std::string_view where, const DotProducts<T>& x,
   launch(where, gradients_of_dense_queries_in_keys<T, kCols, kCols>,
          grid_of(where, heads * lists.key_blocks()), threads, DenseGradients<T, kCols, kCols>::kKeysShared,
          stream, x, record.normalizers, support, cotangent, lists);
-  launch(where, gradients_in_keys<T, kCols, kCols>, grid_of(where, ceil_divided(heads * x.key.rows, kThreads / kGroup)),
-         threads, 0, stream, x, cotangent, gradient, lists);
+  launch(where, gradients_in_keys<T, kCols, kCols>,
+         grid_of(where, ceil_divided(heads * x.key.rows, kThreads / kGroup)), threads, 0, stream, x,
+         cotangent, gradient, lists);
 }
 
 }  // namespace fenchel::cuda

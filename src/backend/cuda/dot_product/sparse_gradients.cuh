@@ -23,7 +23,8 @@ __global__ void __launch_bounds__(kThreads)
                                 bool kept) {
   __shared__ float products_of_groups[kThreads / kGroup][kLongestList];
   float* const products = products_of_groups[threadIdx.x / kGroup];
-  const unsigned own_row = (blockIdx.x * kThreads + threadIdx.x) / kGroup, n = static_cast<unsigned>(x.query.rows);
+  const unsigned own_row = (blockIdx.x * kThreads + threadIdx.x) / kGroup,
+                 n = static_cast<unsigned>(x.query.rows);
   const auto last_row = static_cast<unsigned>(normalizers.rows) - 1, row = min(own_row, last_row);
   SupportRows::List list = support.list(row);
   const bool there = own_row <= last_row && list.count != kNoList;

@@ -104,7 +104,7 @@ struct WarpLists {
 /// twice as much room.
 template <class T, int kD, class Key, bool kLonger>
 struct SparseRows {
-  using Keys = TileStream<T, kD, kD == 64 ? 3 : 2, 1>;
+  using Keys = TileStream<T, kD, 2>;
   static constexpr int kBlocks = kLonger ? 1 : 2, kMemory = 227 * 1024 / kBlocks - (kBlocks - 1) * 512;
   using Lists = CandidateLists<Key, kMemory - Keys::kBytes>;
   static constexpr int kShared = Keys::kBytes + Lists::kBytes;
@@ -115,9 +115,9 @@ struct SparseRows {
 /// queries of the others get kLongerList or kNoList. With kLonger, of the blocks of those with kLongerList.
 template <class T, int kD, int kE, class Key, bool kLonger>
 __global__ void __launch_bounds__(kThreads, SparseRows<T, kD, Key, kLonger>::kBlocks)
-    attention_of_sparse_rows(const __grid_constant__ DotProducts<T> x, const __grid_constant__ TileMap key_map,
-                             const Matrices<T> out, const Rows<float> normalizers,
-                             const SupportRows support) {
+    attention_of_sparse_rows(const __grid_constant__ DotProducts<T> x,
+                             const __grid_constant__ TileMap key_map, const Matrices<T> out,
+                             const Rows<float> normalizers, const SupportRows support) {
   extern __shared__ __align__(1024) unsigned char shared[];
   using Keys = typename SparseRows<T, kD, Key, kLonger>::Keys;
   using Lists = typename SparseRows<T, kD, Key, kLonger>::Lists;
@@ -188,8 +188,8 @@ __global__ void __launch_bounds__(kThreads, SparseRows<T, kD, Key, kLonger>::kBl
       }
     }
   };
-  // Then all come, and what is found among them draws the bounds nearer, each time that there are half as many
-  // again. Where a warp has no room, the whole block is computed again.
+  // Then all come, and what is found among them draws the bounds nearer, each time that there are a third
+  // more. Where a warp has no room, the whole block is computed again.
   stream.start(range.tiles - 1);
   for (int end = range.tiles;; steps = kSteps) {
     tighten(steps);
@@ -199,7 +199,7 @@ __global__ void __launch_bounds__(kThreads, SparseRows<T, kD, Key, kLonger>::kBl
     }
     if (lists.nearly_full(Lists::kCapacity / 2)) lists.filter(least);
     if (end == 0 || __syncthreads_or(full)) break;
-    seen += (seen + 1) / 2;
+    seen += (seen + 2) / 3;
     const int first = max(range.tiles - seen, 0);
     for_each_tile<T, kD>(stream, query, scores, range.warp_keys, first, end, select);
     end = first;

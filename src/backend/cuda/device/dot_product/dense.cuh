@@ -59,8 +59,8 @@ __device__ inline void solve_dense(float am1, float unit, const Bounds& bounds, 
                                    const Pass& pass) {
   constexpr int kMostPasses = 40, kSampled[] = {4, 4, 4, 8, 16};
   constexpr double kTooLittle = 0.05;
-  // A step leaves about the third power of what was missing, of Newton's method the square, and of bisection a
-  // half.
+  // A step leaves about the third power of what was missing, of Newton's method the square, and of bisection
+  // a half.
   const double enough = am1 > 1 ? 5e-7 : kPower > 1 ? 2e-2 : 2e-4;
   float low[2], high[2] = {0, 0}, safe[2];
   bool busy[2];

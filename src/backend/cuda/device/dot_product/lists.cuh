@@ -42,7 +42,8 @@ struct CandidateLists {
           "{ .reg .pred p; setp.gt.f32 p, %1, %4; @p st.shared.v2.f32 [%0], {%2,%3}; "
           "@p st.shared.u16 [%5], %6; @p add.s32 %0, %0, %7; }"
           : "+r"(end[slot])
-          : "f"(larger), "f"(low), "f"(high), "f"(bound), "r"(key_address(end[slot])), "r"(key), "r"(step(slot))
+          : "f"(larger), "f"(low), "f"(high), "f"(bound), "r"(key_address(end[slot])), "r"(key),
+            "r"(step(slot))
           : "memory");
     } else if (larger > bound) {
       store(end[slot], {low, high});
@@ -98,7 +99,8 @@ struct CandidateLists {
     for (int slot = 0; slot < 2; ++slot) {
       int counts[4], total = 0;
 #pragma unroll
-      for (int lane = 0; lane < 4; ++lane) total += counts[lane] = __shfl_sync(kAllLanes, count(slot), lane, 4);
+      for (int lane = 0; lane < 4; ++lane)
+        total += counts[lane] = __shfl_sync(kAllLanes, count(slot), lane, 4);
       const auto share = [&](int lane) { return (total + 3 - lane) / 4; };
       int given = 0, own = 0;  // pairs that lanes before this one give, and all that this one has in the end
 #pragma unroll
@@ -122,7 +124,8 @@ struct CandidateLists {
         int count_to = counts[0];
 #pragma unroll
         for (int lane = 1; lane < 4; ++lane) count_to = to == lane ? counts[lane] : count_to;
-        const unsigned at = begin(slot) + k * step(slot), there = begin(slot) + (count_to + place) * step(slot);
+        const unsigned at = begin(slot) + k * step(slot),
+                       there = begin(slot) + (count_to + place) * step(slot);
         store(there + 8 * (to - t), load(at));
         store_key(there, load_key(at), to - t);
       }
@@ -258,7 +261,7 @@ struct ListsAndBounds {
 template <class Lists>
 __device__ __noinline__ ListsAndBounds<Lists> with_room(Lists lists, Bounds bounds, float top0, float top1,
                                                         float am1, float unit) {
-  constexpr int kSteps = 2;
+  constexpr int kSteps = 4;
   bounds.tighten_by_lists(am1, unit, {top0, top1}, kSteps, lists);
   lists.filter({bounds.bound[0] / unit, bounds.bound[1] / unit});
   lists.share_out();

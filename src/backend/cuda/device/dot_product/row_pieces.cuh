@@ -2,8 +2,8 @@
 
 #include "backend/cuda/device/dot_product/problem.cuh"
 
-/// Rows of a matrix that a list names, as a warp goes through them: each of its four groups of eight lanes has
-/// a row at a time, and a lane 16 bytes of it for each 64 columns.
+/// Rows of a matrix that a list names, as a warp goes through them: each of its four groups of eight lanes
+/// has a row at a time, and a lane 16 bytes of it for each 64 columns.
 namespace fenchel::cuda::device {
 
 inline constexpr int kGroup = 8, kGroups = kWarp / kGroup;
@@ -147,8 +147,8 @@ __device__ inline float sum_of_own(float (&x)[kGroup]) {
   return x[0];
 }
 
-/// The list of a group's query, eight entries at a time, one for each lane. All groups of a warp go through as
-/// many; behind the end of a list its last key comes again, with weight 0.
+/// The list of a group's query, eight entries at a time, one for each lane. All groups of a warp go through
+/// as many; behind the end of a list its last key comes again, with weight 0.
 class GroupEntries {
  public:
   __device__ GroupEntries(const SupportRows& support, index_t row, SupportRows::List list)
@@ -169,8 +169,8 @@ class GroupEntries {
     }
   }
   [[nodiscard]] __device__ bool has(int e) const { return e < list_.count; }
-  /// body(first) for the eight lanes of the entries from the e-th of this lane on, kTogether at a time, as far
-  /// as any group has them.
+  /// body(first) for the eight lanes of the entries from the e-th of this lane on, kTogether at a time, as
+  /// far as any group has them.
   template <class Body>
   __device__ void for_each_lanes(int e, const Body& body) const {
 #pragma unroll

@@ -160,8 +160,7 @@ class TileStream {
     if (Copier::copies() && ahead_ >= first_) {
       const unsigned stage = begun_ % kStages;
       if (begun_ >= kStages) wait(empty(stage), begun_ / kStages - 1);
-      copier_.begin(Tile<kCols>{base_ + stage * Tile<kCols>::kBytes},
-                    ahead_ * kTileRows, full(stage));
+      copier_.begin(Tile<kCols>{base_ + stage * Tile<kCols>::kBytes}, ahead_ * kTileRows, full(stage));
       ++begun_;
       --ahead_;
     }

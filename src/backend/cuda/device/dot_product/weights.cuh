@@ -9,8 +9,8 @@
 ///   p = (P^am1 + am1 d)_+^{1/am1}.
 namespace fenchel::cuda::device {
 
-/// A weight p, and p to the powers 2 - alpha and 3 - 2 alpha, the last one for whole 1/am1 >= 2 and else 0; or
-/// sums of these.
+/// A weight p, and p to the powers 2 - alpha and 3 - 2 alpha, the last one for whole 1/am1 >= 2 and else 0;
+/// or sums of these.
 struct WeightTerms {
   float p, escort, curve;
 };
