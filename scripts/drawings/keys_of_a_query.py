@@ -2,8 +2,9 @@
 """Draws docs/images/drawings/keys_of_a_query.svg: how queries on a GPU find the keys with weight, at alpha = 2.
 
 The steps are those of src/backend/cuda/dot_product/sparse_rows.cuh and transposed.cu, for 3 queries instead of 128, and
-64 keys in tiles of 16 instead of 64. A set has two neighbours of each tile, as in the code. The code stops a little
-below the threshold of the maxima, and the drawing has the threshold itself. Lists are drawn in the order of their keys.
+64 keys in tiles of 16 instead of 64. A set has two neighbours of each tile, as in the code. One tile gives the first
+bound, and every tile draws it nearer; the code takes up to eight, and waits for a third more. It stops a little below
+the threshold of the maxima, and the drawing has the threshold itself. Lists are drawn in the order of their keys.
 """
 import math
 import random
@@ -39,16 +40,26 @@ def threshold(scores):
 
 
 class Row:
-    """What the two passes find in the scores of a query."""
+    """What the first tile and the pass over all keys, the last tile first, find in the scores of a query."""
 
     def __init__(self, z):
         self.z = z
-        self.maxima = [max((j for j in range(KEYS) if set_of(j) == s), key=z.__getitem__) for s in range(SETS)]
-        self.bound = threshold([z[j] for j in self.maxima])
-        self.candidates = [j for j in range(KEYS) if z[j] > self.bound]
+        self.maxima = self.largest(range(TILE))
+        bound = threshold([z[j] for j in self.maxima])
+        self.bounds, self.candidates, seen = {}, [], self.maxima
+        for tile in reversed(range(KEYS // TILE)):
+            self.bounds[tile] = bound
+            keys = range(tile * TILE, (tile + 1) * TILE)
+            self.candidates += [j for j in keys if z[j] > bound]
+            seen = self.largest([*seen, *keys])
+            bound = max(bound, threshold([z[j] for j in seen]))
         self.tau = threshold([z[j] for j in self.candidates])
-        self.weights = {j: z[j] - self.tau for j in self.candidates if z[j] > self.tau}
+        self.weights = {j: z[j] - self.tau for j in sorted(self.candidates) if z[j] > self.tau}
         assert abs(self.tau - threshold(z)) < 1e-12 and abs(sum(self.weights.values()) - 1) < 1e-12
+
+    def largest(self, keys):
+        """The key of the largest score in each set."""
+        return [max((j for j in keys if set_of(j) == s), key=self.z.__getitem__) for s in range(SETS)]
 
 
 def cell(sheet, x, y, colour, name, weight):
@@ -72,19 +83,19 @@ def draw():
     def bar(j, base, colour, opacity=1.0, low=0.0):
         sheet.rectangle(LEFT + j * PITCH + 2, base - height(z[j]), PITCH - 4, height(z[j]) - low, colour, opacity)
 
-    def level(base, score, colour):
+    def level(base, score, colour, first=0, end=KEYS):
         y = base - height(score)
-        sheet.line([(LEFT, y), (RIGHT - 6, y)], colour, 1.5, "5 4")
+        sheet.line([(LEFT + first * PITCH, y), (LEFT + end * PITCH - 3, y)], colour, 1.5, "5 4")
         return y
 
     def words(y, colour, lines):
         for k, line in enumerate(lines):
             sheet.text(RIGHT, y + 17 * k, line, "", colour)
 
-    sheet.text(LEFT, 24, "1. The first pass over the keys finds the largest score of query a "
-               f"in each of {SETS} sets.", "title")
-    sheet.text(LEFT, PANEL + 24, f"2. The second pass keeps the {len(row.candidates)} scores above the bound. "
-               f"Solved on these, {len(support)} keys have weight.", "title")
+    sheet.text(LEFT, 24, f"1. The largest scores of query a in each of {SETS} sets of some keys give a first bound.",
+               "title")
+    sheet.text(LEFT, PANEL + 24, f"2. One pass over all keys keeps {len(row.candidates)} scores, and draws the bound "
+               f"nearer. {len(support)} keys have weight.", "title")
     sheet.text(LEFT, third + 24, f"3. The list of a query has its {len(support)} pairs of key and weight. "
                "The output reads the values of these keys only.", "title")
 
@@ -105,15 +116,17 @@ def draw():
     for n, j in enumerate(row.weights):
         sheet.text(LEFT + (j + 0.5) * PITCH, bases[1] + 21, str(j) if n else f"key {j}", "", "orange", "middle")
 
-    y = level(bases[0], row.bound, "green")
+    y = level(bases[0], row.bounds[KEYS // TILE - 1], "green")
     words(y - 18, "green", ["green: the largest of a set"])
-    words(y + 4, "green", ["lower bound of the", f"threshold: {row.bound:.2f}"])
+    words(y + 4, "green", ["first lower bound of the", f"threshold: {round(row.bounds[KEYS // TILE - 1], 2) + 0:.2f}"])
     words(bases[0] - 16, "quiet", ["numbers: sets of keys,", f"{SETS} here, 32 on the GPU", "lines: tiles of keys"])
     y = level(bases[1], row.tau, "orange")
     words(y - 35, "orange", ["orange: the weights, what", "is above the threshold", f"threshold: {row.tau:.2f}"])
-    y = level(bases[1], row.bound, "green")
-    words(y + 6, "green", [f"lower bound: {row.bound:.2f}"])
-    words(y + 28, "blue", ["blue: the candidates"])
+    for tile, bound in row.bounds.items():
+        y = level(bases[1], bound, "green", tile * TILE, (tile + 1) * TILE)
+    y = bases[1] - height(row.bounds[KEYS // TILE - 1])
+    words(y + 6, "green", ["green: lower bounds, from", "right to left"])
+    words(y + 45, "blue", ["blue: the candidates"])
     words(bases[1] - 16, "quiet", ["grey: keys without weight", "alpha = 2"])
 
     terms = " + ".join(f"{weight:.2f} value {j}" for j, weight in row.weights.items())

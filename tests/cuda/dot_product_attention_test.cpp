@@ -23,6 +23,7 @@ struct Case {
   std::vector<double> alpha = {1.5};
   double spread = 1;  ///< of the queries: small ones make dense rows
   bool causal = false, masked = false, biased = false;
+  bool uneven = false;  ///< every other eight queries prefer two of eight keys, and the others the other six
 };
 
 template <class T>
@@ -70,6 +71,10 @@ class Compared {
         upstream_(normal<T>(c.batch * c.heads * c.queries * c.cols, 1, 4)),
         bias_(normal<T>(c.heads * c.queries * c.keys, 1, 5)),
         rows_(c.batch * c.heads * c.queries) {
+    if (c.uneven) {
+      prefer(query_, c.cols, [](index_t row) { return row % 16 < 8 ? 12.0 : -12.0; });
+      prefer(key_, c.cols, [](index_t row) { return row % 8 < 2 ? 1.0 : -1.0; });
+    }
     std::mt19937 rng(6);
     for (index_t k = 0; k < c.queries * c.keys; ++k) mask_.push_back(k >= 2 * c.keys && rng() % 3 != 0);
     run_cpu(c);
@@ -79,10 +84,37 @@ class Compared {
   std::vector<T> out, to_query, to_key, to_value;
   std::vector<float> cpu_out, cpu_to_query, cpu_to_key, cpu_to_value;
   std::vector<float> to_alpha, to_scale, cpu_to_alpha, cpu_to_scale;
+  std::vector<float> normalizers;
   std::vector<std::int32_t> support;
   bool same_bits_again = false;
 
+  /// The sum of the weights that the record gives a query of the first head, by double.
+  [[nodiscard]] double mass(const Case& c, index_t i) const {
+    const auto at = static_cast<std::size_t>(2 * i);
+    const double am1 = c.alpha[0] - 1, top = normalizers[at], peak = normalizers[at + 1];
+    double sum = 0;
+    for (index_t j = 0; j < c.keys; ++j) {
+      double z = 0;
+      for (index_t k = 0; k < c.cols; ++k) {
+        z += double(query_.real[static_cast<std::size_t>(i * c.cols + k)]) *
+             double(key_.real[static_cast<std::size_t>(j * c.cols + k)]);
+      }
+      const double root = std::pow(peak, am1) + am1 * (z / std::sqrt(double(c.cols)) - top);
+      if (root > 0) sum += std::pow(root, 1 / am1);
+    }
+    return sum;
+  }
+
  private:
+  /// Sets the first column.
+  template <class OfRow>
+  static void prefer(Numbers<T>& x, index_t cols, const OfRow& of_row) {
+    for (index_t k = 0; k < static_cast<index_t>(x.stored.size()); k += cols) {
+      x.stored[static_cast<std::size_t>(k)] = test::stored<T>(of_row(k / cols));
+      x.real[static_cast<std::size_t>(k)] = float(of_row(k / cols));
+    }
+  }
+
   template <class S>
   static DotProducts<S> problem(const Case& c, const S* query, const S* key, const S* value,
                                 const std::uint8_t* mask, const S* bias, std::span<const double> alpha) {
@@ -106,10 +138,10 @@ class Compared {
     cpu_to_value.resize(key_.real.size());
     cpu_to_alpha.resize(static_cast<std::size_t>(rows_));
     cpu_to_scale.resize(static_cast<std::size_t>(rows_));
-    std::vector<float> normalizers(2 * static_cast<std::size_t>(rows_));
+    std::vector<float> pairs(2 * static_cast<std::size_t>(rows_));
     const auto x = problem<float>(c, query_.real.data(), key_.real.data(), value_.real.data(), mask_.data(),
                                   bias_.real.data(), c.alpha);
-    const AttentionRecord<float> record{Rows<float>(normalizers.data(), rows_, 2)};
+    const AttentionRecord<float> record{Rows<float>(pairs.data(), rows_, 2)};
     const auto of_queries = [&](std::vector<float>& y) {
       return contiguous(y.data(), c.batch, c.heads, c.queries, c.cols);
     };
@@ -131,12 +163,12 @@ class Compared {
     const auto x =
         problem<T>(c, query.data(), key.data(), value.data(), mask.data(), bias.data(), alpha.span());
     const DeviceArray<T> y(query.size()), dq(query.size()), dk(key.size()), dv(key.size());
-    const DeviceArray<float> normalizers(2 * static_cast<std::size_t>(rows_)),
-        da(static_cast<std::size_t>(rows_)), ds(static_cast<std::size_t>(rows_));
+    const DeviceArray<float> pairs(2 * static_cast<std::size_t>(rows_)), da(static_cast<std::size_t>(rows_)),
+        ds(static_cast<std::size_t>(rows_));
     const DeviceArray<std::int32_t> lists(static_cast<std::size_t>(rows_ * cuda::kAttentionSupportColumns));
     const DeviceArray<std::byte> scratch(cuda::attention_scratch_bytes(x));
     const AttentionRecord<float> record{
-        Rows<float>(normalizers.data(), rows_, 2),
+        Rows<float>(pairs.data(), rows_, 2),
         Rows<std::int32_t>(lists.data(), rows_, cuda::kAttentionSupportColumns), scratch.span()};
     const auto of_queries = [&](T* p) { return contiguous(p, c.batch, c.heads, c.queries, c.cols); };
     const auto of_keys = [&](T* p) { return contiguous(p, c.batch, c.key_heads, c.keys, c.cols); };
@@ -158,6 +190,7 @@ class Compared {
     to_value = dv.values();
     to_alpha = da.values();
     to_scale = ds.values();
+    normalizers = pairs.values();
     support = lists.values();
   }
 
@@ -239,6 +272,40 @@ TYPED_TEST(CudaKeyAttention, SupportsOfEverySize) {
     SCOPED_TRACE(spread);
     this->expect_close(
         {.batch = 1, .heads = 2, .key_heads = 1, .queries = 260, .keys = 3000, .spread = spread});
+  }
+}
+
+/// Candidates of a query that all come to one lane, while the other lanes are full of those of another query.
+TYPED_TEST(CudaKeyAttention, ListsThatAreUneven) {
+  for (const double spread : {1.0, 0.7, 0.5, 0.4}) {
+    SCOPED_TRACE(spread);
+    this->expect_close({.batch = 1,
+                        .heads = 1,
+                        .key_heads = 1,
+                        .queries = 260,
+                        .keys = 5000,
+                        .spread = spread,
+                        .uneven = true});
+  }
+}
+
+/// Rows without lists have weights that sum to one; scores are rounded to float, and those of the test are
+/// not.
+TYPED_TEST(CudaKeyAttention, DenseRowsHaveMassOne) {
+  for (const double alpha : {1 + 1e-3, 1.25, 4.0 / 3, 1.5, 1.7, 2.0, 3.0}) {
+    SCOPED_TRACE(alpha);
+    const Case c{.batch = 1,
+                 .heads = 1,
+                 .key_heads = 1,
+                 .queries = 130,
+                 .keys = 3000,
+                 .alpha = {alpha},
+                 .spread = 0.1};
+    const Compared<TypeParam> x(c);
+    for (index_t i = 0; i < c.queries; i += 3) {
+      ASSERT_EQ(x.support[static_cast<std::size_t>(i * cuda::kAttentionSupportColumns)], -1);
+      EXPECT_NEAR(x.mass(c, i), 1, 5e-6);
+    }
   }
 }
 

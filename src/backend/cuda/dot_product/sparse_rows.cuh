@@ -164,7 +164,8 @@ __global__ void __launch_bounds__(kThreads, SparseRows<T, kD, Key, kLonger>::kBl
     for (int j = 0; j < kTileRows / 8; j += lists.kKeysAtOnce / 8) {
       if (lists.nearly_full()) {
         if (full) return;
-        const ListsAndBounds<Lists> made = with_room(lists, maxima, top[0], top[1], am1, scores.unit);
+        const ListsAndBounds<Lists> made = with_room(lists, maxima, maxima.top(0, scores.unit),
+                                                     maxima.top(1, scores.unit), am1, scores.unit);
         lists = made.lists;
         static_cast<Bounds&>(maxima) = made.bounds;
         full = lists.nearly_full();

@@ -236,15 +236,17 @@ struct Maxima : Bounds {
     }
     return static_cast<float>(warp_reduce(above, Plus())) / (2 * kCount * kWarp);
   }
-  /// The largest score so far in its unit, and bounds by so many steps on all.
+  /// The largest score so far, in its unit.
+  [[nodiscard]] __device__ float top(int slot, float unit) const {
+    float most = largest[slot][0];
+#pragma unroll
+    for (int j = 1; j < kCount; ++j) most = larger_or_nan(most, largest[slot][j]);
+    return unit * quad_largest(most);
+  }
+  /// It, and bounds by so many steps on all.
   __device__ void tighten(float am1, float unit, float (&top)[2], int steps) {
-#pragma unroll
-    for (int slot = 0; slot < 2; ++slot) {
-      float most = largest[slot][0];
-#pragma unroll
-      for (int j = 1; j < kCount; ++j) most = larger_or_nan(most, largest[slot][j]);
-      top[slot] = unit * quad_largest(most);
-    }
+    top[0] = this->top(0, unit);
+    top[1] = this->top(1, unit);
     tighten_by(am1, top, steps, [&](int slot, const auto& add) {
 #pragma unroll
       for (int j = 0; j < kCount; ++j) add(unit * largest[slot][j]);
