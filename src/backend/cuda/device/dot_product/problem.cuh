@@ -9,12 +9,11 @@
 #include "fenchel/backend/cuda/dot_product_attention.hpp"
 #include "fenchel/backend/dot_product_views.hpp"
 
-/// What the kernels of attention share: blocks of queries, scores of a part of a tile, rows of the record.
+/// What the kernels of attention share: blocks of queries, scores of a tile, rows of the record.
 namespace fenchel::cuda::device {
 
 inline constexpr int kWarpRows = 16;                   ///< queries of a warp, as many as a left operand has
 inline constexpr int kBlockRows = kWarps * kWarpRows;  ///< and of a block
-inline constexpr int kPart = 32;                       ///< keys whose scores a warp holds at a time
 /// In place of a number of keys: the block's rows are dense, or longer lists may be enough.
 inline constexpr std::int32_t kNoList = -1, kLongerList = -2;
 
