@@ -160,6 +160,19 @@ __global__ void __launch_bounds__(kThreads, SparseRows<T, kD, Key, kLonger>::kBl
   bool full = !(am1 >= 0), hopeless = kLonger || full;
   const auto select = [&](const TileSums(&z)[kTileRows / 8], int first_key) {
     const int key = first_key + 2 * (lane % 4);
+    const auto push = [&](int k) {
+#pragma unroll
+      for (int slot = 0; slot < 2; ++slot) {
+        const float low = z[k][2 * slot], high = z[k][2 * slot + 1];
+        lists.push_above(slot, least[slot], maxima.add(slot, k, low, high), low, high, key + 8 * k);
+      }
+    };
+    // Mostly there is room for all that a tile can have, and one question is enough.
+    if (!lists.nearly_full(kTileRows / lists.kKeysAtOnce * lists.kMostAtOnce)) {
+#pragma unroll
+      for (int k = 0; k < kTileRows / 8; ++k) push(k);
+      return;
+    }
 #pragma unroll
     for (int j = 0; j < kTileRows / 8; j += lists.kKeysAtOnce / 8) {
       if (lists.nearly_full()) {
@@ -180,13 +193,7 @@ __global__ void __launch_bounds__(kThreads, SparseRows<T, kD, Key, kLonger>::kBl
         least[1] = maxima.bound[1] * per_unit;
       }
 #pragma unroll
-      for (int k = j; k < j + lists.kKeysAtOnce / 8; ++k) {
-#pragma unroll
-        for (int slot = 0; slot < 2; ++slot) {
-          const float low = z[k][2 * slot], high = z[k][2 * slot + 1];
-          lists.push_above(slot, least[slot], maxima.add(slot, k, low, high), low, high, key + 8 * k);
-        }
-      }
+      for (int k = j; k < j + lists.kKeysAtOnce / 8; ++k) push(k);
     }
   };
   // Then all come, and what is found among them draws the bounds nearer, each time that there are a third
@@ -198,7 +205,7 @@ __global__ void __launch_bounds__(kThreads, SparseRows<T, kD, Key, kLonger>::kBl
     if (end == range.tiles && range.warp_keys > 4 * kLongestList && maxima.share_above(scores.unit) > 0.75f) {
       full = hopeless = true;
     }
-    if (lists.nearly_full(Lists::kCapacity / 2)) lists.filter(least);
+    if (end == 0 || lists.nearly_full(Lists::kCapacity / 2)) lists.filter(least);
     if (end == 0 || __syncthreads_or(full)) break;
     seen += (seen + 2) / 3;
     const int first = max(range.tiles - seen, 0);
@@ -237,24 +244,32 @@ __global__ void __launch_bounds__(kThreads, SparseRows<T, kD, Key, kLonger>::kBl
   __syncwarp();
   const T* const values = x.value.row(at.b, at.g, 0);
   const LaneColumns<kE> columns(x.value.cols);
-#pragma unroll
-  for (int turn = 0; turn < kWarpRows / kGroups; ++turn) {
-    const int row = kGroups * turn + group_of_warp(), slot = turn / 2, slot_lane = 4 * (row % 8);
+  constexpr int kTurns = kWarpRows / kGroups;
+  const auto row_of = [](int turn) { return kGroups * turn + group_of_warp(); };
+  const auto entries_of = [&](int turn) {
+    const int row = row_of(turn), slot = turn / 2, slot_lane = 4 * (row % 8);
     const int total = __shfl_sync(kAllLanes, found.total[slot], slot_lane);
     const SupportRows::List list{row < rows ? total : 0,
                                  __shfl_sync(kAllLanes, found.first[slot], slot_lane)};
-    const float highest = __shfl_sync(kAllLanes, top[slot], slot_lane);
+    return GroupEntries(support, at.first_row + (first_query - at.first), list);
+  };
+  const GroupEntries lists_of_turns[kTurns] = {entries_of(0), entries_of(1), entries_of(2), entries_of(3)};
+#pragma unroll
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const GroupEntries& entries = lists_of_turns[turn];
+    const float highest = __shfl_sync(kAllLanes, top[turn / 2], 4 * (row_of(turn) % 8));
     RowPieces<T, kE> sums;
     sums.clear();
-    const GroupEntries entries(support, at.first_row + (first_query - at.first), list);
     entries.for_each([&](const Entry& own, int e) {
       entries.for_each_lanes(e, [&](int from) {
         add_rows(sums, values, x.value.row_stride, columns, own.key, own.weight, from);
       });
     });
-    if (list.count == 0) sums.clear();
+    if (!entries.has(0)) sums.clear();
     const float poison = highest < __builtin_huge_valf() ? 1.0f : __int_as_float(0x7fffffff);
-    if (row < rows) sums.store(out.row(at.b, at.h, first_query + row), static_cast<int>(out.cols), poison);
+    if (row_of(turn) < rows) {
+      sums.store(out.row(at.b, at.h, first_query + row_of(turn)), static_cast<int>(out.cols), poison);
+    }
   }
 }
 

@@ -76,18 +76,30 @@ struct CandidateLists {
       asm volatile("st.shared.u32 [%0], %1;" ::"r"(key_address(at, lanes_after)), "r"(key) : "memory");
     }
   }
-  /// Drops the pairs with nothing above the bounds.
+  /// Drops the pairs with nothing above the bounds. Each is loaded before the one before it is looked at.
   __device__ void filter(const float (&bound)[2]) {
 #pragma unroll
     for (int slot = 0; slot < 2; ++slot) {
-      unsigned kept = begin(slot);
-      for_each(slot, [&](unsigned at) {
-        const float2 pair = load(at);
-        if (!(fmaxf(pair.x, pair.y) > bound[slot])) return;
+      unsigned kept = begin(slot), at = kept;
+      const unsigned past = end[slot];
+      float2 next = {0, 0};
+      int next_key = 0;
+      const auto load_next = [&] {
+        if (at == past) return;
+        next = load(at);
+        next_key = load_key(at);
+      };
+      load_next();
+      while (at != past) {
+        const float2 pair = next;
+        const int key = next_key;
+        at += step(slot);
+        load_next();
+        if (!(fmaxf(pair.x, pair.y) > bound[slot])) continue;
         store(kept, pair);
-        store_key(kept, load_key(at));
+        store_key(kept, key);
         kept += step(slot);
-      });
+      }
       end[slot] = kept;
     }
   }

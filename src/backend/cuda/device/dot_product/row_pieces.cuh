@@ -148,7 +148,7 @@ __device__ inline float sum_of_own(float (&x)[kGroup]) {
 }
 
 /// The list of a group's query, eight entries at a time, one for each lane. All groups of a warp go through
-/// as many; behind the end of a list its last key comes again, with weight 0.
+/// as many; behind the end of a list its last key comes again, with weight 0. The first ones are read at once.
 class GroupEntries {
  public:
   __device__ GroupEntries(const SupportRows& support, index_t row, SupportRows::List list)
@@ -156,14 +156,14 @@ class GroupEntries {
 #pragma unroll
     for (int distance = kGroup; distance < kWarp; distance *= 2)
       most_ = max(most_, __shfl_xor_sync(kAllLanes, most_, distance));
+    first_ = entry(lane_of_group());
   }
   /// body(entry, e) for each eight entries, where this lane has the e-th of the list.
   template <class Body>
   __device__ void for_each(const Body& body) const {
     for (int block = 0; block < most_; block += kGroup) {
       const int e = block + lane_of_group();
-      Entry own{0, 0};
-      if (list_.count > 0) own = support_.entry(row_, list_.first + min(e, list_.count - 1));
+      Entry own = block == 0 ? first_ : entry(e);
       if (!has(e)) own.weight = 0;
       body(own, e);
     }
@@ -180,10 +180,15 @@ class GroupEntries {
   }
 
  private:
+  [[nodiscard]] __device__ Entry entry(int e) const {
+    return list_.count > 0 ? support_.entry(row_, list_.first + min(e, list_.count - 1)) : Entry{0, 0};
+  }
+
   const SupportRows& support_;
   index_t row_;
   SupportRows::List list_;
   int most_;
+  Entry first_;
 };
 
 /// sums += factor row, for the rows of the lanes of a group from `first` on.
