@@ -148,7 +148,8 @@ __device__ inline float sum_of_own(float (&x)[kGroup]) {
 }
 
 /// The list of a group's query, eight entries at a time, one for each lane. All groups of a warp go through
-/// as many; behind the end of a list its last key comes again, with weight 0. The first ones are read at once.
+/// as many; behind the end of a list its last key comes again, with weight 0. The first ones are read at
+/// once.
 class GroupEntries {
  public:
   __device__ GroupEntries(const SupportRows& support, index_t row, SupportRows::List list)
