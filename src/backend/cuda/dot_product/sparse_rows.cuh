@@ -161,10 +161,11 @@ __global__ void __launch_bounds__(kThreads, SparseRows<T, kD, Key, kLonger>::kBl
   const auto select = [&](const TileSums(&z)[kTileRows / 8], int first_key) {
     const int key = first_key + 2 * (lane % 4);
     const auto push = [&](int k) {
+      const auto key_there = static_cast<int>(sum_by_product(static_cast<unsigned>(key), 8u * k));
 #pragma unroll
       for (int slot = 0; slot < 2; ++slot) {
         const float low = z[k][2 * slot], high = z[k][2 * slot + 1];
-        lists.push_above(slot, least[slot], maxima.add(slot, k, low, high), low, high, key + 8 * k);
+        lists.push_above(slot, least[slot], maxima.add(slot, k, low, high), low, high, key_there);
       }
     };
     // Mostly there is room for all that a tile can have, and one question is enough.

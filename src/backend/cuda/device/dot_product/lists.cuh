@@ -6,6 +6,14 @@
 /// the scores of a row is a lower bound of that of all, so that what is not above it has no weight.
 namespace fenchel::cuda::device {
 
+/// a + b by the unit that multiplies, where comparisons keep the one that adds busy: blocks have one row of
+/// threads, which the compiler does not know.
+__device__ inline unsigned sum_by_product(unsigned a, unsigned b) {
+  unsigned sum;
+  asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(sum) : "r"(blockDim.y), "r"(b), "r"(a));
+  return sum;
+}
+
 /// Candidates of one lane, for its two queries: pairs of the scores of neighbouring keys, without their unit,
 /// one of which at least may have weight, and the first key of each pair. They are in shared memory, pair by
 /// pair, so that the lanes of a warp have neighbouring words; those of the first query from the one end on,
@@ -40,10 +48,10 @@ struct CandidateLists {
     if constexpr (sizeof(Key) == 2) {
       asm volatile(
           "{ .reg .pred p; setp.gt.f32 p, %1, %4; @p st.shared.v2.f32 [%0], {%2,%3}; "
-          "@p st.shared.u16 [%5], %6; @p add.s32 %0, %0, %7; }"
+          "@p st.shared.u16 [%5], %6; @p mad.lo.u32 %0, %8, %7, %0; }"
           : "+r"(end[slot])
-          : "f"(larger), "f"(low), "f"(high), "f"(bound), "r"(key_address(end[slot])), "r"(key),
-            "r"(step(slot))
+          : "f"(larger), "f"(low), "f"(high), "f"(bound), "r"(sum_by_product(end[slot], key_address(0))),
+            "r"(key), "r"(step(slot)), "r"(blockDim.y)
           : "memory");
     } else if (larger > bound) {
       store(end[slot], {low, high});
