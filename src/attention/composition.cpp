@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "attention/cool.hpp"
 #include "attention/row_views.hpp"
 #include "fenchel/backend/cpu/entmax.hpp"
 #include "fenchel/backend/cpu/entmax_derivatives.hpp"
@@ -41,11 +42,12 @@ Composed compose_weights(std::string_view where, const Composition& composition,
   check_size(where, "scores.size()", scores.size(), kPositions, length);
   check_size(where, "observations.cols()", observations.cols(), kPositions, length);
   const VectorScore checked({scores.begin(), scores.end()});
-  Composed made{.weights = scores / composition.weights.temperature(),
+  Composed made{.weights = scores,
                 .mu = Eigen::VectorXd(dimension),
                 .scale = Eigen::VectorXd(dimension * dimension),
                 .mean_basis = Eigen::VectorXd(ridge.functions.mu.rows),
                 .total = Eigen::VectorXd::Zero(length)};
+  cool(made.weights, composition.weights.temperature());
   cpu::entmax(row_of(made.weights), composition.weights.alpha(), row_of(made.weights));
   if (composition.kind != AttentionKind::continuous) made.total += made.weights;
   if (composition.kind != AttentionKind::discrete) {

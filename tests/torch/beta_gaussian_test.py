@@ -140,6 +140,26 @@ def test_cross_omega_is_least_where_the_moments_match(alpha):
     assert ft.BetaGaussian(alpha, mu + 0.1, sigma2 * 1.1).cross_omega(x).mean() > loss
 
 
+@pytest.mark.parametrize("alpha", [1e-300, 0.013538823323729033, 0.1, 1 / 3])
+def test_the_loss_exists_above_a_third(alpha):
+    """Below, its parts are infinite, and their sum was NaN; fenchel refuses it too."""
+    p = ft.BetaGaussian(real([0.7, alpha]), real(0.3), 1.3)
+    with pytest.raises(ValueError, match=f"fenchel_young: alpha must be above 0.333.*, got {alpha}"):
+        p.fenchel_young(p)
+    one = fenchel.BetaGaussian(alpha, 0.3, 1.3)
+    with pytest.raises(ValueError, match="alpha must be above 1/3"):
+        one.fenchel_young(one)
+    assert ft.BetaGaussian(0.34, real(0.3), 1.3).fenchel_young(ft.BetaGaussian(0.34, real(0.3), 1.3)).abs() < 1e-9
+
+
+@pytest.mark.parametrize("alpha", [4 / 3, 2.0, 2.7, math.inf])
+def test_a_member_that_doubles_do_not_resolve_is_that_of_the_library(alpha):
+    p, reference = ft.BetaGaussian(alpha, real(1e20), 1e-307), fenchel.BetaGaussian(alpha, 1e20, 1e-307)
+    t = np.array([np.nextafter(1e20, 0), 1e20, np.nextafter(1e20, math.inf)])
+    np.testing.assert_array_equal(reference.cdf(t), [0, 0.5, 1])
+    np.testing.assert_array_equal(p.cdf(torch.from_numpy(t)), [0, 0.5, 1])
+
+
 def test_shapes_expand_and_validation():
     p = ft.BetaGaussian(torch.tensor([[1.0], [2.0]]), torch.zeros(3), 2.0)
     assert p.batch_shape == (2, 3) and p.event_shape == () and p.rsample((4,)).shape == (4, 2, 3)

@@ -66,6 +66,24 @@ TEST(Composition, IsWhatItsPartsGive) {
   }
 }
 
+/// The scores over such temperatures are beyond the largest number.
+TEST(Composition, NearTemperatureZeroTheBestPositionIsSeen) {
+  const index_t length = 9;
+  const auto ridge = sequence(length, .1);
+  const Eigen::MatrixXd h = normal_matrix(3, length, 1);
+  const Eigen::VectorXd scores = normal_matrix(length, 1, 2);
+  index_t best = 0;
+  scores.maxCoeff(&best);
+  for (const double temperature : {5e-324, 1e-310}) {
+    for (const double weights_alpha : testing::kAlphas) {
+      SCOPED_TRACE(::testing::Message() << weights_alpha << " " << temperature);
+      const Composition discrete{AttentionKind::discrete, Tsallis(weights_alpha, temperature)};
+      EXPECT_LE((compose(discrete, ridge, scores, h) - h.col(best)).norm(), 1e-14);
+      EXPECT_TRUE(compose_vjp(discrete, ridge, scores, h, Eigen::VectorXd::Ones(3)).scores.allFinite());
+    }
+  }
+}
+
 TEST(Composition, GradientsMatchDifferences) {
   const index_t length = 9;
   const Eigen::MatrixXd h = normal_matrix(2, length, 3), h_step = normal_matrix(2, length, 4);
