@@ -143,7 +143,7 @@ def test_cross_omega_is_least_where_the_moments_match(alpha):
 @pytest.mark.parametrize("alpha", [1e-300, 0.013538823323729033, 0.1, 1 / 3])
 def test_the_loss_exists_above_a_third(alpha):
     """Below, its parts are infinite, and their sum was NaN; fenchel refuses it too."""
-    p = ft.BetaGaussian(real([0.7, alpha]), real(0.3), 1.3)
+    p = ft.BetaGaussian(real([0.7, alpha]), real(0.3), 1.3, validate_args=True)
     with pytest.raises(ValueError, match=f"fenchel_young: alpha must be above 0.333.*, got {alpha}"):
         p.fenchel_young(p)
     one = fenchel.BetaGaussian(alpha, 0.3, 1.3)
