@@ -152,6 +152,29 @@ def test_the_loss_exists_above_a_third(alpha):
     assert ft.BetaGaussian(0.34, real(0.3), 1.3).fenchel_young(ft.BetaGaussian(0.34, real(0.3), 1.3)).abs() < 1e-9
 
 
+@pytest.mark.parametrize("alpha", [*ALPHAS, 226870200129.1265])
+def test_the_loss_is_zero_at_the_prediction(alpha):
+    """Its parts are of the size of 1 / sigma2 for a large alpha, and their roundings were left."""
+    for sigma2 in (1e-12, 4.769510059875314e-10, 0.3, 1e9):
+        p, twin = (ft.BetaGaussian(alpha, real(-2.9), sigma2) for _ in range(2))
+        assert p.fenchel_young(twin) == 0
+
+
+def test_the_loss_has_derivatives_near_the_prediction_and_apart():
+    alpha = real([0.6, 1.0, 1.5, 3.0], True)
+    one, other = (real(0.1, True), real([1.3, 0.8, 1.0, 2.0], True)), (real(0.3, True), real([1.5, 0.1, 7.0, 1.9], True))
+
+    def loss(alpha, mu, sigma2, target_mu, target_sigma2):
+        target = ft.BetaGaussian(alpha, target_mu, target_sigma2, validate_args=False)
+        return ft.BetaGaussian(alpha, mu, sigma2, validate_args=False).fenchel_young(target)
+
+    found = loss(alpha, *one, *other).tolist()
+    for value, a, s, t in zip(found, alpha.tolist(), one[1].tolist(), other[1].tolist()):
+        assert value == pytest.approx(fenchel.BetaGaussian(a, 0.1, s).fenchel_young(fenchel.BetaGaussian(a, 0.3, t)))
+    assert gradcheck(loss, (alpha, *one, *other), check_forward_ad=True, check_batched_grad=True, atol=1e-6)
+    assert gradgradcheck(loss, (alpha, *one, *other), check_fwd_over_rev=True, atol=1e-5)
+
+
 @pytest.mark.parametrize("alpha", [4 / 3, 2.0, 2.7, math.inf])
 def test_a_member_that_doubles_do_not_resolve_is_that_of_the_library(alpha):
     p, reference = ft.BetaGaussian(alpha, real(1e20), 1e-307), fenchel.BetaGaussian(alpha, 1e20, 1e-307)
