@@ -196,6 +196,7 @@ def test_shapes_expand_and_validation():
         {"alpha": -1.0},
         {"alpha": math.nan},
         {"sigma2": 0.0},
+        {"sigma2": real(5e-324)},
         {"sigma2": math.inf},
         {"mu": math.nan},
         {"mu": math.inf},

@@ -8,7 +8,7 @@ import torch
 from torch.distributions import Distribution, Normal, constraints, register_kl
 from torch.distributions.utils import broadcast_all
 
-from ._constraints import finite, positive_finite
+from ._constraints import finite, positive_normal
 from ._elliptical import Elliptical, alpha_tensor, real
 from ._rows import Parameter
 
@@ -27,7 +27,7 @@ class BetaGaussian(Elliptical):
     mu : float or Tensor
         The centre.
     sigma2 : float or Tensor
-        The scale of the score, positive. It is the variance for alpha = 1 only.
+        The scale of the score, at least 2.2e-308, so that it has a reciprocal. It is the variance for alpha = 1 only.
     validate_args : bool, optional
         As of torch.distributions.
 
@@ -42,7 +42,7 @@ class BetaGaussian(Elliptical):
     (tensor([-0.1447, -1.1447]), tensor([2.1447, 1.1447]))
     """
 
-    arg_constraints = {"alpha": constraints.positive, "mu": finite, "sigma2": positive_finite}
+    arg_constraints = {"alpha": constraints.positive, "mu": finite, "sigma2": positive_normal}
     support = constraints.real
     sigma2: torch.Tensor
 
