@@ -1,5 +1,6 @@
 #include "fenchel/attention/composition.hpp"
 
+#include <cmath>
 #include <span>
 #include <string>
 #include <string_view>
@@ -59,6 +60,12 @@ Composed compose_weights(std::string_view where, const Composition& composition,
   return made;
 }
 
+/// A power of two of the size of the largest entry; 1 where that is 0 or no number.
+double binary_size(const Eigen::VectorXd& x) {
+  const double largest = x.lpNorm<Eigen::Infinity>();
+  return largest > 0 && std::isfinite(largest) ? std::exp2(std::ilogb(largest)) : 1;
+}
+
 }  // namespace
 
 Eigen::VectorXd compose(const Composition& composition, const GaussianRegression& ridge,
@@ -83,7 +90,9 @@ CompositionGradient compose_vjp(const Composition& composition, const GaussianRe
   if (composition.kind != AttentionKind::discrete) {
     const RidgeGradient of_ridge = ridge.system.vjp(of_total.transpose(), made.mean_basis.transpose());
     gradient.ridge = of_ridge.ridge;
-    const Eigen::VectorXd of_basis = ridge.system.matrix().transpose() * of_total;
+    Eigen::VectorXd of_basis = ridge.system.matrix().transpose() * of_total;
+    const double size = binary_size(of_basis);  // slopes in a scale near 0 are so large that products overflow
+    of_basis /= size;
     Eigen::VectorXd of_mu(made.mu.size()), of_scale(made.scale.size());
     cpu::attend_vjp(made.density(composition.alpha), ridge.functions, row_of(of_basis),
                     {std::span(&gradient.alpha, 1), row_of(of_mu), row_of(of_scale)});
@@ -91,6 +100,8 @@ CompositionGradient compose_vjp(const Composition& composition, const GaussianRe
                            composition.floor,
                            {std::span(&gradient.alpha, 1), row_of(of_mu), row_of(of_scale)},
                            row_of(of_weights), std::span(&gradient.alpha, 1));
+    of_weights *= size;
+    gradient.alpha *= size;
   }
   if (composition.kind != AttentionKind::continuous) of_weights += of_total;
   cpu::entmax_vjp(row_of(made.weights), composition.weights.alpha(), row_of(of_weights),

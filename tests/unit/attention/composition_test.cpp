@@ -84,6 +84,24 @@ TEST(Composition, NearTemperatureZeroTheBestPositionIsSeen) {
   }
 }
 
+/// The scale of the density is 1e-250: its slope, times a context of 1e60, is beyond the largest number.
+TEST(Composition, GradientsAreLinearInObservationsOfAnySize) {
+  const index_t length = 9;
+  const auto ridge = sequence(length, .1);
+  const Eigen::MatrixXd h = normal_matrix(3, length, 1);
+  const Eigen::VectorXd scores = .3 * normal_matrix(length, 1, 2), w = normal_matrix(3, 1, 7);
+  for (const double alpha : {2.0, 500.0, 3000.0}) {
+    const Composition both{AttentionKind::both, Tsallis(2), alpha};
+    const auto of = [&](double size) { return compose_vjp(both, ridge, scores, size * h, w); };
+    const CompositionGradient one = of(1), many = of(0x1p200);
+    EXPECT_GT(one.scores.norm(), 0) << alpha;
+    EXPECT_EQ(many.scores, 0x1p200 * one.scores) << alpha;
+    EXPECT_EQ(many.alpha, 0x1p200 * one.alpha) << alpha;
+    EXPECT_EQ(many.weights_alpha, 0x1p200 * one.weights_alpha) << alpha;
+    EXPECT_EQ(many.ridge, 0x1p200 * one.ridge) << alpha;
+  }
+}
+
 TEST(Composition, GradientsMatchDifferences) {
   const index_t length = 9;
   const Eigen::MatrixXd h = normal_matrix(2, length, 3), h_step = normal_matrix(2, length, 4);
