@@ -91,7 +91,7 @@ CompositionGradient compose_vjp(const Composition& composition, const GaussianRe
     const RidgeGradient of_ridge = ridge.system.vjp(of_total.transpose(), made.mean_basis.transpose());
     gradient.ridge = of_ridge.ridge;
     Eigen::VectorXd of_basis = ridge.system.matrix().transpose() * of_total;
-    const double size = binary_size(of_basis);  // slopes in a scale near 0 are so large that products overflow
+    const double size = binary_size(of_basis);  // slopes in a scale near 0, times a large size, overflow
     of_basis /= size;
     Eigen::VectorXd of_mu(made.mu.size()), of_scale(made.scale.size());
     cpu::attend_vjp(made.density(composition.alpha), ridge.functions, row_of(of_basis),
