@@ -175,6 +175,23 @@ def test_the_loss_has_derivatives_near_the_prediction_and_apart():
     assert gradgradcheck(loss, (alpha, *one, *other), check_fwd_over_rev=True, atol=1e-5)
 
 
+@pytest.mark.parametrize("alpha", [0.02, 0.4, 1.0, 1.5])
+def test_far_out_and_at_infinity(alpha):
+    """Distances beyond 1e250 were taken for 1e250, and gradients at infinity were NaN for a narrow density."""
+    for sigma2 in (2.3e-308, 1e-30, 1.0, 1e200, 1e308):
+        wide, reference = ft.BetaGaussian(alpha, real(2.8), sigma2), fenchel.BetaGaussian(alpha, 2.8, sigma2)
+        t = reference.ppf([1e-5, 0.01, 0.3, 0.9, 0.9999])
+        np.testing.assert_allclose(wide.log_prob(torch.from_numpy(t)), reference.logpdf(t), rtol=1e-12)
+        np.testing.assert_allclose(wide.cdf(torch.from_numpy(t)), reference.cdf(t), rtol=1e-12)
+        leaves = [real(x, True) for x in ([-math.inf, math.inf], alpha, 2.8, sigma2)]
+        p = ft.BetaGaussian(*leaves[1:])
+        assert (p.log_prob(leaves[0]) == -math.inf).all()
+        assert p.cdf(leaves[0]).tolist() == [0, 1]
+        for f in (p.log_prob, p.cdf):
+            for gradient in torch.autograd.grad(f(leaves[0]).sum(), leaves):
+                assert gradient.isfinite().all()
+
+
 @pytest.mark.parametrize("alpha", [4 / 3, 2.0, 2.7, math.inf])
 def test_a_member_that_doubles_do_not_resolve_is_that_of_the_library(alpha):
     p, reference = ft.BetaGaussian(alpha, real(1e20), 1e-307), fenchel.BetaGaussian(alpha, 1e20, 1e-307)
