@@ -125,8 +125,8 @@ FENCHEL_HD_LONG inline Jet quantile_jet(double u, double x, double log_det, doub
            half * half * x, -at.c_slope / 2 * x - half * at.alpha_motion, at.alpha_bend}};
 }
 
-/// Infinity past 2^1000, where products with alpha overflow: the functions of the constants differ by less
-/// than 1e-297 from their limits.
+/// Infinity past 2^1000, where products with alpha overflow: what differs from the limit is of the order of
+/// log(alpha) / alpha.
 FENCHEL_HD inline double within_products(Function function, double alpha) {
   return alpha > 0x1p1000 && function != Function::below_peak ? kInf : alpha;
 }
