@@ -1,9 +1,11 @@
 #include "fenchel/attention/composition.hpp"
 
+#include <cmath>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "attention/cool.hpp"
 #include "attention/row_views.hpp"
 #include "fenchel/backend/cpu/entmax.hpp"
 #include "fenchel/backend/cpu/entmax_derivatives.hpp"
@@ -41,11 +43,12 @@ Composed compose_weights(std::string_view where, const Composition& composition,
   check_size(where, "scores.size()", scores.size(), kPositions, length);
   check_size(where, "observations.cols()", observations.cols(), kPositions, length);
   const VectorScore checked({scores.begin(), scores.end()});
-  Composed made{.weights = scores / composition.weights.temperature(),
+  Composed made{.weights = scores,
                 .mu = Eigen::VectorXd(dimension),
                 .scale = Eigen::VectorXd(dimension * dimension),
                 .mean_basis = Eigen::VectorXd(ridge.functions.mu.rows),
                 .total = Eigen::VectorXd::Zero(length)};
+  cool(made.weights, composition.weights.temperature());
   cpu::entmax(row_of(made.weights), composition.weights.alpha(), row_of(made.weights));
   if (composition.kind != AttentionKind::continuous) made.total += made.weights;
   if (composition.kind != AttentionKind::discrete) {
@@ -55,6 +58,12 @@ Composed compose_weights(std::string_view where, const Composition& composition,
     made.total += ridge.system.matrix() * made.mean_basis;
   }
   return made;
+}
+
+/// A power of two of the size of the largest entry; 1 where that is 0 or no number.
+double binary_size(const Eigen::VectorXd& x) {
+  const double largest = x.lpNorm<Eigen::Infinity>();
+  return largest > 0 && std::isfinite(largest) ? std::exp2(std::ilogb(largest)) : 1;
 }
 
 }  // namespace
@@ -81,7 +90,9 @@ CompositionGradient compose_vjp(const Composition& composition, const GaussianRe
   if (composition.kind != AttentionKind::discrete) {
     const RidgeGradient of_ridge = ridge.system.vjp(of_total.transpose(), made.mean_basis.transpose());
     gradient.ridge = of_ridge.ridge;
-    const Eigen::VectorXd of_basis = ridge.system.matrix().transpose() * of_total;
+    Eigen::VectorXd of_basis = ridge.system.matrix().transpose() * of_total;
+    const double size = binary_size(of_basis);  // slopes in a scale near 0, times a large size, overflow
+    of_basis /= size;
     Eigen::VectorXd of_mu(made.mu.size()), of_scale(made.scale.size());
     cpu::attend_vjp(made.density(composition.alpha), ridge.functions, row_of(of_basis),
                     {std::span(&gradient.alpha, 1), row_of(of_mu), row_of(of_scale)});
@@ -89,6 +100,8 @@ CompositionGradient compose_vjp(const Composition& composition, const GaussianRe
                            composition.floor,
                            {std::span(&gradient.alpha, 1), row_of(of_mu), row_of(of_scale)},
                            row_of(of_weights), std::span(&gradient.alpha, 1));
+    of_weights *= size;
+    gradient.alpha *= size;
   }
   if (composition.kind != AttentionKind::continuous) of_weights += of_total;
   cpu::entmax_vjp(row_of(made.weights), composition.weights.alpha(), row_of(of_weights),

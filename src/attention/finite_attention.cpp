@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "attention/check_shape.hpp"
+#include "attention/cool.hpp"
 #include "backend/cpu/checks.hpp"
 #include "fenchel/backend/cpu/entmax.hpp"
 #include "fenchel/backend/cpu/entmax_derivatives.hpp"
@@ -77,7 +78,7 @@ KeyValueAttention key_value_attention(const Tsallis& omega, const Eigen::MatrixX
     check_shape(kWhere, "mask", mask, p.rows(), p.cols());
     p += mask;
   }
-  p /= omega.temperature();
+  for (index_t i = 0; i < p.rows(); ++i) detail::cool(p.row(i), omega.temperature());
   cpu::entmax(rows_of(p), omega.alpha(), rows_of(p));
   seen.contexts = product(p, values);
   return seen;

@@ -112,7 +112,7 @@ DENSITIES = [
         "NumericDensity.sample NumericDensity.rsample NumericDensity.entropy NumericDensity.tsallis_entropy "
         "NumericDensity.cross_omega NumericDensity.fenchel_young NumericDensity.expectation "
         "NumericDensity.active_support",
-        "quadrature(ft.predict({tensor_score}, {alpha}, fenchel.Interval(-2, 3), dtype=torch.float64), "
+        "quadrature(ft.predict({tensor_score}, {loss_alpha}, fenchel.Interval(-2, 3), dtype=torch.float64), "
         "tensor({levels}))",
     ),
     Row(

@@ -140,6 +140,66 @@ def test_cross_omega_is_least_where_the_moments_match(alpha):
     assert ft.BetaGaussian(alpha, mu + 0.1, sigma2 * 1.1).cross_omega(x).mean() > loss
 
 
+@pytest.mark.parametrize("alpha", [1e-300, 0.013538823323729033, 0.1, 1 / 3])
+def test_the_loss_exists_above_a_third(alpha):
+    """Below, its parts are infinite, and their sum was NaN; fenchel refuses it too."""
+    p = ft.BetaGaussian(real([0.7, alpha]), real(0.3), 1.3, validate_args=True)
+    with pytest.raises(ValueError, match=f"fenchel_young: alpha must be above 0.333.*, got {alpha}"):
+        p.fenchel_young(p)
+    one = fenchel.BetaGaussian(alpha, 0.3, 1.3)
+    with pytest.raises(ValueError, match="alpha must be above 1/3"):
+        one.fenchel_young(one)
+    assert ft.BetaGaussian(0.34, real(0.3), 1.3).fenchel_young(ft.BetaGaussian(0.34, real(0.3), 1.3)).abs() < 1e-9
+
+
+@pytest.mark.parametrize("alpha", [*ALPHAS, 226870200129.1265])
+def test_the_loss_is_zero_at_the_prediction(alpha):
+    """Its parts are of the size of 1 / sigma2 for a large alpha, and their roundings were left."""
+    for sigma2 in (1e-12, 4.769510059875314e-10, 0.3, 1e9):
+        p, twin = (ft.BetaGaussian(alpha, real(-2.9), sigma2) for _ in range(2))
+        assert p.fenchel_young(twin) == 0
+
+
+def test_the_loss_has_derivatives_near_the_prediction_and_apart():
+    alpha = real([0.6, 1.0, 1.5, 3.0], True)
+    one, other = (real(0.1, True), real([1.3, 0.8, 1.0, 2.0], True)), (real(0.3, True), real([1.5, 0.1, 7.0, 1.9], True))
+
+    def loss(alpha, mu, sigma2, target_mu, target_sigma2):
+        target = ft.BetaGaussian(alpha, target_mu, target_sigma2, validate_args=False)
+        return ft.BetaGaussian(alpha, mu, sigma2, validate_args=False).fenchel_young(target)
+
+    found = loss(alpha, *one, *other).tolist()
+    for value, a, s, t in zip(found, alpha.tolist(), one[1].tolist(), other[1].tolist()):
+        assert value == pytest.approx(fenchel.BetaGaussian(a, 0.1, s).fenchel_young(fenchel.BetaGaussian(a, 0.3, t)))
+    assert gradcheck(loss, (alpha, *one, *other), check_forward_ad=True, check_batched_grad=True, atol=1e-6)
+    assert gradgradcheck(loss, (alpha, *one, *other), check_fwd_over_rev=True, atol=1e-5)
+
+
+@pytest.mark.parametrize("alpha", [0.02, 0.4, 1.0, 1.5])
+def test_far_out_and_at_infinity(alpha):
+    """Distances beyond 1e250 were taken for 1e250, and gradients at infinity were NaN for a narrow density."""
+    for sigma2 in (2.3e-308, 1e-30, 1.0, 1e200, 1e308):
+        wide, reference = ft.BetaGaussian(alpha, real(2.8), sigma2), fenchel.BetaGaussian(alpha, 2.8, sigma2)
+        t = reference.ppf([1e-5, 0.01, 0.3, 0.9, 0.9999])
+        np.testing.assert_allclose(wide.log_prob(torch.from_numpy(t)), reference.logpdf(t), rtol=1e-12)
+        np.testing.assert_allclose(wide.cdf(torch.from_numpy(t)), reference.cdf(t), rtol=1e-12)
+        leaves = [real(x, True) for x in ([-math.inf, math.inf], alpha, 2.8, sigma2)]
+        p = ft.BetaGaussian(*leaves[1:])
+        assert (p.log_prob(leaves[0]) == -math.inf).all()
+        assert p.cdf(leaves[0]).tolist() == [0, 1]
+        for f in (p.log_prob, p.cdf):
+            for gradient in torch.autograd.grad(f(leaves[0]).sum(), leaves):
+                assert gradient.isfinite().all()
+
+
+@pytest.mark.parametrize("alpha", [4 / 3, 2.0, 2.7, math.inf])
+def test_a_member_that_doubles_do_not_resolve_is_that_of_the_library(alpha):
+    p, reference = ft.BetaGaussian(alpha, real(1e20), 1e-307), fenchel.BetaGaussian(alpha, 1e20, 1e-307)
+    t = np.array([np.nextafter(1e20, 0), 1e20, np.nextafter(1e20, math.inf)])
+    np.testing.assert_array_equal(reference.cdf(t), [0, 0.5, 1])
+    np.testing.assert_array_equal(p.cdf(torch.from_numpy(t)), [0, 0.5, 1])
+
+
 def test_shapes_expand_and_validation():
     p = ft.BetaGaussian(torch.tensor([[1.0], [2.0]]), torch.zeros(3), 2.0)
     assert p.batch_shape == (2, 3) and p.event_shape == () and p.rsample((4,)).shape == (4, 2, 3)
@@ -153,6 +213,7 @@ def test_shapes_expand_and_validation():
         {"alpha": -1.0},
         {"alpha": math.nan},
         {"sigma2": 0.0},
+        {"sigma2": real(5e-324)},
         {"sigma2": math.inf},
         {"mu": math.nan},
         {"mu": math.inf},

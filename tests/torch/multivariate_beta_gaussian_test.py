@@ -158,6 +158,9 @@ def test_shapes_expand_validation_and_transforms():
     for bad in ({"alpha": 0.3}, {"Sigma": -torch.eye(3)}, {"Sigma": torch.eye(2)}, {"Sigma": None}):
         with pytest.raises(ValueError, match=next(iter(bad))):
             ft.MultivariateBetaGaussian(**{"alpha": 1.5, "mu": mu, "Sigma": Sigma, **bad}, validate_args=True)
+    heavy = ft.MultivariateBetaGaussian(0.6, mu, Sigma, validate_args=True)
+    with pytest.raises(ValueError, match=r"fenchel_young: alpha must be above 0.6, got 0.6"):
+        heavy.fenchel_young(heavy)
     weights = distributions.Categorical(logits=torch.zeros(2, 4))
     mixture = distributions.MixtureSameFamily(weights, p)
     torch.testing.assert_close(mixture.log_prob(mu), p.log_prob(mu).logsumexp(-1) - math.log(4))

@@ -80,6 +80,15 @@ def test_closed_forms(alpha, device):
     assert_near(p.cross_omega(at), [exact.cross_omega(x) for x in t], LOSS_ERRORS.get(alpha, 1e-12))
 
 
+@pytest.mark.parametrize("alpha", [1e9, 1e14, 1e16, 1e17, 1e50, 1e308])
+def test_a_huge_alpha_predicts_ones_where_the_score_is_high(alpha, device):
+    """alpha - 1 multiplies the rounding of the density's logarithm: most of the support had the density 0."""
+    p = predict(lambda t: -t.square() / 2, alpha, device=device)
+    at = tensor([-0.52, -0.48, -0.1, 0.0, 0.3, 0.48, 0.52], device)
+    expected = tensor([-math.inf, 0.0, 0.0, 0.0, 0.0, 0.0, -math.inf], device)
+    torch.testing.assert_close(p.log_prob(at), expected, atol=1e-7, rtol=0)
+
+
 @pytest.mark.parametrize("alpha", [1.0, 1.5, 2.0])
 def test_two_hills_as_numpy_predicts_them(alpha):
     exact = fenchel.predict(fenchel.Tsallis(alpha), lambda t: 3 * t**2 - t**4 + 0.2 * t, LINE)

@@ -125,9 +125,16 @@ FENCHEL_HD_LONG inline Jet quantile_jet(double u, double x, double log_det, doub
            half * half * x, -at.c_slope / 2 * x - half * at.alpha_motion, at.alpha_bend}};
 }
 
+/// Infinity past 2^1000, where products with alpha overflow: what differs from the limit is of the order of
+/// log(alpha) / alpha.
+FENCHEL_HD inline double within_products(Function function, double alpha) {
+  return alpha > 0x1p1000 && function != Function::below_peak ? kInf : alpha;
+}
+
 /// beta_gaussian_value and beta_gaussian_jet.
 FENCHEL_HD_LONG inline double value_of(Function function, index_t n, double argument, double log_det,
-                                       double alpha) {
+                                       double given_alpha) {
+  const double alpha = within_products(function, given_alpha);
   const BetaGaussianConstants c = constants_of(n, log_det, alpha);
   switch (function) {
     case Function::log_density:
@@ -157,8 +164,9 @@ FENCHEL_HD_LONG inline double value_of(Function function, index_t n, double argu
   return kNaN;
 }
 
-FENCHEL_HD inline Jet jet_of(Function function, index_t n, double argument, double log_det, double alpha,
-                             bool in_alpha) {
+FENCHEL_HD inline Jet jet_of(Function function, index_t n, double argument, double log_det,
+                             double given_alpha, bool in_alpha) {
+  const double alpha = within_products(function, given_alpha);
   const BetaGaussianConstants c = constants_of(n, log_det, alpha);
   const double value = value_of(function, n, argument, log_det, alpha);
   if (std::isnan(value)) {

@@ -43,6 +43,14 @@ double checked_half_width(const BetaGaussian& p) {
 
 double standardised(const BetaGaussian& p, double t) { return (t - p.mu()) / std::sqrt(p.sigma2()); }
 
+/// Whether all mass lies above t, or below it. Where both ends round to mu, half of it lies on each side.
+bool is_below(const BetaGaussian& p, double t) {
+  return t <= p.support().lower() && p.support().lower() < p.support().upper();
+}
+bool is_above(const BetaGaussian& p, double t) {
+  return t >= p.support().upper() && p.support().lower() < p.support().upper();
+}
+
 /// P(X > mu + sigma x) for any x, and its logarithm.
 double tail(const BetaGaussian& p, double x) {
   if (std::isnan(x)) return x;
@@ -127,20 +135,20 @@ double log_pdf(const BetaGaussian& p, double t) noexcept {
 double pdf(const BetaGaussian& p, double t) noexcept { return std::exp(log_pdf(p, t)); }
 
 double survival(const BetaGaussian& p, double t) noexcept {
-  if (t <= p.support().lower()) return 1;
-  return t >= p.support().upper() ? 0 : tail(p, standardised(p, t));
+  if (is_below(p, t)) return 1;
+  return is_above(p, t) ? 0 : tail(p, standardised(p, t));
 }
 double cdf(const BetaGaussian& p, double t) noexcept {
-  if (t <= p.support().lower()) return 0;
-  return t >= p.support().upper() ? 1 : tail(p, -standardised(p, t));
+  if (is_below(p, t)) return 0;
+  return is_above(p, t) ? 1 : tail(p, -standardised(p, t));
 }
 double log_survival(const BetaGaussian& p, double t) noexcept {
-  if (t <= p.support().lower()) return 0;
-  return t >= p.support().upper() ? -kInf : log_tail(p, standardised(p, t));
+  if (is_below(p, t)) return 0;
+  return is_above(p, t) ? -kInf : log_tail(p, standardised(p, t));
 }
 double log_cdf(const BetaGaussian& p, double t) noexcept {
-  if (t <= p.support().lower()) return -kInf;
-  return t >= p.support().upper() ? 0 : log_tail(p, -standardised(p, t));
+  if (is_below(p, t)) return -kInf;
+  return is_above(p, t) ? 0 : log_tail(p, -standardised(p, t));
 }
 
 double survival_quantile(const BetaGaussian& p, double u) {

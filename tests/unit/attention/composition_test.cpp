@@ -66,6 +66,42 @@ TEST(Composition, IsWhatItsPartsGive) {
   }
 }
 
+/// The scores over such temperatures are beyond the largest number.
+TEST(Composition, NearTemperatureZeroTheBestPositionIsSeen) {
+  const index_t length = 9;
+  const auto ridge = sequence(length, .1);
+  const Eigen::MatrixXd h = normal_matrix(3, length, 1);
+  const Eigen::VectorXd scores = normal_matrix(length, 1, 2);
+  index_t best = 0;
+  scores.maxCoeff(&best);
+  for (const double temperature : {5e-324, 1e-310}) {
+    for (const double weights_alpha : testing::kAlphas) {
+      SCOPED_TRACE(::testing::Message() << weights_alpha << " " << temperature);
+      const Composition discrete{AttentionKind::discrete, Tsallis(weights_alpha, temperature)};
+      EXPECT_LE((compose(discrete, ridge, scores, h) - h.col(best)).norm(), 1e-14);
+      EXPECT_TRUE(compose_vjp(discrete, ridge, scores, h, Eigen::VectorXd::Ones(3)).scores.allFinite());
+    }
+  }
+}
+
+/// The scale of the density is 1e-250: its slope, times a context of 1e60, is beyond the largest number.
+TEST(Composition, GradientsAreLinearInObservationsOfAnySize) {
+  const index_t length = 9;
+  const auto ridge = sequence(length, .1);
+  const Eigen::MatrixXd h = normal_matrix(3, length, 1);
+  const Eigen::VectorXd scores = .3 * normal_matrix(length, 1, 2), w = normal_matrix(3, 1, 7);
+  for (const double alpha : {2.0, 500.0, 3000.0}) {
+    const Composition both{AttentionKind::both, Tsallis(2), alpha};
+    const auto of = [&](double size) { return compose_vjp(both, ridge, scores, size * h, w); };
+    const CompositionGradient one = of(1), many = of(0x1p200);
+    EXPECT_GT(one.scores.norm(), 0) << alpha;
+    EXPECT_EQ(many.scores, 0x1p200 * one.scores) << alpha;
+    EXPECT_EQ(many.alpha, 0x1p200 * one.alpha) << alpha;
+    EXPECT_EQ(many.weights_alpha, 0x1p200 * one.weights_alpha) << alpha;
+    EXPECT_EQ(many.ridge, 0x1p200 * one.ridge) << alpha;
+  }
+}
+
 TEST(Composition, GradientsMatchDifferences) {
   const index_t length = 9;
   const Eigen::MatrixXd h = normal_matrix(2, length, 3), h_step = normal_matrix(2, length, 4);

@@ -37,6 +37,29 @@ TEST(FiniteAttention, IsTheExpectationUnderThePrediction) {
   }
 }
 
+/// The scores over such temperatures are beyond the largest number.
+TEST(FiniteAttention, NearTemperatureZeroTheBestKeyIsSeen) {
+  const Inputs in;
+  const Eigen::MatrixXd w = normal_matrix(4, 2, 7),
+                        hidden = additive_mask(std::vector<index_t>{6, 2, 3, 5}, 6);
+  for (const double temperature : {5e-324, 1e-310, 1e-300}) {
+    for (const double alpha : testing::kAlphas) {
+      SCOPED_TRACE(::testing::Message() << alpha << " " << temperature);
+      const Tsallis omega(alpha, temperature);
+      const auto seen = key_value_attention(omega, in.queries, in.keys, in.values, hidden);
+      const auto found = key_value_attention_vjp(omega, in.queries, in.keys, in.values, seen, w);
+      for (index_t i = 0; i < 4; ++i) {
+        index_t best = 0;
+        (in.keys * in.queries.row(i).transpose() + hidden.row(i).transpose()).maxCoeff(&best);
+        EXPECT_LE((seen.contexts.row(i) - in.values.row(best)).norm(), 1e-14);
+        EXPECT_NEAR(seen.probabilities(i, best), 1, 1e-14);
+      }
+      EXPECT_TRUE(found.queries.allFinite() && found.keys.allFinite() && found.values.allFinite());
+      EXPECT_TRUE(std::isfinite(found.alpha));
+    }
+  }
+}
+
 TEST(FiniteAttention, MasksHideKeysExactly) {
   const Inputs in;
   const std::vector<index_t> lengths{6, 1, 3, 4};

@@ -121,6 +121,24 @@ TEST(BetaGaussianJet, IsTheUniformDistributionAtInfiniteAlpha) {
   }
 }
 
+/// Reciprocals and squares of alpha are beyond the range of doubles.
+TEST(BetaGaussianJet, IsNearlyThatOfInfiniteAlphaForHugeOnes) {
+  for (const double alpha : {1e302, 1e307, 1.7e308}) {
+    for (const index_t n : {1, 2, 3}) {
+      for (const Function function : {Function::cross_omega, Function::entropy, Function::tsallis_entropy,
+                                      Function::log_variance, Function::log_radius2, Function::log_draw}) {
+        const double argument = function == Function::log_draw ? 12345 : 0.1;
+        const Jet found = beta_gaussian_jet(function, n, argument, -2.1, alpha),
+                  limit = beta_gaussian_jet(function, n, argument, -2.1, kInf);
+        SCOPED_TRACE(::testing::Message() << alpha << ' ' << n << ' ' << static_cast<int>(function));
+        EXPECT_NEAR(found.value, limit.value, 1e-12);
+        for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(found.gradient[i], limit.gradient[i], 1e-12) << i;
+        for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(found.hessian[i], limit.hessian[i], 1e-12) << i;
+      }
+    }
+  }
+}
+
 TEST(BetaGaussianJet, IsZeroOffTheSupportAndNaNForNaN) {
   const Jet off = beta_gaussian_jet(Function::log_density, 2, 1e3, 0, 2);
   EXPECT_EQ(off.value, -kInf);

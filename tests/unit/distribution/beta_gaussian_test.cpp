@@ -266,6 +266,26 @@ TEST(BetaGaussian, TheCauchyIsExactNextToItsCentre) {
     EXPECT_NEAR(cdf(p, x), 0.5 + std::atan(x / (2 * std::numbers::pi)) / std::numbers::pi, 2e-16) << x;
 }
 
+/// The ends of the support are mu, as doubles.
+TEST(BetaGaussian, AMemberThatDoublesDoNotResolveHasHalfOfItsMassOnEachSideOfItsCentre) {
+  for (const double alpha : {4. / 3, 2.0, 2.7, kInf}) {
+    const BetaGaussian p(alpha, 1e20, 1e-307);
+    EXPECT_EQ(cdf(p, 1e20), 0.5) << alpha;
+    EXPECT_EQ(survival(p, 1e20), 0.5) << alpha;
+    EXPECT_NEAR(log_cdf(p, 1e20), std::log(0.5), 1e-15) << alpha;
+    EXPECT_NEAR(log_survival(p, 1e20), std::log(0.5), 1e-15) << alpha;
+    const double below = std::nextafter(1e20, 0), above = std::nextafter(1e20, kInf);
+    EXPECT_EQ(cdf(p, below), 0) << alpha;
+    EXPECT_EQ(survival(p, below), 1) << alpha;
+    EXPECT_EQ(cdf(p, above), 1) << alpha;
+    EXPECT_EQ(survival(p, above), 0) << alpha;
+    EXPECT_EQ(log_survival(p, above), -kInf) << alpha;
+  }
+  const BetaGaussian narrow = BetaGaussian::uniform(1, std::nextafter(1, 2));  // ends that a caller gave
+  EXPECT_EQ(cdf(narrow, 1), 0);
+  EXPECT_EQ(survival(narrow, std::nextafter(1, 2)), 0);
+}
+
 TEST(BetaGaussian, HugeAlphaAndTinyScaleIsNearlyTheUniform) {
   const BetaGaussian p(1e15, 0, 1e-300);
   EXPECT_NEAR(p.half_width(), 0.5, 1e-12);

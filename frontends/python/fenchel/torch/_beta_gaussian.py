@@ -8,7 +8,7 @@ import torch
 from torch.distributions import Distribution, Normal, constraints, register_kl
 from torch.distributions.utils import broadcast_all
 
-from ._constraints import finite, positive_finite
+from ._constraints import finite, positive_normal
 from ._elliptical import Elliptical, alpha_tensor, real
 from ._rows import Parameter
 
@@ -27,7 +27,7 @@ class BetaGaussian(Elliptical):
     mu : float or Tensor
         The centre.
     sigma2 : float or Tensor
-        The scale of the score, positive. It is the variance for alpha = 1 only.
+        The scale of the score, at least 2.2e-308, so that it has a reciprocal. It is the variance for alpha = 1 only.
     validate_args : bool, optional
         As of torch.distributions.
 
@@ -42,7 +42,7 @@ class BetaGaussian(Elliptical):
     (tensor([-0.1447, -1.1447]), tensor([2.1447, 1.1447]))
     """
 
-    arg_constraints = {"alpha": constraints.positive, "mu": finite, "sigma2": positive_finite}
+    arg_constraints = {"alpha": constraints.positive, "mu": finite, "sigma2": positive_normal}
     support = constraints.real
     sigma2: torch.Tensor
 
@@ -77,6 +77,13 @@ class BetaGaussian(Elliptical):
     def _whiten(self, d: torch.Tensor) -> torch.Tensor:
         return d / self._sigma()
 
+    def _whitened(self, value: torch.Tensor, largest: float = 1.4e154) -> torch.Tensor:
+        """(value - mu) / sigma, at most a number that is infinite when squared; over sigma it is still finite, and so are
+        gradients."""
+        most, sigma = torch.finfo(torch.float64).max, self._sigma().detach()
+        reach = (sigma * (0.9 * most * sigma).clamp(max=largest)).clamp(max=most)
+        return self._whiten((value.double() - self.mu.double()).clamp(-reach, reach))
+
     def _stretch(self, z: torch.Tensor) -> torch.Tensor:
         return self._sigma() * z
 
@@ -94,7 +101,8 @@ class BetaGaussian(Elliptical):
     def cdf(self, value: torch.Tensor) -> torch.Tensor:
         """P(X <= value)."""
         dtype = self._check(value)
-        return self._function("cdf", self._whitened(value)).to(dtype)
+        found = self._function("cdf", self._whitened(value, 1e300))
+        return torch.where(value.isinf(), (value > 0).double(), found).to(dtype)
 
     def icdf(self, value: torch.Tensor) -> torch.Tensor:
         """The quantile of a probability, NaN outside of [0, 1]."""

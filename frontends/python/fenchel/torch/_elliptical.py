@@ -153,12 +153,22 @@ class Elliptical(Distribution):
     def fenchel_young(self, other: Self) -> torch.Tensor:
         """The Fenchel-Young loss of this distribution's score against another of the same alpha.
 
-        It is never negative (but for rounding), and 0 where they are the same; at alpha = 1 it is KL(other, self).
+        It is never negative (but for rounding), and 0 where they are the same; at alpha = 1 it is KL(other, self). It
+        exists for alpha > n / (n + 2), 1/3 on the line: below, the entropy and the mean score are infinite.
         """
         if self._validate_args and not torch.equal(*torch.broadcast_tensors(self.alpha, other.alpha)):
             raise ValueError("fenchel.torch: fenchel_young: other.alpha must equal alpha, the regularizer's order")
-        q = self._distance2(other.mu) + self._trace_of(other) * other._function("log_variance").exp()
-        loss = self._function("cross_omega", q) - other._function("tsallis_entropy")
+        n = self._dimension
+        least = n / (n + 2)
+        if self._validate_args and not (self.alpha.double() > least).all():
+            raise ValueError(f"fenchel.torch: fenchel_young: alpha must be above {least}, got {self.alpha.min().item()}")
+        distance2, trace, v = self._distance2(other.mu), self._trace_of(other), other._function("log_variance").exp()
+        at_zero = torch.zeros_like(v)
+        conjugate, others = self._function("cross_omega", at_zero), other._function("cross_omega", at_zero)
+        # The entropy is Omega* + n v / 2: where the two are alike large parts cancel before they are rounded.
+        near = conjugate - others + (distance2 + (trace - n) * v) / 2
+        apart = conjugate + (distance2 + trace * v) / 2 - other._function("tsallis_entropy")
+        loss = torch.where((trace - n).abs() < n / 2, near, apart)
         return loss.to(torch.promote_types(self.mu.dtype, other.mu.dtype))
 
 

@@ -133,8 +133,14 @@ class NumericDensity(Distribution):
 
     @lazy_property
     def _log_peak(self) -> torch.Tensor:
-        """The log density there."""
-        return self._probs.gather(-1, self._top).squeeze(-1).log() - self._rule.weights[self._top.squeeze(-1)].log()
+        """The log density there, log((alpha - 1) r) / (alpha - 1) where the support ends r below the largest score. A
+        large alpha multiplies its rounding: it is moved to where r is between the nodes in the support and the others."""
+        weights, am1, on = self._rule.weights, self.alpha.detach().double() - 1, self.active_support()
+        found = self._probs.gather(-1, self._top).squeeze(-1).log() - weights[self._top.squeeze(-1)].log()
+        r = (self._largest.unsqueeze(-1) - self._scores).detach()
+        ends = torch.where(on, r, 0.0).amax(-1), torch.where(on | (weights == 0), torch.inf, r).amin(-1)
+        least, most = ((am1.log() + end.log()) / am1 for end in ends)
+        return found + torch.where(am1 > 1e6, found.detach().clamp(least, most) - found.detach(), 0.0)
 
     @lazy_property
     def _conjugate(self) -> torch.Tensor:
