@@ -10,6 +10,9 @@ import numpy as np
 from arrays import Array
 from laws import EPSILON, Function, finite, must, must_agree, not_nan
 
+FIRST, LAST = -(2**63), 2**63 - 1
+"""Of the integers of 64 bits."""
+
 
 def inside(p: Any, x: Any) -> Any:
     """Whether these are points of the closed support."""
@@ -99,12 +102,14 @@ def probabilities(p: Any, levels: Array) -> None:
 
 
 def draws(p: Any, seed: int, count: int = 1000) -> None:
-    """In the support, the same for the same seed, and of the distribution function (Kolmogorov; one in e^50 errs)."""
+    """In the support, the same for the same seed, and of the distribution function (Kolmogorov; one in e^50 errs).
+
+    A draw that no integer of 64 bits is, as of tails like a power, is the first or the last of them (reliability.md)."""
     x = not_nan(p.rvs(count, random_state=seed))
     must("in the support", inside(p, x), x)
     must_agree("the same for the same seed", p.rvs((2, count // 2), random_state=seed).reshape(-1), x)
     x, rank = np.sort(x), np.arange(count) / count
-    before = x if hasattr(p, "pdf") else x - 1
+    before = x if hasattr(p, "pdf") else np.where(x == LAST, 2.0**63 - 1024, np.where(x == FIRST, -math.inf, x - 1.0))
     distance = np.maximum(rank + 1 / count - p.cdf(x), p.cdf(before) - rank) - spacing_mass(p, x)
     must("of the distribution function", distance * math.sqrt(count) <= 5, x, distance)
 
@@ -126,6 +131,13 @@ def moments(p: Any) -> None:
     if 1e-100 < variance < 1e100 and math.isfinite(p.central_moment(4)):
         skewness, kurtosis = not_nan(p.skewness()), not_nan(p.kurtosis())
         must("kurtosis >= skewness^2 + 1", kurtosis >= skewness**2 + 1 - 1e-9, skewness, kurtosis)
+
+
+def a_moment(p: Any, method: str, order: int) -> None:
+    """A number or inf. One of an odd order that does not exist, of two tails like a power, has no sign: it is NaN."""
+    found = getattr(p, method)(order)
+    without_sign = order % 2 == 1 and p.central_moment(order + 1) == math.inf and falls_like_a_power(p)
+    must("not NaN", without_sign or not math.isnan(found), found)
 
 
 def entropies(p: Any, order: float) -> None:

@@ -173,7 +173,7 @@ NUMBERS = [
         "NumericDistribution.central_moment",
         "moments({numeric})",
     ),
-    Row("NumericDistribution.moment NumericDistribution.central_moment", "not_nan({numeric}.{method}({moment}))"),
+    Row("NumericDistribution.moment NumericDistribution.central_moment", 'a_moment({numeric}, "{method}", {moment})'),
     Row("NumericDistribution.entropy NumericDistribution.tsallis_entropy", "entropies({numeric}, {alpha})"),
     Row("NumericDistribution.expect LineDistribution.expect", "expectations({numeric}, {function})"),
     Row("LineDistribution.pieces", "holds(np.diff(np.ravel({line}.pieces())) >= 0)"),

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import math
 import pathlib
 import random
 import re
@@ -13,6 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import command_laws
 import fenchel
 import fenchel.torch
+import laws
 import page
 import run
 from draw import SHELL_COUNTS, SHELL_FAMILIES, SHELL_SCORES, SHELL_SPACE, Draw
@@ -125,6 +127,40 @@ def test_losses_are_drawn_down_to_the_order_of_the_page():
 )
 def test_the_law_of_beta_covariances_knows_why_one_is_refused(arguments, kind):
     assert attempted(f"beta_covariances(fenchel.BetaLaplace(0.74, -3.2, 0.78), {arguments})", wild=False).kind == kind
+
+
+def test_the_law_of_draws_knows_that_integers_end():
+    """A draw beyond 64 bits is the last of them: 4 percent of these are, and a sixth of those on either side."""
+    assert attempted("draws(fenchel.SparsePoisson(0.04625, 9.06), 532873, 20000)", wild=False).kind == "held"
+    assert attempted("draws(fenchel.SparseIntegerGaussian(0.5, 0.0, 1e55), 1, 20000)", wild=False).kind == "held"
+    assert attempted("draws(fenchel.SparsePoisson(0.5, 9.06), 1, 20000)", wild=False).kind == "held"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind"),
+    [
+        ("0.0425, -212180.0, 0.586), 'moment', 3", "held"),  # no such moment: both of its tails are infinite
+        ("0.0425, 0.0, 0.586), 'central_moment', 7", "held"),
+        ("2, 0.0, 0.586), 'moment', 3", "held"),
+        ("0.0425, 0.0, 0.586), 'skewness_of', 3", "wrong error"),
+    ],
+)
+def test_the_law_of_a_moment_knows_where_there_is_none(arguments, kind):
+    assert attempted(f"a_moment(fenchel.SparseIntegerGaussian({arguments})", wild=False).kind == kind
+
+
+def test_the_law_of_a_moment_takes_no_other_nan():
+    class Wrong:
+        alpha = 0.5
+
+        def moment(self, order):
+            return math.nan
+
+        def central_moment(self, order):
+            return 1.0
+
+    with pytest.raises(laws.Broken):
+        NAMESPACE["a_moment"](Wrong(), "moment", 3)
 
 
 def test_crashes_and_calls_without_end_are_failures(monkeypatch):
