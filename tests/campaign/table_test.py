@@ -132,7 +132,7 @@ def test_the_law_of_beta_covariances_knows_why_one_is_refused(arguments, kind):
 def test_the_law_of_draws_knows_that_integers_end():
     """A draw beyond 64 bits is the last of them: 4 percent of these are, and a sixth of those on either side."""
     assert attempted("draws(fenchel.SparsePoisson(0.04625, 9.06), 532873, 20000)", wild=False).kind == "held"
-    assert attempted("draws(fenchel.SparseIntegerGaussian(0.5, 0.0, 1e55), 1, 20000)", wild=False).kind == "held"
+    assert attempted("draws(fenchel.SparseIntegerGaussian(0.5, 0.0, 1e28), 1, 20000)", wild=False).kind == "held"
     assert attempted("draws(fenchel.SparsePoisson(0.5, 9.06), 1, 20000)", wild=False).kind == "held"
 
 
@@ -142,7 +142,6 @@ def test_the_law_of_draws_knows_that_integers_end():
         ("0.0425, -212180.0, 0.586), 'moment', 3", "held"),  # no such moment: both of its tails are infinite
         ("0.0425, 0.0, 0.586), 'central_moment', 7", "held"),
         ("2, 0.0, 0.586), 'moment', 3", "held"),
-        ("0.0425, 0.0, 0.586), 'skewness_of', 3", "wrong error"),
     ],
 )
 def test_the_law_of_a_moment_knows_where_there_is_none(arguments, kind):
