@@ -154,6 +154,12 @@ def expectations(p: Any, function: Function) -> None:
     must("between the extremes", -1 - rounding <= mean <= 2 + 2 * rounding, mean)
 
 
+def mean_deviation(p: Any, expected: float) -> None:
+    """E|X - mu| by quadrature, up to the mass between neighbouring doubles (reliability.md)."""
+    found = finite(p.expect(lambda t: abs(t - p.mu)))
+    must_agree("the mean deviation", found, expected, relative=1e-8 + float(spacing_mass(p, p.median())))
+
+
 def mean_of(p: Any, function: Function, mean: Function) -> Any:
     """What mean(p) finds of a function is finite. Waves in tails like a power may be too many for it (reliability.md)."""
     try:

@@ -127,7 +127,7 @@ CONSTRUCTORS = [
     ),
     Row(
         "BetaLaplace.from_mean_deviation",
-        "agree((lambda p: p.expect(lambda t: abs(t - p.mu)))(fenchel.{name}({light}, {mu}, {scale})), {scale}, 1e-8)",
+        "mean_deviation(fenchel.{name}({light}, {mu}, {scale}), {scale})",
     ),
     Row(
         "_TriangularFamily.from_mean_deviation",
