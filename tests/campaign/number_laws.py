@@ -226,7 +226,7 @@ def moment_difference(p: Any, sample: Array, **slopes: Function) -> None:
 
 def gaussian(t: float, mu: float, sigma2: float) -> float:
     """The density of the Gaussian."""
-    return math.exp(-(t - mu) / sigma2 * (t - mu) / 2) / math.sqrt(2 * math.pi * sigma2)
+    return math.exp(-(t - mu) / sigma2 * (t - mu) / 2) / math.sqrt(2 * math.pi) / math.sqrt(sigma2)
 
 
 def linear_moment_difference(f: Any, alpha: float, sample: Array) -> None:

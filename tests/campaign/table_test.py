@@ -170,6 +170,19 @@ def test_the_law_of_a_mean_deviation_knows_what_doubles_resolve(mu, expected, ki
     assert attempted(line, wild=False).kind == kind
 
 
+@pytest.mark.parametrize(
+    ("forward", "slope", "kind"),
+    [("1e300", "-inf", "held"), ("1e200", "-inf", "broken"), ("1e200", "1e260", "held"), ("1e200", "2e260", "broken")],
+)
+def test_the_law_of_adjoints_knows_which_gradients_overflow(forward, slope, kind):
+    line = f"adjoint([{forward}], dict(mu=0.0, sigma2={slope}), dict(mu=1.0, sigma2=0.1), [1e59])"
+    assert attempted(line, wild=False).kind == kind
+
+
+def test_the_gaussian_of_a_law_is_a_number_where_its_variance_is_huge():
+    assert NAMESPACE["gaussian"](0.0, 0.0, 1e308) == pytest.approx(1e-154 / math.sqrt(2 * math.pi), abs=0)
+
+
 def test_crashes_and_calls_without_end_are_failures(monkeypatch):
     monkeypatch.setattr(run, "SECONDS", 3)
     lines = ["__import__('os').abort()", "finite(1.0)", "__import__('time').sleep(99)", "all(iter(int, 1)) or finite(1.0)"]
