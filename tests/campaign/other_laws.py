@@ -34,7 +34,7 @@ def adjoint(forward: Any, backward: Any, direction: Any, cotangent: Any) -> None
     finite(forward)
     with np.errstate(over="ignore"):
         left = np.asarray(cotangent) * forward
-        if not np.isfinite(left / min(direction.values())).all():
+        if not np.isfinite(left * 1e6).all():  # a derivative in one direction may be larger than that along all
             return
     finite(backward)
     right = np.concatenate([np.ravel(np.asarray(backward[name]) * direction[name]) for name in direction])

@@ -179,6 +179,11 @@ def test_the_law_of_adjoints_knows_which_gradients_overflow(forward, slope, kind
     assert attempted(line, wild=False).kind == kind
 
 
+def test_the_law_of_adjoints_takes_arrays():
+    line = "ridge(fenchel.RidgeRegression(fenchel.GaussianBasis([0.0, 0.5], 0.1), 12, 0.9), array(1, (3, 12)), array(2, (3, 2)))"
+    assert attempted(line, wild=False).kind == "held"
+
+
 def test_the_gaussian_of_a_law_is_a_number_where_its_variance_is_huge():
     assert NAMESPACE["gaussian"](0.0, 0.0, 1e308) == pytest.approx(1e-154 / math.sqrt(2 * math.pi), abs=0)
 
