@@ -54,17 +54,29 @@ std::pair<VectorXd, MatrixXd> parts(const MultivariateBetaGaussian& p, const Mul
   return {q.mu() - p.mu(), std::sqrt(p.constants().variance_factor) * (move * p.score().factor())};
 }
 
+double optimal_slope(const BetaGaussian& p, const BetaGaussian& q) {
+  check_pair(p, q, 1);
+  return standard_deviation(q) / standard_deviation(p);
+}
+
+void check_shift(bool finite, double mu) {
+  if (!finite) throw_domain_error("wasserstein", "mu of p", "must keep the map in the range of doubles", mu);
+}
+
 }  // namespace
 
 AffineMap optimal_map(const BetaGaussian& p, const BetaGaussian& q) {
-  check_pair(p, q, 1);
-  const double slope = standard_deviation(q) / standard_deviation(p);
-  return {slope, q.mu() - slope * p.mu()};
+  const double slope = optimal_slope(p, q), shift = q.mu() - slope * p.mu();
+  check_shift(std::isfinite(shift), p.mu());
+  return {slope, shift};
 }
 
 MultivariateAffineMap optimal_map(const MultivariateBetaGaussian& p, const MultivariateBetaGaussian& q) {
   MatrixXd matrix = optimal_matrix(p, q);
   VectorXd shift = q.mu() - matrix * p.mu();
+  index_t largest = 0;
+  p.mu().cwiseAbs().maxCoeff(&largest);
+  check_shift(shift.allFinite(), p.mu()[largest]);
   return {std::move(matrix), std::move(shift)};
 }
 
@@ -90,11 +102,11 @@ double wasserstein2(const MultivariateBetaGaussian& p, const MultivariateBetaGau
 
 BetaGaussian wasserstein_geodesic(const BetaGaussian& p, const BetaGaussian& q, double s) {
   detail::checked_probability("wasserstein_geodesic", "s", s);
-  const AffineMap map = optimal_map(p, q);
+  const double slope = 1 - s + s * optimal_slope(p, q);
   if (s == 0) return p;
   if (s == 1) return q;
-  const double slope = 1 - s + s * map.slope;
-  return BetaGaussian::from_variance(p.alpha(), slope * p.mu() + s * map.shift, slope * slope * variance(p));
+  const double mu = (1 - s) * p.mu() + s * q.mu();
+  return BetaGaussian::from_variance(p.alpha(), mu, slope * slope * variance(p));
 }
 
 MultivariateBetaGaussian wasserstein_geodesic(const MultivariateBetaGaussian& p,

@@ -35,7 +35,8 @@ constexpr double kGoodEnough = 1e-2;
 constexpr double kFirstStep = 0.5;
 /// 30 are enough for all; with 12, 14 fail more.
 constexpr int kMostIterations = 200;
-/// Log peaks nearer to 0 are as accurate as this one, relatively: 1 takes 6 % less masses, 1e-12 no more.
+/// Log peaks nearer to 0, times alpha - 1 where it is large, are as accurate as this one: 1 takes 6 % less
+/// masses, 1e-12 no more.
 constexpr double kSmallPeak = 1e-3;
 /// So far from mass one, in accuracies of the panels, no mass exists on the other side of a jump: any number
 /// from 1 to 1e6 tells as much.
@@ -137,8 +138,9 @@ double solve(const Profile& profile, const Tsallis& omega, double accuracy) {
   if (start.at_lower == 0) return start.lower;
   if (start.at_upper == 0) return start.upper;
   std::uintmax_t iterations = kMostIterations;
-  const auto close = [](double a, double b) {
-    return std::abs(b - a) <= 2 * std::numeric_limits<double>::epsilon() * std::max(kSmallPeak, std::abs(a));
+  const double small = kSmallPeak / std::max(1.0, omega.alpha() - 1);  // as first_step above
+  const auto close = [small](double a, double b) {
+    return std::abs(b - a) <= 2 * std::numeric_limits<double>::epsilon() * std::max(small, std::abs(a));
   };
   const auto [a, b] = boost::math::tools::toms748_solve(log_mass, start.lower, start.upper, start.at_lower,
                                                         start.at_upper, close, iterations);

@@ -10,6 +10,9 @@ import numpy as np
 from arrays import Array
 from laws import EPSILON, Function, finite, must, must_agree, not_nan
 
+FIRST, LAST = -(2**63), 2**63 - 1
+"""Of the integers of 64 bits."""
+
 
 def inside(p: Any, x: Any) -> Any:
     """Whether these are points of the closed support."""
@@ -99,12 +102,14 @@ def probabilities(p: Any, levels: Array) -> None:
 
 
 def draws(p: Any, seed: int, count: int = 1000) -> None:
-    """In the support, the same for the same seed, and of the distribution function (Kolmogorov; one in e^50 errs)."""
+    """In the support, the same for the same seed, and of the distribution function (Kolmogorov; one in e^50 errs).
+
+    A draw that no integer of 64 bits is, as of tails like a power, is the first or the last of them (reliability.md)."""
     x = not_nan(p.rvs(count, random_state=seed))
     must("in the support", inside(p, x), x)
     must_agree("the same for the same seed", p.rvs((2, count // 2), random_state=seed).reshape(-1), x)
     x, rank = np.sort(x), np.arange(count) / count
-    before = x if hasattr(p, "pdf") else x - 1
+    before = x if hasattr(p, "pdf") else np.where(x == LAST, 2.0**63 - 1024, np.where(x == FIRST, -math.inf, x - 1.0))
     distance = np.maximum(rank + 1 / count - p.cdf(x), p.cdf(before) - rank) - spacing_mass(p, x)
     must("of the distribution function", distance * math.sqrt(count) <= 5, x, distance)
 
@@ -128,6 +133,13 @@ def moments(p: Any) -> None:
         must("kurtosis >= skewness^2 + 1", kurtosis >= skewness**2 + 1 - 1e-9, skewness, kurtosis)
 
 
+def a_moment(p: Any, method: str, order: int) -> None:
+    """A number or inf. One of an odd order that does not exist, of two tails like a power, has no sign: it is NaN."""
+    found = getattr(p, method)(order)
+    without_sign = order % 2 == 1 and p.central_moment(order + 1) == math.inf and falls_like_a_power(p)
+    must("not NaN", without_sign or not math.isnan(found), found)
+
+
 def entropies(p: Any, order: float) -> None:
     """Shannon's is finite; that of another order may be beyond doubles."""
     finite(p.entropy()), not_nan(p.tsallis_entropy(order))
@@ -140,6 +152,12 @@ def expectations(p: Any, function: Function) -> None:
     must_agree("mass one", p.expect(lambda t: 1.0), 1.0, absolute=rounding)
     mean = mean_of(p, function, lambda p: p.expect(lambda t: min(max(function(t), -1.0), 2.0)))
     must("between the extremes", -1 - rounding <= mean <= 2 + 2 * rounding, mean)
+
+
+def mean_deviation(p: Any, expected: float) -> None:
+    """E|X - mu| by quadrature, up to the mass between neighbouring doubles (reliability.md)."""
+    found = finite(p.expect(lambda t: abs(t - p.mu)))
+    must_agree("the mean deviation", found, expected, relative=1e-8 + float(spacing_mass(p, p.median())))
 
 
 def mean_of(p: Any, function: Function, mean: Function) -> Any:
@@ -208,7 +226,7 @@ def moment_difference(p: Any, sample: Array, **slopes: Function) -> None:
 
 def gaussian(t: float, mu: float, sigma2: float) -> float:
     """The density of the Gaussian."""
-    return math.exp(-(t - mu) / sigma2 * (t - mu) / 2) / math.sqrt(2 * math.pi * sigma2)
+    return math.exp(-(t - mu) / sigma2 * (t - mu) / 2) / math.sqrt(2 * math.pi) / math.sqrt(sigma2)
 
 
 def linear_moment_difference(f: Any, alpha: float, sample: Array) -> None:

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import math
 import pathlib
 import random
 import re
@@ -13,6 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import command_laws
 import fenchel
 import fenchel.torch
+import laws
 import page
 import run
 from draw import SHELL_COUNTS, SHELL_FAMILIES, SHELL_SCORES, SHELL_SPACE, Draw
@@ -125,6 +127,65 @@ def test_losses_are_drawn_down_to_the_order_of_the_page():
 )
 def test_the_law_of_beta_covariances_knows_why_one_is_refused(arguments, kind):
     assert attempted(f"beta_covariances(fenchel.BetaLaplace(0.74, -3.2, 0.78), {arguments})", wild=False).kind == kind
+
+
+def test_the_law_of_draws_knows_that_integers_end():
+    """A draw beyond 64 bits is the last of them: two thirds of these are, and a sixth of those on either side."""
+    assert attempted("draws(fenchel.SparsePoisson(0.01, 9.06), 1, 400)", wild=False).kind == "held"
+    assert attempted("draws(fenchel.SparseIntegerGaussian(0.5, 0.0, 1e28), 1, 1200)", wild=False).kind == "held"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind"),
+    [
+        ("0.0425, -212180.0, 0.586), 'moment', 3", "held"),  # no such moment: both of its tails are infinite
+        ("0.0425, 0.0, 0.586), 'central_moment', 7", "held"),
+        ("2, 0.0, 0.586), 'moment', 3", "held"),
+    ],
+)
+def test_the_law_of_a_moment_knows_where_there_is_none(arguments, kind):
+    assert attempted(f"a_moment(fenchel.SparseIntegerGaussian({arguments})", wild=False).kind == kind
+
+
+def test_the_law_of_a_moment_takes_no_other_nan():
+    class Wrong:
+        alpha = 0.5
+
+        def moment(self, order):
+            return math.nan
+
+        def central_moment(self, order):
+            return 1.0
+
+    with pytest.raises(laws.Broken):
+        NAMESPACE["a_moment"](Wrong(), "moment", 3)
+
+
+@pytest.mark.parametrize(
+    ("mu", "expected", "kind"),
+    [(3.1853e11, 3.2713e-4, "held"), (0.0, 3.2713e-4, "held"), (0.0, 3.2063e-4, "broken"), (3.1853e3, 3.27129e-4, "broken")],
+)
+def test_the_law_of_a_mean_deviation_knows_what_doubles_resolve(mu, expected, kind):
+    line = f"mean_deviation(fenchel.BetaLaplace.from_mean_deviation(3.4, {mu}, 3.2713e-4), {expected})"
+    assert attempted(line, wild=False).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("forward", "slope", "kind"),
+    [("1e300", "-inf", "held"), ("1e200", "-inf", "broken"), ("1e200", "1e260", "held"), ("1e200", "2e260", "broken")],
+)
+def test_the_law_of_adjoints_knows_which_gradients_overflow(forward, slope, kind):
+    line = f"adjoint([{forward}], dict(mu=0.0, sigma2={slope}), dict(mu=1.0, sigma2=0.1), [1e59])"
+    assert attempted(line, wild=False).kind == kind
+
+
+def test_the_law_of_adjoints_takes_arrays():
+    line = "ridge(fenchel.RidgeRegression(fenchel.GaussianBasis([0.0, 0.5], 0.1), 12, 0.9), array(1, (3, 12)), array(2, (3, 2)))"
+    assert attempted(line, wild=False).kind == "held"
+
+
+def test_the_gaussian_of_a_law_is_a_number_where_its_variance_is_huge():
+    assert NAMESPACE["gaussian"](0.0, 0.0, 1e308) == pytest.approx(1e-154 / math.sqrt(2 * math.pi), abs=0)
 
 
 def test_crashes_and_calls_without_end_are_failures(monkeypatch):

@@ -55,6 +55,18 @@ def test_a_scale_that_is_almost_zero_leaves_one_integer(alpha):
     assert q.mean == 1 and q.variance == 0 and q.entropy() == 0 and q.cross_omega(torch.tensor(1)) == p.cross_omega(1)
 
 
+def test_moments_about_a_large_centre():
+    """The mean is known to 6e-5 there, whose square was missing in the variance."""
+    mu = real(474755231714.31757, requires_grad=True)
+    q = ft.SparseIntegerGaussian(1.1798065222046517, mu, 0.6487208513056468)
+    near = fenchel.SparseIntegerGaussian(1.1798065222046517, mu.item() - 474755231714.0, 0.6487208513056468)
+    np.testing.assert_allclose(q.variance.item(), near.var(), rtol=1e-13)
+    np.testing.assert_allclose(q.mean.item() - 474755231714.0, near.mean(), atol=1e-4)
+    (slope,) = torch.autograd.grad(q.mean, mu)
+    by_difference = fenchel.SparseIntegerGaussian(1.1798065222046517, mu.item() - 474755231714.0 + 1e-5, 0.6487208513056468)
+    np.testing.assert_allclose(slope.item(), (by_difference.mean() - near.mean()) / 1e-5, rtol=1e-3)
+
+
 def test_a_window_that_is_too_large_is_an_error():
     """It was an OverflowError, or memory that is not there."""
     for sigma2 in (1e23, 1e308):

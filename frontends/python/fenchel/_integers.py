@@ -31,7 +31,10 @@ class IntegerDistribution(NumericDistribution):
         return elementwise("k", self._core.log_pmf, k)
 
     def rvs(self, size: Size = None, random_state: RandomState = None) -> Any:
-        """Draws: one integer, or an int64 array of shape `size`. The seed is as for distributions on the line."""
+        """Draws: one integer, or an int64 array of shape `size`. The seed is as for distributions on the line.
+
+        A draw that is no int64, as those far out in the tails of a small alpha, is the first or the last int64.
+        """
         return super().rvs(size, random_state).view(np.int64)  # from C++ they are long long
 
     def support(self) -> tuple[float, float]:

@@ -303,17 +303,38 @@ template <LineDistribution P>
 [[nodiscard]] double mean(const Mixture<P>& p) {
   return detail::weighted_sum(p, [](const P& c) { return mean(c); });
 }
-/// E(t - mean)^n by the components' own central moments; an even one that does not exist is infinite, an odd
-/// one NaN. Throws std::domain_error for n < 0.
+namespace detail {
+/// E(t - origin)^n by the components' own central moments. Where powers of distances overflow with both signs
+/// they are taken in units of the largest distance.
+template <LineDistribution P>
+[[nodiscard]] double moment_about(const Mixture<P>& p, double origin, int n) {
+  const auto in_units = [&](double unit) {
+    return weighted_sum(p, [&](const P& c) {
+      const double own = central_moment(c, n);
+      if (std::isinf(own)) return own;
+      return raw_moment(n, (mean(c) - origin) / unit,
+                        [&](int k) { return central_moment(c, k) / std::pow(unit, k); });
+    });
+  };
+  const double plain = in_units(1);
+  if (!std::isnan(plain)) return plain;
+  double largest = 0;
+  for_each_component(p, [&](double, const P& c) { largest = std::max(largest, std::abs(mean(c) - origin)); });
+  const double sum = in_units(largest);
+  return sum == 0 ? 0 : sum * std::pow(largest, n);
+}
+}  // namespace detail
+
+/// E(t - mean)^n and E[t^n]; an even one that does not exist is infinite, an odd one NaN. Throw
+/// std::domain_error for n < 0.
 template <LineDistribution P>
 [[nodiscard]] double central_moment(const Mixture<P>& p, int n) {
-  const double centre = mean(p);
-  return detail::weighted_sum(p, [n, centre](const P& c) {
-    const double own = central_moment(c, n);
-    return std::isinf(own)
-               ? own
-               : detail::raw_moment(n, mean(c) - centre, [&c](int k) { return central_moment(c, k); });
-  });
+  return detail::moment_about(p, mean(p), n);
+}
+template <LineDistribution P>
+[[nodiscard]] double moment(const Mixture<P>& p, int n) {
+  if (n < 0) throw_domain_error("moment", "n", "must not be negative", n);
+  return detail::moment_about(p, 0, n);
 }
 template <LineDistribution P>
 [[nodiscard]] double variance(const Mixture<P>& p) {

@@ -27,6 +27,7 @@ struct MultivariateAffineMap {
   [[nodiscard]] Eigen::VectorXd operator()(const Eigen::VectorXd& t) const { return matrix * t + shift; }
 };
 
+/// Throw std::domain_error where the shift overflows, too.
 [[nodiscard]] FENCHEL_EXPORT AffineMap optimal_map(const BetaGaussian& p, const BetaGaussian& q);
 [[nodiscard]] FENCHEL_EXPORT MultivariateAffineMap optimal_map(const MultivariateBetaGaussian& p,
                                                                const MultivariateBetaGaussian& q);

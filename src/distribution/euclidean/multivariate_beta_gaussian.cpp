@@ -24,7 +24,7 @@ double half_log_det_2pi(index_t rank, double log_det) {
   return (static_cast<double>(rank) * std::log(2 * std::numbers::pi) + log_det) / 2;
 }
 
-BetaGaussianConstants checked_constants(double alpha, index_t rank, double log_det) {
+void check_alpha(double alpha, index_t rank) {
   const double am1 = alpha - 1, half_rank = static_cast<double>(rank) / 2;
   // Both: each may round to its bound.
   const bool has_mass = am1 >= 0 || (half_rank * am1 > -1 && -1 / am1 > half_rank);
@@ -32,7 +32,15 @@ BetaGaussianConstants checked_constants(double alpha, index_t rank, double log_d
     const std::string bound = rank > 2 ? "1 - 2/" + shortest(rank) : "0";
     throw_domain_error(kWhere, "alpha", "must be greater than " + bound + for_rank(rank), alpha);
   }
-  return beta_gaussian_constants(rank, am1, log_det);
+}
+
+/// radius2 overflows for a large alpha and a Sigma that is almost 0, and for a small alpha and a huge Sigma.
+BetaGaussianConstants checked_constants(double alpha, index_t rank, double log_det) {
+  check_alpha(alpha, rank);
+  const BetaGaussianConstants constants = beta_gaussian_constants(rank, alpha - 1, log_det);
+  if (alpha != 1 && std::isinf(constants.radius2))
+    throw_domain_error(kWhere, "log(det(Sigma))", "must keep radius2 in the range of doubles", log_det);
+  return constants;
 }
 
 /// Sigma / shape for the density proportional to exp_{2-alpha}(-q / (2 w)), q = t^T shape^+ t. With z of the
@@ -41,10 +49,9 @@ double scale_factor(double alpha, index_t rank, double log_det, double log_w) {
   const double am1 = alpha - 1;
   const double log_factor = (1 + static_cast<double>(rank) * am1 / 2) * log_w +
                             am1 * (half_log_det_2pi(rank, log_det) - log_gamma_ratio(rank, am1));
-  const double factor = std::exp(log_factor);
-  if (!(factor > 0 && factor < kInfinity))
+  if (!(std::abs(log_factor) <= 700))
     throw_domain_error(kWhere, "the logarithm of what multiplies Sigma", "must be within +-700", log_factor);
-  return factor;
+  return std::exp(log_factor);
 }
 
 }  // namespace
@@ -95,7 +102,7 @@ MultivariateBetaGaussian MultivariateBetaGaussian::from_shape(double alpha, Eige
   const auto found = detail::semidefinite_factor(kWhere, "shape", shape, mu.size());
   const index_t rank = found.factor.cols();
   detail::checked_finite(kWhere, "alpha", alpha);
-  checked_constants(alpha, rank, found.log_det);
+  check_alpha(alpha, rank);
   return {alpha, std::move(mu), scale_factor(alpha, rank, found.log_det, 0) * found.matrix};
 }
 

@@ -34,6 +34,12 @@ bool beyond_modes(const Table& table, double t, int direction) {
                        : t > table.modes.back() && table.support.back().contains(t);
 }
 
+/// The mass beside t as log_mass_beside has it: 1 less it is the other one, to every digit.
+double small_mass_beside(const Table& table, double t, int direction) {
+  const double mass = mass_beside(table, t, direction);
+  return mass < kSmall && beyond_modes(table, t, direction) ? std::exp(table.log_tail(t, direction)) : mass;
+}
+
 /// log P(X <= t) for direction -1, log P(X > t) for 1.
 double log_mass_beside(const NumericDensity& p, double t, int direction) {
   const Table& table = p.table();
@@ -47,7 +53,7 @@ double log_mass_beside(const NumericDensity& p, double t, int direction) {
   if (direction < 0 ? t > upper : t < lower) return std::log1p(-std::exp(log_mass_beside(p, t, -direction)));
   const double mass = mass_beside(table, t, direction);
   if (mass < kSmall && beyond_modes(table, t, direction)) return table.log_tail(t, direction);
-  return mass > 0.5 ? std::log1p(-mass_beside(table, t, -direction)) : std::log(mass);
+  return mass > 0.5 ? std::log1p(-small_mass_beside(table, t, -direction)) : std::log(mass);
 }
 
 /// The t of panel i with the given mass of the panel left (-1) or right (1) of it: Newton's iteration kept in

@@ -115,6 +115,15 @@ TEST(BetaLaplace, OrderDerivativeIsItsDefinition) {
   }
 }
 
+/// By mpmath; p^(order - 1) at the mean of log p is e^711 and more.
+TEST(BetaLaplace, OrderDerivativeIsRightWhereAPowerOfThePeakOverflows) {
+  EXPECT_NEAR(negentropy_order_derivative(BetaLaplace(1e4, 0, 1e-307), 1e4) / 1.659473748274808e301, 1,
+              1e-12);
+  EXPECT_NEAR(negentropy_order_derivative(BetaLaplace(1e3, 0, 2e-307), 1e3) / 4.3588249206063327e302, 1,
+              1e-12);
+  EXPECT_EQ(negentropy_order_derivative(BetaLaplace(1e308, 0, 2e-12), 1e308), 0);
+}
+
 TEST(BetaLaplace, OtherConstructors) {
   for (const double alpha : {0.8, 1.0, 1.5, 2.0, 5.0}) {
     EXPECT_NEAR(variance(BetaLaplace::from_variance(alpha, 0, 0.3)), 0.3, 1e-14);

@@ -176,6 +176,19 @@ TEST(Mixture, MomentsAreThoseOfTheDensity) {
   EXPECT_EQ(kurtosis(cauchy_like), kInf);
 }
 
+TEST(Mixture, OddMomentsThatOverflowHaveASign) {
+  const BetaGaussian near(1.5, 1340, 0.3), far(1.5, 1e308, 0.1), opposite(1.5, -1e308, 0.1);
+  const Beta p({0.25, 0.75}, {near, far}), even({0.5, 0.5}, {far, opposite});
+  EXPECT_EQ(central_moment(p, 3), -kInf);
+  EXPECT_EQ(moment(p, 3), kInf);
+  EXPECT_EQ(moment(p, 7), kInf);
+  EXPECT_EQ(central_moment(p, 4), kInf);
+  EXPECT_EQ(central_moment(even, 3), 0);
+  EXPECT_EQ(moment(even, 3), 0);
+  EXPECT_EQ(message_of<std::domain_error>([&] { static_cast<void>(moment(p, -1)); }),
+            "fenchel::moment: n must not be negative, got -1");
+}
+
 /// Brute force over a fine grid.
 double highest_of_grid(const Beta& p, double lower, double upper) {
   double best = lower;

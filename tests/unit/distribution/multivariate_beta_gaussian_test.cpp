@@ -5,6 +5,8 @@
 #include <Eigen/LU>
 #include <cmath>
 #include <numbers>
+#include <string>
+#include <utility>
 
 #include "fenchel/distribution/euclidean/multivariate_expectation.hpp"
 #include "fenchel/distribution/euclidean/multivariate_geometry.hpp"
@@ -314,6 +316,17 @@ TEST(MultivariateBetaGaussian, BadInputIsNamed) {
             where + "alpha must be finite, got inf");
   EXPECT_EQ(message([] { (void)MultivariateBetaGaussian::from_covariance(1e6, kMu, kScale); }).substr(0, 96),
             where + "the logarithm of what multiplies Sigma must be within +-700");
+  // Sigma would be 6e-316, which has few digits, and radius2 infinite.
+  const Matrix2d narrow = (Matrix2d() << 2.6e-10, 1e-10, 1e-10, 5.2e-10).finished();
+  EXPECT_EQ(
+      message([&] { (void)escort(MultivariateBetaGaussian(3.378, kMu, narrow), 0.01947); }).substr(0, 96),
+      where + "the logarithm of what multiplies Sigma must be within +-700");
+  const std::string radius2 = where + "log(det(Sigma)) must keep radius2 in the range of doubles, got ";
+  for (const auto& [alpha, size] : {std::pair(123., 1e-314), {kInf, 1e-314}, {0.1, 1e300}}) {
+    const Matrix2d Sigma = size * Matrix2d::Identity();
+    EXPECT_EQ(message([&] { MultivariateBetaGaussian(alpha, kMu, Sigma); }).substr(0, radius2.size()),
+              radius2);
+  }
   EXPECT_EQ(message([] {
               (void)MultivariateBetaGaussian::from_canonical(2, {kMu, Vector2d(1, -1).asDiagonal()});
             }),

@@ -11,6 +11,7 @@
 #include "fenchel/core/quadrature.hpp"
 #include "fenchel/distribution/line/capped_triangular.hpp"
 #include "fenchel/distribution/line/smooth_parabola.hpp"
+#include "fenchel/distribution/line/truncated_gaussian.hpp"
 #include "support/grids.hpp"
 #include "support/messages.hpp"
 #include "support/reference_cdf.hpp"
@@ -73,6 +74,16 @@ TEST(NumericDensity, NothingIsBeyondTheLargestNumbers) {
   EXPECT_EQ(cdf(p, kMax), 1);
   EXPECT_EQ(cdf(p, -kMax), 0);
   EXPECT_EQ(survival(p, -kMax), 1);
+}
+
+/// About mu doubles are coarse: an integral from the end on and the table differ by more than rounding.
+TEST(NumericDensity, TailsAddUpToOneWhereASmallOneIsIntegratedAnew) {
+  const NumericDensity p = escort(TruncatedGaussian(11340515199088.77, 17645936.02402111, 112511520.02075288),
+                                  0.00659967765487323);
+  for (const double u : {1e-12, 1e-6, 1e-5, 1e-4, 5e-4, 9e-4, 2e-3, 0.3}) {
+    for (const double t : {quantile(p, u), survival_quantile(p, u)})
+      EXPECT_NEAR(cdf(p, t) + survival(p, t), 1, 1e-15) << u;
+  }
 }
 
 TEST(NumericDensity, HasPieces) {

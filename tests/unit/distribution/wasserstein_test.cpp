@@ -126,6 +126,19 @@ TEST(Wasserstein, BadInputIsNamed) {
             "fenchel::wasserstein: q.dimension() must be p.dimension() = 2, got 3");
 }
 
+TEST(Wasserstein, AShiftThatOverflowsIsNamed) {
+  const BetaGaussian p(2, 1e308, 1e-3), q(2, -2, 0.6);
+  EXPECT_EQ(message_of<std::domain_error>([&] { (void)optimal_map(p, q); }),
+            "fenchel::wasserstein: mu of p must keep the map in the range of doubles, got 1e+308");
+  EXPECT_EQ(mean(wasserstein_geodesic(p, q, 0.25)), 0.75e308);
+  const auto in_space = [](double mu, double size) {
+    return MultivariateBetaGaussian(2, VectorXd::Constant(2, mu), size * MatrixXd::Identity(2, 2));
+  };
+  EXPECT_EQ(
+      message_of<std::domain_error>([&] { (void)optimal_map(in_space(-1e308, 1e-3), in_space(0, 0.6)); }),
+      "fenchel::wasserstein: mu of p must keep the map in the range of doubles, got -1e+308");
+}
+
 TEST(Wasserstein, TheRatioOfVariancesMayUnderflow) {
   EXPECT_NEAR(optimal_map(BetaGaussian(1, 0, 1e300), BetaGaussian(1, 0, 1e-300)).slope * 1e300, 1, 1e-14);
 }

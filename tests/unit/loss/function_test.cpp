@@ -55,6 +55,16 @@ TEST(LossFunction, IsZeroAtThePredictionAndPositiveElsewhere) {
   }
 }
 
+/// p^alpha feels what is left of the log mass alpha times.
+TEST(LossFunction, IsZeroAtThePredictionOfALargeAlpha) {
+  const FunctionScore f([](double t) { return -std::exp(std::abs(t)); });
+  for (const double alpha : {1e10, 91237414198.6768, 1.5e11, 3e11, 7e11, 1e12}) {
+    const Tsallis omega(alpha);
+    const NumericDensity p = predict(omega, f, Interval(-2, 3));
+    EXPECT_NEAR(fenchel_young(omega, f, Interval(-2, 3), p).value, 0, 1e-11) << alpha;
+  }
+}
+
 TEST(LossFunction, TemperatureScalesTheLoss) {
   const NumericDensity q = predict(Tsallis(2), quadratic(0.3, 0.64), Line{});
   const double loss = fenchel_young(Tsallis(1.5, 0.7), quadratic(0, 1), q).value;

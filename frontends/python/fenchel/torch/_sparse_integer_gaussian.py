@@ -102,6 +102,11 @@ class SparseIntegerGaussian(Distribution):
         k, scores = self._window()
         return k, entmax(scores, self.alpha.double().unsqueeze(-1))
 
+    def _offsets(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """The integers of each window less its middle, which may be so large that a mean of them is rounded."""
+        k, p = self._probabilities()
+        return k - self.mu.detach().double().round().unsqueeze(-1), p
+
     def _check(self, value: torch.Tensor) -> torch.Tensor:
         if self._validate_args:
             self._validate_sample(value)
@@ -155,15 +160,15 @@ class SparseIntegerGaussian(Distribution):
     @property
     def mean(self) -> torch.Tensor:
         """The mean."""
-        k, p = self._probabilities()
-        return (k * p).sum(-1).to(self.mu.dtype)
+        offset, p = self._offsets()
+        return (self.mu.detach().double().round() + (offset * p).sum(-1)).to(self.mu.dtype)
 
     @property
     def variance(self) -> torch.Tensor:
         """The variance."""
-        k, p = self._probabilities()
-        mean = (k * p).sum(-1, keepdim=True)
-        return ((k - mean).square() * p).sum(-1).to(self.mu.dtype)
+        offset, p = self._offsets()
+        mean = (offset * p).sum(-1, keepdim=True)
+        return ((offset - mean).square() * p).sum(-1).to(self.mu.dtype)
 
     @property
     def mode(self) -> torch.Tensor:

@@ -36,8 +36,8 @@ class FENCHEL_EXPORT MultivariateBetaGaussian {
  public:
   using value_type = Eigen::VectorXd;
 
-  /// Throws std::domain_error unless alpha > max(0, 1 - 2/r) (infinity is allowed), and as
-  /// MultivariateQuadraticScore does.
+  /// Throws std::domain_error unless alpha > max(0, 1 - 2/r) (infinity is allowed) and radius2 is in the
+  /// range of doubles, and as MultivariateQuadraticScore does.
   MultivariateBetaGaussian(double alpha, Eigen::VectorXd mu, Eigen::MatrixXd Sigma);
   /// Sigma = diag(sigma2).
   [[nodiscard]] static MultivariateBetaGaussian diagonal(double alpha, Eigen::VectorXd mu,

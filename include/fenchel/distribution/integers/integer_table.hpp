@@ -190,7 +190,7 @@ template <TabulatedIntegers P, std::invocable<double> F>
   return p.table().expectation([&f](double t) { return static_cast<double>(f(t)); }, accuracy);
 }
 
-/// One draw by inversion: one uniform number of the generator.
+/// One draw by inversion: one uniform number of the generator. What is no index_t is an end of index_t.
 template <TabulatedIntegers P, std::uniform_random_bit_generator Generator>
 [[nodiscard]] index_t sample(const P& p, Generator& rng) {
   return p.table().quantile(uniform01(rng));
