@@ -135,8 +135,7 @@ CONSTRUCTORS = [
     ),
     Row(
         "BetaGaussian.from_canonical BetaGaussian.canonical_parameters",
-        "agree(fenchel.BetaGaussian.from_canonical({alpha}, [{mu}, -{scale}]).canonical_parameters(), [{mu}, "
-        "-{scale}], 1e-12)",
+        "canonical({alpha}, {mu}, -{scale})",
     ),
     Row("SparsePoisson", "probabilities(value(fenchel.SparsePoisson({alpha}, {rate})), {levels})"),
     Row(

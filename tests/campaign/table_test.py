@@ -184,6 +184,15 @@ def test_the_law_of_adjoints_takes_arrays():
     assert attempted(line, wild=False).kind == "held"
 
 
+def test_the_law_of_canonical_parameters_knows_the_smallest_number():
+    assert attempted("canonical(2, 5e-324, -2.2)", wild=False).kind == "held"
+    assert attempted("canonical(2, 1e-300, -2.2)", wild=False).kind == "held"
+
+
+def test_the_law_of_moments_knows_that_a_variance_underflows():
+    assert attempted("moments(fenchel.EscortDensity(fenchel.Triangular(0.0, 5e-324), 9.0))", wild=False).kind == "held"
+
+
 def test_the_gaussian_of_a_law_is_a_number_where_its_variance_is_huge():
     assert NAMESPACE["gaussian"](0.0, 0.0, 1e308) == pytest.approx(1e-154 / math.sqrt(2 * math.pi), abs=0)
 
