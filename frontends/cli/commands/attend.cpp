@@ -32,7 +32,7 @@ void attend_signal(const Session& session, const AttentionOptions& options) {
                   {"sigma2", p.sigma2()},
                   {"variance", number(variance(p))},
                   {"support", {number(support(p).lower()), number(support(p).upper())}}}},
-                {"context", by_channel(attention, v.coefficients * attend(p, v.basis))}};
+                {"context", by_channel(attention, context(v, attend(p, v.basis)))}};
   if (attention.weights.size() > 0)
     record["discrete"] = by_channel(attention, attention.values * attention.weights);
   print(session, record);

@@ -64,8 +64,8 @@ struct Example {
       RidgeRegression(GaussianBasis::linearly_spaced(10, 0, 1, {0.1}), frames.t, 1e-3).fit(observed);
   NumericDensity soft = predict(kSoftmax, FunctionScore(score), Interval(0, 1)),
                  sparse = predict(kSparsemax, FunctionScore(score), Interval(0, 1));
-  Eigen::VectorXd soft_context = value.coefficients * attend(soft, value.basis),
-                  sparse_context = value.coefficients * attend(sparse, value.basis);
+  Eigen::VectorXd soft_context = context(value, attend(soft, value.basis)),
+                  sparse_context = context(value, attend(sparse, value.basis));
 };
 
 std::vector<plot::Point> points(const std::vector<double>& t, auto&& y) {

@@ -25,4 +25,14 @@ template <EuclideanBasis Psi>
   return v.coefficients * evaluate(v.basis, t);
 }
 
+/// B r, the mean of V where r is that of psi. A number is found where products of both signs are beyond the
+/// largest one.
+template <class Psi>
+[[nodiscard]] Eigen::VectorXd context(const ValueFunction<Psi>& v, const Eigen::VectorXd& r) {
+  constexpr double kShare = 0x1p-64;
+  Eigen::VectorXd mean = v.coefficients * r;
+  if (!mean.allFinite()) mean = (kShare * v.coefficients) * r / kShare;
+  return mean;
+}
+
 }  // namespace fenchel

@@ -300,5 +300,13 @@ TEST(FitRows, SaysWhatIsWrong) {
       "fenchel::fit_rows_vjp: lengths[1] must be in [1, 10], got 12");
 }
 
+TEST(ValueFunction, AContextIsANumberWhereProductsAreNot) {
+  const ValueFunction<PolynomialBasis> v{Eigen::RowVector2d(1.5e308, -1.5e308), PolynomialBasis(1)};
+  const Eigen::Vector2d r(1.5, 1.25);
+  EXPECT_FALSE((v.coefficients * r).allFinite());
+  EXPECT_DOUBLE_EQ(context(v, r)[0], 3.75e307);
+  EXPECT_EQ(context(v, Eigen::Vector2d(1.5, 0))[0], testing::kInf);
+}
+
 }  // namespace
 }  // namespace fenchel
