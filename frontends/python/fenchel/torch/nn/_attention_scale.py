@@ -40,7 +40,7 @@ class EntmaxAttentionScale(nn.Module):
     ...     _ = scale.raw_gamma.copy_(torch.tensor([0.0, 0.5]))
     >>> scale(torch.tensor([10, 1000])).detach()
     tensor([[0.2500, 0.2500],
-            [0.2955, 0.4793]])
+            [0.4656, 1.1108]])
     """
 
     def __init__(self, num_heads: int, head_dim: int) -> None:
