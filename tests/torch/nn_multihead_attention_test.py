@@ -117,8 +117,11 @@ def test_causal_is_the_module_of_torch(settings, batch, keys):
             expected = results(theirs, x, **arguments)
             assert_same(results(ours, x, is_causal=True, **arguments), expected)
             assert_same(results(ours, x, is_causal=True, **arguments | {"attn_mask": None}), expected)
-            if not settings.get("add_bias_kv") and not settings.get("add_zero_attn"):
-                assert_same(results(theirs, x, is_causal=True, **arguments), expected)
+            hinted = results(theirs, x, is_causal=True, **arguments)
+            if (settings.get("add_bias_kv") or settings.get("add_zero_attn")) and padding is None and needs == NEEDS[0]:
+                assert (hinted[0] - expected[0]).abs().max() > 1e-3  # torch hides the keys that are appended
+            else:
+                assert_same(hinted, expected)
 
 
 def test_self_attention_is_the_module_of_torch():
@@ -235,9 +238,9 @@ def rotary(query, key):
     """Pairs of features turn by an angle that grows with the position."""
 
     def turned(x):
-        angle = torch.arange(x.shape[-2], dtype=x.dtype)
+        angle = torch.arange(x.shape[-2], dtype=x.dtype)[:, None]
         a, b = x.chunk(2, -1)
-        return torch.cat([a * angle.cos()[:, None] - b * angle.sin()[:, None], a * angle.sin()[:, None] + b * angle.cos()[:, None]], -1)
+        return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()], -1)
 
     return turned(query), turned(key)
 
@@ -370,6 +373,13 @@ ERRORS = [
 def test_errors(given, message):
     with pytest.raises(ValueError, match=f"MultiheadAttention: {message}"):
         made(batch_first=True)(**X | given)
+
+
+def test_everything_is_on_the_device_that_is_said():
+    attention = nn.MultiheadAttention(
+        E, H, device="meta", alpha=torch.full((H,), 1.5), scale=nn.EntmaxAttentionScale(H, E // H)
+    )
+    assert all(x.is_meta for x in attention.state_dict().values())
 
 
 def test_settings_that_mean_nothing():

@@ -179,15 +179,15 @@ def scaled_dot_product_attention(
         module this is so in evaluation too. Which ones are dropped follows from torch's default generator of the
         device.
     is_causal : bool
-        Query i attends to keys j <= i alone, counted from the first ones. Beside an attn_mask, which torch refuses, both
-        hold: a mask of keys that are padding, (B, 1, 1, S), needs no matrix.
+        Query i attends to keys j <= i alone, counted from the first ones. Beside an attn_mask, which torch refuses,
+        both hold: a mask of keys that are padding, (B, 1, 1, S), needs no matrix.
     scale : float or Tensor, optional
         1 / sqrt(E) unless said. A tensor is of shape (), (H,) or (H, 1, 1) for H heads, and gets a gradient.
     enable_gqa : bool
         Heads of key and value may be fewer than those of query: each of them serves as many heads of query in a row.
     alpha : float or Tensor
-        At least 1. The number 1 is torch's own function, where torch allows the arguments. A tensor is of shape (), (H,) or (H, 1, 1), and gets a
-        gradient: heads can learn how sparse they are.
+        At least 1. The number 1 is torch's own function, where torch allows the arguments. A tensor is of shape (), (H,)
+        or (H, 1, 1), and gets a gradient: heads can learn how sparse they are.
 
     Returns
     -------

@@ -9,7 +9,7 @@ from torch.nn import functional
 
 
 class Masks(NamedTuple):
-    """Which of S keys L queries see: `seen` and `bias`, which is added to the scores, broadcast to (batch, heads, L, S)."""
+    """Which of S keys L queries see; seen and bias, which is added to the scores, broadcast to (batch, heads, L, S)."""
 
     queries: int
     keys: int

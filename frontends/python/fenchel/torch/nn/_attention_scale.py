@@ -16,13 +16,13 @@ GAMMA_RANGE = 2.0
 class EntmaxAttentionScale(nn.Module):
     """The scale of ASEntmax: (delta + beta (log n)^gamma) / sqrt(head_dim) for a query that sees n keys.
 
-    The more keys there are, the more of them have scores near the largest one, and a fixed scale spreads the weights over
-    them. beta > 0 and gamma are learned, one of each head: beta = softplus(raw_beta), gamma = 2 tanh(raw_gamma). The
-    formula is that of "Long-Context Generalization with Sparse Attention" (Vasylenko, Pitorro, Martins and Treviso, ICLR
-    2026, arXiv:2506.16640). There beta and gamma are functions of the query's token, delta is 1, and the raw numbers
-    begin near 0. Here they begin at 0, and delta is 1 - log 2, so that the scale begins at 1 / sqrt(head_dim) for every n
-    and is never below .3 / sqrt(head_dim). log(1 + n) takes the place of log n, as in the authors' program: log 1 = 0
-    has no negative powers.
+    The more keys there are, the more of them have scores near the largest one, and a fixed scale spreads the weights
+    over them. beta > 0 and gamma are learned, one of each head: beta = softplus(raw_beta), gamma = 2 tanh(raw_gamma).
+    The formula is that of "Long-Context Generalization with Sparse Attention" (Vasylenko, Pitorro, Martins and Treviso,
+    ICLR 2026, arXiv:2506.16640). In the authors' program, github.com/deep-spin/asentmax, beta and gamma are functions of
+    the query's token, or one of each head as here, and delta is 1. Here delta is 1 - log 2 and the raw numbers begin at
+    0, so that the scale begins at 1 / sqrt(head_dim) for every n, and is never below .3 / sqrt(head_dim). log(1 + n)
+    takes the place of log n, as in that program: log 1 = 0 has no negative powers.
 
     Parameters
     ----------

@@ -26,9 +26,9 @@ class MultiheadAttention(nn.MultiheadAttention):
     """`torch.nn.MultiheadAttention` with the weights of `entmax`, by `scaled_dot_product_attention`.
 
     The constructor, the call, the parameters and their names are torch's, and state dicts of torch's module load: what
-    they lack, such as a learned alpha, stays as it is. For alpha = 1 the outputs are torch's. There are two differences. A
-    query that sees no key has the weights 0 and the output of out_proj at 0, where torch's has NaN if it needs weights. And
-    is_causal needs no attn_mask beside it.
+    they lack, such as a learned alpha, stays as it is. For alpha = 1 the outputs are torch's, with two differences. A
+    query that sees no key has the weights 0 and the output of out_proj at 0, where torch's has NaN if it needs weights.
+    And is_causal means the same with and without weights, and needs no attn_mask.
 
     Parameters
     ----------
@@ -38,14 +38,15 @@ class MultiheadAttention(nn.MultiheadAttention):
         At least 1. A tensor is of shape () or (num_heads,); an nn.Parameter is trained with the module, without bounds.
         "learned" is one alpha of each head, 1 + softplus(raw_alpha), that begins at 1.5.
     num_kv_heads : int, optional
-        Heads of keys and values, a divisor of num_heads, which each of them serves in equal parts; num_heads unless said.
+        Heads of keys and values, a divisor of num_heads: each serves as many heads of queries in a row; num_heads unless
+        said.
     scale : float or Module, optional
-        Of the scores: 1 / sqrt(head_dim) unless said. A module such as `EntmaxAttentionScale` gets the number of keys that
-        each query sees, which broadcasts to (batch, num_heads, L), and returns the scales.
+        Of the scores: 1 / sqrt(head_dim) unless said. A module such as `EntmaxAttentionScale` gets the number of keys
+        that each query sees, which broadcasts to (batch, num_heads, L), and returns the scales.
     positions : callable, optional
-        Is called with query, (batch, num_heads, L, head_dim), and key, (batch, num_kv_heads, S, head_dim), and returns the
-        two that are multiplied instead. It may return a third tensor, which broadcasts to (batch, num_heads, L, S) and is
-        added to the scores. Keys of add_bias_kv and add_zero_attn have no position.
+        Is called with query, (batch, num_heads, L, head_dim), and key, (batch, num_kv_heads, S, head_dim), and returns
+        the two that are multiplied instead. It may return a third tensor, which broadcasts to (batch, num_heads, L, S)
+        and is added to the scores. Keys of add_bias_kv and add_zero_attn have no position.
 
     Examples
     --------
@@ -99,9 +100,10 @@ class MultiheadAttention(nn.MultiheadAttention):
             keep_parameter(self, "_alpha", alpha)
         elif alpha == "learned":
             raw = raw_alpha_of("MultiheadAttention", torch.full((num_heads,), 1.5))
-            self.raw_alpha = nn.Parameter(raw.to(device, dtype or torch.get_default_dtype()))
+            self.raw_alpha = nn.Parameter(raw.to(dtype or torch.get_default_dtype()))
         else:
             raise ValueError(f'MultiheadAttention: alpha must be a number, a tensor or "learned", got {alpha!r}')
+        self.to(self.out_proj.weight.device)
 
     def _group(self, size: int) -> None:
         """Keys and values of so many features."""
@@ -137,8 +139,8 @@ class MultiheadAttention(nn.MultiheadAttention):
         Parameters
         ----------
         query, key, value : Tensor
-            (L, batch, embed_dim), (S, batch, kdim) and (S, batch, vdim); with batch_first the batch is first; or without
-            a batch.
+            (L, batch, embed_dim), (S, batch, kdim) and (S, batch, vdim); with batch_first the batch is first; or
+            without a batch.
         key_padding_mask : Tensor, shape (batch, S), or (S,) without a batch, optional
             Of bool: True where a key is padding. Of numbers: added to the scores.
         need_weights : bool
@@ -148,16 +150,16 @@ class MultiheadAttention(nn.MultiheadAttention):
         average_attn_weights : bool
             Whether weights are averaged over heads.
         is_causal : bool
-            Query i sees keys j <= i alone, and those of add_bias_kv and add_zero_attn, with or without weights. attn_mask,
-            which torch asks for, is taken to say the same, and is not read.
+            Query i sees keys j <= i alone, and those of add_bias_kv and add_zero_attn, which torch hides where it
+            needs no weights. attn_mask, which torch asks for, is taken to say the same, and is not read.
 
         Returns
         -------
         output : Tensor
             Of the shape of query.
         weights : Tensor or None
-            (batch, L, S), or (batch, num_heads, L, S) if they are not averaged; without a batch if there is none. Those of
-            a training have passed the dropout, as in torch.
+            (batch, L, S), or (batch, num_heads, L, S) if they are not averaged; without a batch if there is none.
+            Those of a training have passed the dropout, as in torch.
         """
         is_batched = query.dim() == 3
         shapes = tuple(tuple(x.shape) for x in (query, key, value))

@@ -14,13 +14,13 @@ def sparsify(model: nn.Module, alpha: Parameter | str = 1.5, *, scale: float | n
     """Replaces every torch.nn.MultiheadAttention in a model by `MultiheadAttention`, in place, and returns the model.
 
     The weights are kept: the new modules have the parameters of the old ones, not copies, so that an optimizer that
-    knows them goes on. Attention that stands in several places still does. What is learned besides, of alpha and scale, is
-    new. For alpha = 1 without a scale the outputs are those of before, in training up to which weights dropout drops.
+    knows them goes on. Attention that stands in several places still does. What is learned besides, of alpha and scale,
+    is new. For alpha = 1 without a scale the outputs are those of before, in training up to which weights dropout drops.
 
     Layers such as TransformerEncoderLayer have a fast path in evaluation that computes softmax without their attention
     module. It is not taken with the new modules. Nor does a TransformerEncoder make nested tensors, so that its outputs
-    for padding are numbers as in training, and not 0. Hooks of the old modules are not kept, and classes that derive from
-    torch.nn.MultiheadAttention are left alone.
+    for padding are numbers as in training, and not 0. Hooks of the old modules are not kept, and classes that derive
+    from torch.nn.MultiheadAttention are left alone.
 
     Parameters
     ----------
@@ -68,7 +68,9 @@ def sparsify(model: nn.Module, alpha: Parameter | str = 1.5, *, scale: float | n
     return result
 
 
-def _replacement(old: nn.MultiheadAttention, alpha: Parameter | str, scale: float | nn.Module | None) -> MultiheadAttention:
+def _replacement(
+    old: nn.MultiheadAttention, alpha: Parameter | str, scale: float | nn.Module | None
+) -> MultiheadAttention:
     weight = old.out_proj.weight
     new = MultiheadAttention(
         old.embed_dim,
@@ -84,7 +86,7 @@ def _replacement(old: nn.MultiheadAttention, alpha: Parameter | str, scale: floa
         weight.dtype,
         alpha=alpha,
         scale=scale,
-    ).to(weight.device)
+    )
     for name, parameter in old.named_parameters(recurse=False):
         setattr(new, name, parameter)
     new.out_proj = old.out_proj
