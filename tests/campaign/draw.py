@@ -264,6 +264,8 @@ DRAWS: dict[str, Callable[[Draw], str]] = {
     "gamma_family": texts("CappedTriangular", "CappedParabola", "SmoothTriangular", "SmoothParabola"),
     "fused": texts("Fusedmax", "SmoothSparsemax"),
     "class_losses": texts("EntmaxLoss", "Entmax15Loss", "SparsemaxLoss", "SparsemaxBisectLoss"),
+    "heads": texts("None", "1", "2"),
+    "head_scale": texts("None", "0.3", "ftnn.EntmaxAttentionScale(2, 4)"),
     "kind": texts('"both"', '"continuous"', '"discrete"'),
     "tensor_score": texts("lambda t: -t * t / 2", "lambda t: torch.cos(3 * t) - t * t / 2", "lambda t: -abs(t - 0.3)"),
     "tensor_basis": texts(

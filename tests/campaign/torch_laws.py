@@ -196,6 +196,23 @@ def module(made: Any, *given: torch.Tensor) -> None:
     must("has a text", len(repr(made)) > 2)
 
 
+def multihead(made: Any, x: torch.Tensor) -> None:
+    """A module whose weights sum to one, and whose outputs do not depend on whether weights are needed."""
+    module(made, x, x, x)
+    output, weights = made(x, x, x)
+    must_agree("mass one", weights.detach().sum(-1), np.ones(weights.shape[:-1]), absolute=1e-12)
+    without, _ = made(x, x, x, need_weights=False)
+    must_agree("without weights", without.detach(), output.detach(), absolute=1e-6 * (1 + x.abs().max().item()))
+
+
+def sparsified(alpha: float, x: torch.Tensor) -> None:
+    """A layer of torch keeps its outputs at alpha = 1, and has finite ones at another alpha."""
+    layer = torch.nn.TransformerEncoderLayer(x.shape[-1], 2, 16, 0.0, batch_first=True, dtype=x.dtype)
+    one, other = (ft.nn.sparsify(copy.deepcopy(layer), order)(x).detach() for order in (1.0, alpha))
+    must_agree("at alpha = 1", one, layer(x).detach(), absolute=1e-9)
+    regular(other)
+
+
 def loss_module(made: Any, *given: torch.Tensor) -> None:
     """A module of a loss: the losses of rows are finite, and so is their mean where their sum is."""
     rows = copy.deepcopy(made)

@@ -191,6 +191,16 @@ MODULES = [
         '(2, 12, 8)), "float32")])',
     ),
     Row(
+        "MultiheadAttention MultiheadAttention.forward MultiheadAttention.extra_repr",
+        "multihead(ftnn.MultiheadAttention(8, 2, batch_first=True, alpha={light}, num_kv_heads={heads}, scale={head_scale})"
+        ".double(), tensor(array({seed}, (2, 12, 8))))",
+    ),
+    Row(
+        "EntmaxAttentionScale EntmaxAttentionScale.forward EntmaxAttentionScale.extra_repr",
+        "module(ftnn.EntmaxAttentionScale({count}, {count2}), tensor(array({seed}, (3, 1, 9), \"positive\")))",
+    ),
+    Row("sparsify", "sparsified({light}, tensor(array({seed}, (2, 12, 8))))"),
+    Row(
         "Attended.density",
         "regular(ftnn.Attended({light}, tensor([{mu}]), tensor([{scale}])).density().sample((9,)))",
     ),

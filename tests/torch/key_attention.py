@@ -31,7 +31,7 @@ def scores_of(query, key, attn_mask=None, is_causal=False, scale=None, enable_gq
         scale = scale[:, None, None]
     z = query @ key.mT * scale
     if is_causal:
-        attn_mask = torch.ones(z.shape[-2:], dtype=torch.bool, device=z.device).tril()
+        z = z.masked_fill(~torch.ones(z.shape[-2:], dtype=torch.bool, device=z.device).tril(), -torch.inf)
     if attn_mask is not None and attn_mask.dtype == torch.bool:
         return z.masked_fill(~attn_mask, -torch.inf)
     return z if attn_mask is None else z + attn_mask
@@ -88,6 +88,8 @@ def options_of(name, device, dtype=F64):
     }
     made = {name: {"attn_mask": mask} for name, mask in masks.items()} | {
         "causal": {"is_causal": True},
+        "causal, a key": {"is_causal": True, "attn_mask": masks["a key"]},
+        "causal bias": {"is_causal": True, "attn_mask": masks["bias of heads"]},
         "scale": {"scale": torch.tensor([0.1, 0.5, 1.0, -2.0], dtype=F64)},
         "one scale": {"scale": torch.tensor(0.7, dtype=F64)},
         "alphas": {"alpha": torch.tensor([1.0, 1.3, 2.0, 4.0], dtype=F64)},
@@ -100,4 +102,5 @@ def options_of(name, device, dtype=F64):
 
 
 OPTIONS = ["bool", "a key", "bias", "bias of heads", "bias of batch", "one bias", "causal", "scale", "one scale"]
+OPTIONS += ["causal, a key", "causal bias"]
 OPTIONS += ["alphas", "an alpha"]

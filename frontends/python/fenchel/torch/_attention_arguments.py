@@ -51,7 +51,7 @@ def attention_of(
 ) -> tuple[Attention, Batch]:
     """What the operations take, without a seed."""
     query, key, value, attn_mask = _in_autocast(query, key, value, attn_mask)
-    _check(query, key, value, attn_mask, dropout_p, is_causal)
+    _check(query, key, value, attn_mask, dropout_p)
     batch, groups = _batch_of(query, key, value, enable_gqa)
     key, value = (
         x if x.dim() == 2 or x.shape[-3] == groups else x.repeat_interleave(groups // x.shape[-3], -3)
@@ -94,7 +94,6 @@ def _check(
     value: torch.Tensor,
     attn_mask: torch.Tensor | None,
     dropout_p: float,
-    is_causal: bool,
 ) -> None:
     shapes = tuple(tuple(x.shape) for x in (query, key, value))
     if min(map(len, shapes)) < 2:
@@ -110,8 +109,6 @@ def _check(
         raise TypeError(f"fenchel.torch: query must be float64, float32, bfloat16 or float16, got {query.dtype}")
     if attn_mask is not None and attn_mask.dtype not in (torch.bool, *REAL):
         raise TypeError(f"fenchel.torch: attn_mask must be bool or floating point, got {attn_mask.dtype}")
-    if attn_mask is not None and is_causal:
-        raise ValueError("fenchel.torch: attn_mask must be None where is_causal, got both")
     if not 0 <= dropout_p < 1:
         raise ValueError(f"fenchel.torch: dropout_p must be in [0, 1), got {dropout_p}")
 

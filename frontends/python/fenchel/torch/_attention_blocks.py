@@ -7,6 +7,7 @@ of scores. A block of all queries is the whole matrix, which torch can different
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 import torch
@@ -82,6 +83,11 @@ def check_type(name: str, x: torch.Tensor | None, types: tuple[torch.dtype, ...]
 
 def computed(x: torch.Tensor) -> torch.dtype:
     return torch.float32 if x.dtype in HALF else x.dtype
+
+
+def without_autocast(x: torch.Tensor) -> AbstractContextManager[Any]:
+    """On the device of x; the meta device has no autocast."""
+    return nullcontext() if x.is_meta else torch.autocast(x.device.type, enabled=False)
 
 
 def cut(x: torch.Tensor, place: Place) -> torch.Tensor:
@@ -169,7 +175,7 @@ def _attention(*args: Any) -> Tensors:
     given.check_types()
     x = given.widened()
     out = given.query.new_empty(*x.query.shape[:3], x.value.shape[3])
-    with torch.autocast(out.device.type, enabled=False):
+    with without_autocast(out):
         for place in blocks(x):
             part = x.part(place)
             out[place[0], :, place[1]] = output(part, weights(part, place), kept(x, place)).to(out.dtype)
@@ -238,7 +244,7 @@ def _vjp(*args: Any) -> Tensors:
     shapes = _shapes(x, args[TENSORS + 5 :])
     types = (x.query.dtype,) * 3 + (torch.float64,) * 2 + (x.query.dtype,)
     gradient = _Gradient(*(None if s is None else x.query.new_zeros(s, dtype=t) for s, t in zip(shapes, types)))
-    with torch.autocast(cotangent.device.type, enabled=False):
+    with without_autocast(cotangent):
         for place in blocks(x):
             gradient.add(x.part(place), place, kept(x, place), cotangent[place[0], :, place[1]])
     return tuple(like if g is None else g.to(like.dtype) for g, like in zip(gradient, _fake_vjp(*args)))

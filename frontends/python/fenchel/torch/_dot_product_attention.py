@@ -10,7 +10,7 @@ from torch.func import vjp as pull_back
 from torch.nn import functional
 
 from ._attention_arguments import attention_of
-from ._attention_blocks import TENSORS, Attention, blocks, computed, kept, output, weights, whole
+from ._attention_blocks import TENSORS, Attention, blocks, computed, kept, output, weights, whole, without_autocast
 from ._differentiable import Places, Rule, Tensors, differentiable
 from ._entmax import entmax_of_rows
 from ._library import ops, register_rows
@@ -49,13 +49,15 @@ register_rows("dot_product_attention", _fake, shared=tuple(range(TENSORS)))
 register_rows("dot_product_attention_vjp", _fake_vjp, shared=tuple(range(TENSORS + 3)))
 
 
-def _whole_matrix(*args: Any) -> torch.Tensor:
-    """The output by functions that torch differentiates, as often as entmax."""
+def _whole_matrix(*args: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    """The output, and the weights after dropout, by functions that torch differentiates, as often as entmax."""
     given = Attention(*args)
     x = given.widened()
     place = whole(x)
-    with torch.autocast(given.query.device.type, enabled=False):
-        return output(x, weights(x, place, entmax_of_rows), kept(x, place)).to(given.query.dtype)
+    with without_autocast(given.query):
+        p, factors = weights(x, place, entmax_of_rows), kept(x, place)
+        seen = p if factors is None else p * factors
+        return output(x, seen, None).to(given.query.dtype), seen.to(given.query.dtype)
 
 
 def _of_tensors(x: Tensors, moving: tuple[int, ...], static: tuple[Any, ...]) -> Any:
@@ -65,7 +67,7 @@ def _of_tensors(x: Tensors, moving: tuple[int, ...], static: tuple[Any, ...]) ->
         args = list(x)
         for place, tensor in zip(moving, tensors):
             args[place] = tensor
-        return _whole_matrix(*args, *static)
+        return _whole_matrix(*args, *static)[0]
 
     return of
 
@@ -177,14 +179,15 @@ def scaled_dot_product_attention(
         module this is so in evaluation too. Which ones are dropped follows from torch's default generator of the
         device.
     is_causal : bool
-        Query i attends to keys j <= i alone, counted from the first ones. There must be no attn_mask then.
+        Query i attends to keys j <= i alone, counted from the first ones. Beside an attn_mask, which torch refuses,
+        both hold: a mask of keys that are padding, (B, 1, 1, S), needs no matrix.
     scale : float or Tensor, optional
         1 / sqrt(E) unless said. A tensor is of shape (), (H,) or (H, 1, 1) for H heads, and gets a gradient.
     enable_gqa : bool
         Heads of key and value may be fewer than those of query: each of them serves as many heads of query in a row.
     alpha : float or Tensor
-        At least 1. The number 1 is torch's own function. A tensor is of shape (), (H,) or (H, 1, 1), and gets a
-        gradient: heads can learn how sparse they are.
+        At least 1. The number 1 is torch's own function, where torch allows the arguments. A tensor is of shape (), (H,)
+        or (H, 1, 1), and gets a gradient: heads can learn how sparse they are.
 
     Returns
     -------
@@ -205,16 +208,37 @@ def scaled_dot_product_attention(
     tensor([[1.1464]])
     """
     x, batch = attention_of(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, alpha)
-    if x.alphas is None and x.alpha == 1 and x.scales is None:
+    if x.alphas is None and x.alpha == 1 and x.scales is None and not (is_causal and attn_mask is not None):
         if attn_mask is not None:
             attn_mask = torch.atleast_2d(attn_mask if x.bias is None else attn_mask.to(query.dtype))
         return functional.scaled_dot_product_attention(
             query, key, value, attn_mask, dropout_p, is_causal, scale=x.scale, enable_gqa=enable_gqa
         )
-    if dropout_p > 0:
-        x = x._replace(seed=torch.randint(2**63 - 1, (1,), device=x.query.device))
+    x = _with_seed(x)
     out = (_by_kernel if _has_kernel(x) else _by_blocks)(*x)
     return out.reshape(*batch.leading, *out.shape[2:])
+
+
+def _with_seed(x: Attention) -> Attention:
+    """Which weights are dropped follows from torch's generator of the device."""
+    return x if x.dropout == 0 else x._replace(seed=torch.randint(2**63 - 1, (1,), device=x.query.device))
+
+
+def attention_and_weights(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attn_mask: torch.Tensor | None,
+    dropout_p: float,
+    is_causal: bool,
+    scale: Parameter | None,
+    enable_gqa: bool,
+    alpha: Parameter,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """`scaled_dot_product_attention`, and all of its weights, (..., L, S), after dropout: both have gradients."""
+    x, batch = attention_of(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, alpha)
+    out, p = _whole_matrix(*_with_seed(x))
+    return out.reshape(*batch.leading, *out.shape[2:]), p.reshape(*batch.leading, *p.shape[2:])
 
 
 @torch.no_grad()
@@ -260,7 +284,7 @@ def attention_weights(
     x = given.widened()
     shape = (*batch.leading, query.shape[-2], key.shape[-2])
     indices, values = [], []
-    with torch.autocast(query.device.type, enabled=False):
+    with without_autocast(query):
         for place in blocks(x):
             p = weights(x.part(place), place).to(given.query.dtype)
             at = p.nonzero().unbind(-1)

@@ -16,6 +16,7 @@ from .._multivariate_beta_gaussian import MultivariateBetaGaussian
 from .._rows import Parameter
 from .._values import RidgeValues, check_sequence_or_grid, mask, match_weights
 from ._entmax import FusedmaxGrid, keep_parameter, show_parameter
+from ._learned_alpha import alpha_of_raw, raw_alpha_of
 
 KINDS = ("both", "continuous", "discrete")
 
@@ -140,11 +141,7 @@ class ContinuousAttention(nn.Module):
         if not learned_alpha:
             keep_parameter(self, "fixed_alpha", alpha)
             return
-        excess = torch.as_tensor(alpha).detach().to(torch.float64) - 1
-        if excess.is_cpu and not bool(((excess > 0) & torch.isfinite(excess)).all()):
-            raise ValueError(f"ContinuousAttention: alpha must be finite and above 1 to be learned, got {alpha}")
-        # The inverse of softplus, log(exp(x) - 1), without overflow.
-        self.raw_alpha = nn.Parameter((excess + (-torch.expm1(-excess)).log()).to(torch.get_default_dtype()))
+        self.raw_alpha = nn.Parameter(raw_alpha_of("ContinuousAttention", alpha).to(torch.get_default_dtype()))
 
     @property
     def basis(self) -> Basis:
@@ -155,7 +152,7 @@ class ContinuousAttention(nn.Module):
     def alpha(self) -> Parameter:
         """The alpha in use. A learned one is a float64 tensor."""
         if self.learned_alpha:
-            return 1 + nn.functional.softplus(self.raw_alpha.to(torch.float64))
+            return alpha_of_raw(self.raw_alpha)
         value: Any = self.fixed_alpha
         return value
 

@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from ._continuous_attention import Attended, ContinuousAttention
+from ._heads import check_heads, join_heads, split_heads
 
 
 class MultiheadContinuousAttention(nn.Module):
@@ -49,11 +50,7 @@ class MultiheadContinuousAttention(nn.Module):
         vdim: int | None = None,
     ) -> None:
         super().__init__()
-        if num_heads < 1 or embed_dim < 1 or embed_dim % num_heads != 0:
-            raise ValueError(
-                "MultiheadContinuousAttention: embed_dim must be a multiple of num_heads, got "
-                f"{embed_dim} and {num_heads}"
-            )
+        check_heads("MultiheadContinuousAttention", embed_dim, num_heads)
         self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads
         self.attention = attention
         self.q_proj = nn.Linear(embed_dim, embed_dim, bias)
@@ -85,15 +82,12 @@ class MultiheadContinuousAttention(nn.Module):
         """
         if key_padding_mask is not None:
             key, value = (x.masked_fill(key_padding_mask.unsqueeze(-1), 0) for x in (key, value))
-        q, k, v = (self._heads(x) for x in (self.q_proj(query), self.k_proj(key), self.v_proj(value)))
+        projected = self.q_proj(query), self.k_proj(key), self.v_proj(value)
+        q, k, v = (split_heads(x, self.num_heads) for x in projected)
         scores = q @ k.flatten(2, -2).mT / math.sqrt(self.head_dim)
         if key_padding_mask is not None:
             key_padding_mask = key_padding_mask.unsqueeze(1).expand(k.shape[:-1])
         contexts, attended = self.attention(
             v, scores.unflatten(-1, k.shape[2:-1]), key_padding_mask=key_padding_mask
         )
-        return self.out_proj(contexts.transpose(1, 2).flatten(-2)), attended
-
-    def _heads(self, x: torch.Tensor) -> torch.Tensor:
-        """(batch, ..., embed_dim) -> (batch, heads, ..., head_dim)."""
-        return x.unflatten(-1, (self.num_heads, self.head_dim)).movedim(-2, 1)
+        return self.out_proj(join_heads(contexts)), attended
