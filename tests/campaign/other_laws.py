@@ -13,6 +13,18 @@ from laws import Function, finite, must, must_agree, not_nan
 from number_laws import falls_like_a_power
 
 
+def is_resolved(p: Any) -> bool:
+    """Whether doubles next to the mean resolve p."""
+    return bool(np.sqrt(np.diag(p.cov())).min() > 1e-9 * abs(p.mean()).max())
+
+
+def moved_draws(p: Any, seed: int) -> None:
+    """A draw moves with the parameters by finite numbers, unless doubles that do not resolve p put it outside of the support."""
+    x = p.rvs(random_state=seed)
+    if is_resolved(p) or p.logpdf(x) > -math.inf:
+        finite(p.sample_gradient(x, [1, 2]))
+
+
 def space(p: Any, seed: int) -> None:
     """Draws lie in the support, where the density is positive; contours have their mass."""
     x = finite(p.rvs(200, random_state=seed))
@@ -20,7 +32,7 @@ def space(p: Any, seed: int) -> None:
     must_agree("logpdf", np.exp(p.logpdf(x)), pdf, relative=1e-10)
     must_agree("the mean", p.mean(), p.mode(), relative=1e-12, absolute=1e-12)
     finite([p.cov(), p.entropy()]), not_nan(p.tsallis_entropy(2))
-    if np.sqrt(np.diag(p.cov())).min() > 1e-9 * abs(p.mean()).max():  # else doubles do not resolve it
+    if is_resolved(p):
         must("positive on draws", pdf > 0, pdf)
         must("in the support", p.support().contains(x))
         cover = p.contour(0.5).contains(x).mean()

@@ -184,6 +184,17 @@ def test_the_law_of_adjoints_takes_arrays():
     assert attempted(line, wild=False).kind == "held"
 
 
+@pytest.mark.parametrize(("mu", "kind"), [("[4.6e10, 2.6e55]", "held"), ("[0.0, 1.0]", "held")])
+def test_the_law_of_moved_draws_knows_what_doubles_resolve(mu, kind):
+    line = f"moved_draws(fenchel.MultivariateBetaGaussian(12709.4, {mu}, [[1.26, -1.56], [-1.56, 5.12]]), 376059)"
+    assert attempted(line, wild=False).kind == kind
+
+
+def test_the_law_of_twins_knows_the_smallest_number():
+    line = "twins('SparseIntegerGaussian', (1.0000182896559833, 0.02495559806812811, 0.0006561183855803358), array(1, 9, 'ends'))"
+    assert attempted(line, wild=False).kind == "held"
+
+
 def test_the_law_of_canonical_parameters_knows_the_smallest_number():
     assert attempted("canonical(2, 5e-324, -2.2)", wild=False).kind == "held"
     assert attempted("canonical(2, 1e-300, -2.2)", wild=False).kind == "held"

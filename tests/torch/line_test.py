@@ -159,6 +159,22 @@ def test_no_parameter_may_be_infinite(family, scale):
         assert constraint.check(torch.distributions.transform_to(constraint)(unconstrained)).all()
 
 
+@pytest.mark.parametrize(
+    ("family", "scale"),
+    [
+        (ft.BetaGaussian, "sigma2"),
+        (ft.BetaLaplace, "b"),
+        (ft.TruncatedGaussian, "sigma2"),
+        (ft.CappedTriangular, "b"),
+        (ft.CappedParabola, "sigma2"),
+    ],
+)
+def test_a_scale_has_a_reciprocal(family, scale):
+    with pytest.raises(ValueError, match=f"parameter {scale} "):
+        family(2.0, **{scale: torch.tensor(5e-324, dtype=torch.float64)}, validate_args=True)
+    family(2.0, **{scale: torch.tensor(2.3e-308, dtype=torch.float64)}, validate_args=True)
+
+
 def test_errors_name_what_is_wrong():
     with pytest.raises(ValueError, match="kappa"):
         ft.TruncatedGaussian(0.5, validate_args=True)

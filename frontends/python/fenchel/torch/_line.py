@@ -8,7 +8,7 @@ import torch
 from torch.distributions import Distribution, constraints
 from torch.distributions.utils import broadcast_all
 
-from ._constraints import finite, positive_finite
+from ._constraints import finite, positive_normal
 from ._differentiable import Places, Rule, Tensors, differentiable
 from ._elliptical import real
 from ._library import ops, register_rows
@@ -230,7 +230,7 @@ class BetaLaplace(LineFamily):
     arg_constraints = {  # noqa: RUF012
         "alpha": constraints.greater_than(0.5),
         "mu": finite,
-        "b": positive_finite,
+        "b": positive_normal,
     }
     _family = "beta_laplace"
     _names = ("alpha", "mu", "b")
@@ -265,7 +265,7 @@ class Triangular(LineFamily):
     tensor([0.5000, 0.2500, 0.0000])
     """
 
-    arg_constraints = {"mu": finite, "b": positive_finite}  # noqa: RUF012
+    arg_constraints = {"mu": finite, "b": positive_normal}  # noqa: RUF012
     _family = "beta_laplace"
     _names = ("mu", "b")
     _fixed_shape = 2.0
@@ -302,7 +302,7 @@ class TruncatedGaussian(LineFamily):
     arg_constraints = {  # noqa: RUF012
         "kappa": constraints.greater_than(1.0),
         "mu": finite,
-        "sigma2": positive_finite,
+        "sigma2": positive_normal,
     }
     _family = "truncated_gaussian"
     _names = ("kappa", "mu", "sigma2")
@@ -319,7 +319,7 @@ class _TriangularFamily(LineFamily):
     arg_constraints = {  # noqa: RUF012
         "gamma": constraints.nonnegative,
         "mu": finite,
-        "b": positive_finite,
+        "b": positive_normal,
     }
     _names = ("gamma", "mu", "b")
     gamma: torch.Tensor
@@ -335,7 +335,7 @@ class _ParabolaFamily(LineFamily):
     arg_constraints = {  # noqa: RUF012
         "gamma": constraints.nonnegative,
         "mu": finite,
-        "sigma2": positive_finite,
+        "sigma2": positive_normal,
     }
     _names = ("gamma", "mu", "sigma2")
     gamma: torch.Tensor
