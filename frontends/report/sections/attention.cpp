@@ -158,7 +158,7 @@ Figure attention_line() {
     const auto p = match_weights(alpha, weights);
     densities.curve(fmt::format("\u03b1 = {}", name), [&](double x) { return pdf(p, x); },
                     {.colour = colour_of(alpha)});
-    context += fmt::format(", {:.3f} at $\\alpha = {}$", (v.coefficients * attend(p, psi))[0], name);
+    context += fmt::format(", {:.3f} at $\\alpha = {}$", fenchel::context(v, attend(p, psi))[0], name);
   }
   plot::Chart values("Value function and its basis", kTime, {"value", {{0, 4}}});
   for (index_t j = 0; j < psi.size(); ++j) {

@@ -181,9 +181,9 @@ double negentropy_order_derivative(const BetaLaplace& p, double order) {
   // Omega_order = log_{2-order}(e^m) / order, m = log peak - log1p((order - 1) / alpha) / (order - 1).
   const double om1 = order - 1, share = 1 / p.alpha();
   const double mean_log = p.log_peak() - log_deformed_exp(om1, share);
+  // Where e^{om1 m} may overflow before it is divided by om1^2, e^{-om1 m} is nothing beside it.
   constexpr double kHuge = 700;
-  if (om1 * mean_log >
-      kHuge) {  // e^{om1 m} may overflow before it is divided by om1^2; e^{-om1 m} is nothing
+  if (om1 * mean_log > kHuge) {
     const double part = om1 * share, unit = std::exp(om1 * mean_log - 2 * std::log(om1)) / order;
     return unit * (om1 * mean_log - 1 + std::log1p(part) - part / (1 + part) - om1 / order);
   }

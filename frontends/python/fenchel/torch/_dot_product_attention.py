@@ -224,19 +224,10 @@ def _with_seed(x: Attention) -> Attention:
     return x if x.dropout == 0 else x._replace(seed=torch.randint(2**63 - 1, (1,), device=x.query.device))
 
 
-def attention_and_weights(
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    attn_mask: torch.Tensor | None,
-    dropout_p: float,
-    is_causal: bool,
-    scale: Parameter | None,
-    enable_gqa: bool,
-    alpha: Parameter,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """`scaled_dot_product_attention`, and all of its weights, (..., L, S), after dropout: both have gradients."""
-    x, batch = attention_of(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, alpha)
+def attention_and_weights(*given: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    """`scaled_dot_product_attention` of what `attention_of` takes, and all of its weights, (..., L, S), after dropout: both
+    have gradients."""
+    x, batch = attention_of(*given)
     out, p = _whole_matrix(*_with_seed(x))
     return out.reshape(*batch.leading, *out.shape[2:]), p.reshape(*batch.leading, *p.shape[2:])
 
