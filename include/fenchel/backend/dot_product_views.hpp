@@ -33,12 +33,23 @@ struct Matrices {
   }
 };
 
+/// Which keys a query may see, where it is an interval: of a window, of a document among others in a row, of
+/// what is not padding. Row b n + i, for query i of member b, has origin, first and last, with
+///   0 <= origin <= first <= last <= m.
+/// The query sees the keys j with first <= j < last, and those of the `sinks` keys from origin on that are
+/// before last. None of the three is less than for the query before, i - 1 of the same member.
+struct KeyRanges {
+  Rows<const std::int32_t> rows = {};
+  index_t sinks = 0;
+};
+
 /// Attention of each query to the keys [SCD22, Section 4; docs/math.md 2]: with the scores
 ///   z_j = scale <query, key_j> + bias_j,
 /// weights p = entmax_alpha(z) and the output sum_j p_j value_j. query is n x d, key m x d, value m x e, with
 /// step 1; heads of keys and values divide those of the queries, and query head h looks at head h / (H / G)
 /// of G. mask and bias have the shape of the scores, n x m; a null one is not there. Where the mask is false,
-/// and where `causal` and j > i, there is no weight. A query without any key has the output 0.
+/// where `causal` and j > i, and where the ranges say so, there is no weight. A query without any key has the
+/// output 0.
 template <class T>
 struct DotProducts {
   Matrices<const T> query, key, value;
@@ -50,6 +61,7 @@ struct DotProducts {
   /// from the seed, member, head, query and key alone.
   double dropout = 0;
   const std::int64_t* seed = nullptr;  ///< in the memory of the tensors; read where dropout is positive
+  KeyRanges ranges = {};  ///< null rows are not there; otherwise `causal` is false
 };
 
 /// What the forward pass leaves for the backward pass. Row (b H + h) n + i is that of a query.
