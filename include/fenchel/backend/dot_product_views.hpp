@@ -34,13 +34,10 @@ struct Matrices {
 };
 
 /// Which keys a query may see, where it is an interval: of a window, of a document among others in a row, of
-/// what is not padding. Row b n + i, for query i of member b, has origin, first and last, with
-///   0 <= origin <= first <= last <= m.
-/// The query sees the keys j with first <= j < last, and those of the `sinks` keys from origin on that are
-/// before last. None of the three is less than for the query before, i - 1 of the same member.
-struct KeyRanges {
-  Rows<const std::int32_t> rows = {};
-  index_t sinks = 0;
+/// what is not padding. 0 <= origin <= first <= last <= m, and none of the three is less than for the query
+/// before it of the same member.
+struct KeyRange {
+  std::int32_t origin, first, last;
 };
 
 /// Attention of each query to the keys [SCD22, Section 4; docs/math.md 2]: with the scores
@@ -61,7 +58,11 @@ struct DotProducts {
   /// from the seed, member, head, query and key alone.
   double dropout = 0;
   const std::int64_t* seed = nullptr;  ///< in the memory of the tensors; read where dropout is positive
-  KeyRanges ranges = {};  ///< null rows are not there; otherwise `causal` is false
+  /// Query i of member b sees the keys j with first <= j < last of ranges[b n + i], and those of the `sinks`
+  /// keys from origin on that are before last. In the memory of the tensors; null where there are none, and
+  /// otherwise `causal` is false.
+  const KeyRange* ranges = nullptr;
+  index_t sinks = 0;
 };
 
 /// What the forward pass leaves for the backward pass. Row (b H + h) n + i is that of a query.
