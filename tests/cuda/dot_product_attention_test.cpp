@@ -25,7 +25,26 @@ struct Case {
   double spread = 1;  ///< of the queries: small ones make dense rows
   bool causal = false, masked = false, biased = false;
   bool uneven = false;  ///< every other eight queries prefer two of eight keys, and the others the other six
+  /// Lengths of the sequences of a member, of which a query sees the keys from `left` before to `right` after
+  /// its own, and the first `sinks`: for the GPU as ranges, for the CPU as a mask.
+  std::vector<index_t> sequences = {};
+  index_t left = 0, right = 0, sinks = 0;
 };
+
+/// Of the queries of a member.
+std::vector<KeyRange> ranges_of(const Case& c) {
+  std::vector<KeyRange> ranges;
+  index_t begin = 0;
+  for (const index_t length : c.sequences) {
+    for (index_t i = begin; i < begin + length; ++i) {
+      const index_t last = std::min({begin + length, i + c.right + 1, c.keys});
+      ranges.push_back({std::int32_t(std::min(begin, last)),
+                        std::int32_t(std::clamp(i - c.left, begin, last)), std::int32_t(last)});
+    }
+    begin += length;
+  }
+  return ranges;
+}
 
 template <class T>
 struct Numbers {
@@ -78,6 +97,14 @@ class Compared {
     }
     std::mt19937 rng(6);
     for (index_t k = 0; k < c.queries * c.keys; ++k) mask_.push_back(k >= 2 * c.keys && rng() % 3 != 0);
+    for (std::size_t i = 0; const KeyRange& range : ranges_of(c)) {
+      for (index_t j = 0; j < c.keys; ++j) {
+        const bool is_sink = j >= range.origin && j < range.origin + c.sinks;
+        const bool in_range = j < range.last && (j >= range.first || is_sink);
+        mask_[i] = (mask_[i] != 0 || !c.masked) && in_range;
+        ++i;
+      }
+    }
     run_cpu(c);
     run_gpu(c);
   }
@@ -125,7 +152,7 @@ class Compared {
                      c.alpha.size() > 1 ? PerRow(alpha) : PerRow(c.alpha[0]),
                      1 / std::sqrt(double(c.cols)),
                      c.causal};
-    if (c.masked) {
+    if (c.masked || (std::is_same_v<S, float> && !c.sequences.empty())) {
       x.mask = {reinterpret_cast<const bool*>(mask), c.batch, c.heads, c.queries, c.keys, 0, 0, c.keys, 1};
     }
     if (c.biased) x.bias = {bias, c.batch, c.heads, c.queries, c.keys, 0, c.queries * c.keys, c.keys, 1};
@@ -161,8 +188,16 @@ class Compared {
         upstream(upstream_.stored), bias(bias_.stored);
     const DeviceArray<std::uint8_t> mask(mask_);
     const DeviceArray<double> alpha(c.alpha);
-    const auto x =
-        problem<T>(c, query.data(), key.data(), value.data(), mask.data(), bias.data(), alpha.span());
+    auto x = problem<T>(c, query.data(), key.data(), value.data(), mask.data(), bias.data(), alpha.span());
+    std::vector<KeyRange> of_all;
+    for (index_t b = 0; b < c.batch; ++b) {
+      const auto of_member = ranges_of(c);
+      of_all.insert(of_all.end(), of_member.begin(), of_member.end());
+    }
+    of_all.push_back({});
+    const DeviceArray<KeyRange> ranges(of_all);
+    x.ranges = c.sequences.empty() ? nullptr : ranges.data();
+    x.sinks = c.sinks;
     const DeviceArray<T> y(query.size()), dq(query.size()), dk(key.size()), dv(key.size());
     const DeviceArray<float> pairs(2 * static_cast<std::size_t>(rows_)), da(static_cast<std::size_t>(rows_)),
         ds(static_cast<std::size_t>(rows_));
@@ -246,6 +281,72 @@ TYPED_TEST(CudaKeyAttention, MasksBiasesAndCausalRows) {
   this->expect_close({.biased = true});
   this->expect_close({.alpha = {1.25}, .causal = true, .biased = true});
   this->expect_close({.alpha = {1.1}, .masked = true});
+}
+
+/// Windows within one block and over many, with sinks that lie in them or far before; and rows that end.
+TYPED_TEST(CudaKeyAttention, WindowsAndSinks) {
+  for (const double alpha : {1.0, 1.25, 1.5, 2.0}) {
+    for (const auto& [left, right] :
+         {std::pair<index_t, index_t>{0, 0}, {5, 0}, {70, 3}, {300, 0}, {900, 900}}) {
+      for (const index_t sinks : {0, 1, 4, 130}) {
+        SCOPED_TRACE(std::to_string(alpha) + ": " + std::to_string(left) + ", " + std::to_string(right) +
+                     ", " + std::to_string(sinks));
+        this->expect_close({.batch = 2,
+                            .heads = 2,
+                            .key_heads = 1,
+                            .queries = 700,
+                            .keys = 700,
+                            .alpha = {alpha},
+                            .sequences = {700},
+                            .left = left,
+                            .right = right,
+                            .sinks = sinks});
+      }
+    }
+  }
+}
+
+/// Some in one block, some that begin in the middle of one, a long one, and one without keys.
+TYPED_TEST(CudaKeyAttention, SequencesInARow) {
+  const std::vector<index_t> sequences = {1, 30, 2, 128, 64, 400, 15, 60};
+  for (const double alpha : {1.1, 1.5, 2.0}) {
+    for (const double spread : {1.0, 0.1}) {
+      SCOPED_TRACE(std::to_string(alpha) + ", " + std::to_string(spread));
+      this->expect_close({.queries = 700,
+                          .keys = 700,
+                          .alpha = {alpha},
+                          .spread = spread,
+                          .sequences = sequences,
+                          .left = 700,
+                          .right = 700});
+      this->expect_close({.queries = 700,
+                          .keys = 640,
+                          .alpha = {alpha},
+                          .spread = spread,
+                          .biased = true,
+                          .sequences = sequences,
+                          .left = 700,
+                          .right = 0});
+      this->expect_close({.queries = 700,
+                          .keys = 700,
+                          .cols = 128,
+                          .alpha = {alpha},
+                          .spread = spread,
+                          .sequences = sequences,
+                          .left = 50,
+                          .right = 10,
+                          .sinks = 3});
+      this->expect_close({.queries = 700,
+                          .keys = 700,
+                          .alpha = {alpha},
+                          .spread = spread,
+                          .masked = true,
+                          .sequences = sequences,
+                          .left = 90,
+                          .right = 0,
+                          .sinks = 2});
+    }
+  }
 }
 
 TYPED_TEST(CudaKeyAttention, LengthsAndColumnsAroundTheTiles) {

@@ -35,7 +35,8 @@ struct Matrices {
 
 /// Which keys a query may see, where it is an interval: of a window, of a document among others in a row, of
 /// what is not padding. 0 <= origin <= first <= last <= m, and none of the three is less than for the query
-/// before it of the same member.
+/// before it of the same member. The origin is where a sequence begins: that of the query before, or not
+/// before its last.
 struct KeyRange {
   std::int32_t origin, first, last;
 };

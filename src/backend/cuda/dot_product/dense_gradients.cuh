@@ -43,15 +43,15 @@ __global__ void __launch_bounds__(kThreads, 1)
   const auto base = static_cast<unsigned>(__cvta_generic_to_shared(shared));
   const auto am1 = static_cast<float>(x.alpha[at.h] - 1);
   const Scores<T> scores(x, at.b, at.h, first_query);
-  const KeyRange range = KeyRange::of(x, at, first_query);
+  const BlockKeys range = BlockKeys::of(x, at, first_query);
 
   LeftOperand query[kD / 16], upstream[kE / 16];
   load_block_rows<T, kD>(query, base, x.query.row(at.b, at.h, 0), x.query.row_stride, n,
                          static_cast<int>(x.query.cols), at.first);
   load_block_rows<T, kE>(upstream, base, cotangent.row(at.b, at.h, 0), cotangent.row_stride, n,
                          static_cast<int>(cotangent.cols), at.first);
-  TileStream<T, kD> keys(base, key_map, x.key, at.b, at.g);
-  TileStream<T, kE> values(base + TileStream<T, kD>::kBytes, value_map, x.value, at.b, at.g);
+  TileStream<T, kD> keys(base, key_map, x.key, at.b, at.g, range.order);
+  TileStream<T, kE> values(base + TileStream<T, kD>::kBytes, value_map, x.value, at.b, at.g, range.order);
   __syncthreads();
   QueryState state[2];
 #pragma unroll
@@ -154,11 +154,20 @@ template <class T, int kCount>
   for (int j = 0; j < kCount; ++j) {
     for (int e = 0; e < 4; ++e) {
       const int i = first_query + 8 * j + 2 * (lane % 4) + e % 2, k = first_key + lane / 4 + 8 * (e / 2);
-      const bool seen = i < scores.x.query.rows && k < scores.x.key.rows && (!scores.x.causal || k <= i);
+      const bool seen = i < scores.x.query.rows && sees(keys_of(scores.x, scores.b, i), scores.x.sinks, k);
       z.z[j][e] = seen ? scores.with_tensors(scores.scale * z.z[j][e], i, k) : -__builtin_huge_valf();
     }
   }
   return z;
+}
+
+/// Whether one of the queries from `begin` to `last` may see one of the keys [first, end).
+template <class T>
+__device__ inline bool may_see(const DotProducts<T>& x, index_t b, index_t begin, index_t last, index_t first,
+                               index_t end) {
+  const KeyRange keys = keys_of(x, b, begin);
+  if (keys_of(x, b, last).last <= first) return false;
+  return keys.first < end || (keys.origin < end && keys.origin + x.sinks > first);
 }
 
 /// What dense queries give to the gradients of a block of keys, in float, and whether there are any.
@@ -193,7 +202,10 @@ __global__ void __launch_bounds__(kThreads, 1)
     for (; q.h < end_head; ++q.h, q.first = 0) {
       while (q.first < n) {
         const index_t block = q.first / kBlockRows * kBlockRows, end = block + kBlockRows;
-        if (support.is_dense((b * x.query.heads + q.h) * n + block) && !(x.causal && end <= first)) return q;
+        if (support.is_dense((b * x.query.heads + q.h) * n + block) &&
+            may_see(x, b, block, min(end, n) - 1, first, first + kBlockRows)) {
+          return q;
+        }
         q.first = end;
       }
     }
@@ -237,7 +249,9 @@ __global__ void __launch_bounds__(kThreads, 1)
     const auto am1 = static_cast<float>(x.alpha[now.h] - 1);
     const Scores<T> scores(x, b, now.h, 0);
     // Keys and queries beyond the last are zeros.
-    const bool all_seen = scores.are_products && (!x.causal || now.first + 1 >= first + kBlockRows);
+    const bool all_seen = scores.are_products &&
+                          keys_of(x, b, now.first).last >= min(m, first + kBlockRows) &&
+                          keys_of(x, b, min(n, now.first + kTileRows) - 1).first <= first;
     const float unit = all_seen ? scores.scale : 1.0f;
     with_power(am1, [&](auto power) {
       using Weights = RowWeights<decltype(power)::value>;

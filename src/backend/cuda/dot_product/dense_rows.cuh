@@ -26,17 +26,17 @@ __global__ void __launch_bounds__(kThreads, kD == 64 && kE == 64 ? 2 : 1)
   const auto base = static_cast<unsigned>(__cvta_generic_to_shared(shared));
   const auto am1 = static_cast<float>(x.alpha[at.h] - 1);
   const Scores<T> scores(x, at.b, at.h, first_query);
-  const KeyRange range = KeyRange::of(x, at, first_query);
+  const BlockKeys range = BlockKeys::of(x, at, first_query);
 
   LeftOperand query[kD / 16];
   load_block_rows<T, kD>(query, base, x.query.row(at.b, at.h, 0), x.query.row_stride, n,
                          static_cast<int>(x.query.cols), at.first);
-  TileStream<T, kD> keys(base, key_map, x.key, at.b, at.g);
-  TileStream<T, kE> values(base + TileStream<T, kD>::kBytes, value_map, x.value, at.b, at.g);
+  TileStream<T, kD> keys(base, key_map, x.key, at.b, at.g, range.order);
+  TileStream<T, kE> values(base + TileStream<T, kD>::kBytes, value_map, x.value, at.b, at.g, range.order);
   __syncthreads();
   const auto pass = [&](int first, int end, const auto& body) {
     keys.start(end - 1, first);
-    for_each_tile<T, kD>(keys, query, scores, range.warp_keys, first, end, body);
+    for_each_tile<T, kD>(keys, query, scores, range, first, end, body);
   };
 
   Maxima maxima;

@@ -137,9 +137,9 @@ __global__ void __launch_bounds__(kThreads, SparseRows<T, kD, Key, kLonger>::kBl
   LeftOperand query[kD / 16];
   load_block_rows<T, kD>(query, base, x.query.row(at.b, at.h, 0), x.query.row_stride, n,
                          static_cast<int>(x.query.cols), at.first);
-  Keys stream(base, key_map, x.key, at.b, at.g);
+  const BlockKeys range = BlockKeys::of(x, at, first_query);
+  Keys stream(base, key_map, x.key, at.b, at.g, range.order);
   __syncthreads();
-  const KeyRange range = KeyRange::of(x, at, first_query);
 
   Lists lists(base + Keys::kBytes);
   Maxima maxima;
@@ -153,8 +153,9 @@ __global__ void __launch_bounds__(kThreads, SparseRows<T, kD, Key, kLonger>::kBl
   // Some tiles give the first bounds.
   constexpr int kMostFirst = 8, kShareFirst = 8, kFirstSteps = 6, kSteps = 2;
   int seen = min(max(range.tiles / kShareFirst, 1), kMostFirst);
-  stream.start(seen - 1);
-  for_each_tile<T, kD>(stream, query, scores, range.warp_keys, 0, seen,
+  const int first_seen = min(range.common, range.tiles - seen);
+  stream.start(first_seen + seen - 1, first_seen);
+  for_each_tile<T, kD>(stream, query, scores, range, first_seen, first_seen + seen,
                        [&](const TileSums(&z)[kTileRows / 8], int) { maxima.add(z); });
   int steps = kFirstSteps;
   bool full = !(am1 >= 0), hopeless = kLonger || full;
@@ -186,7 +187,7 @@ __global__ void __launch_bounds__(kThreads, SparseRows<T, kD, Key, kLonger>::kBl
         if (full) {
           // Supports grow with the number of keys, but much more slowly.
           const float longest = 4.0f * max(lists.count(0), lists.count(1));
-          const float others = static_cast<float>(range.warp_keys) / (range.warp_keys - first_key);
+          const float others = static_cast<float>(range.count) / (range.to - first_key);
           hopeless = hopeless || longest * sqrtf(sqrtf(others)) > kLongestList;
           return;
         }
@@ -203,14 +204,14 @@ __global__ void __launch_bounds__(kThreads, SparseRows<T, kD, Key, kLonger>::kBl
   for (int end = range.tiles;; steps = kSteps) {
     tighten(steps);
     // Of 32 maxima three quarters in the support of some keys: that of all is too long.
-    if (end == range.tiles && range.warp_keys > 4 * kLongestList && maxima.share_above(scores.unit) > 0.75f) {
+    if (end == range.tiles && range.count > 4 * kLongestList && maxima.share_above(scores.unit) > 0.75f) {
       full = hopeless = true;
     }
     if (end == 0 || lists.nearly_full(Lists::kCapacity / 2)) lists.filter(least);
     if (end == 0 || __syncthreads_or(full)) break;
     seen += (seen + 2) / 3;
     const int first = max(range.tiles - seen, 0);
-    for_each_tile<T, kD>(stream, query, scores, range.warp_keys, first, end, select);
+    for_each_tile<T, kD>(stream, query, scores, range, first, end, select);
     end = first;
   }
   stream.abandon();

@@ -36,10 +36,18 @@ __device__ inline Place place_of_block(const DotProducts<T>& x) {
           head * n + static_cast<index_t>(block) * kBlockRows};
 }
 
-/// How many keys the queries before `end` may see.
+/// The keys that query i of member b may see, of those that there are.
 template <class T>
-__device__ inline index_t keys_before(const DotProducts<T>& x, index_t end) {
-  return x.causal ? min(x.key.rows, end) : x.key.rows;
+__device__ inline KeyRange keys_of(const DotProducts<T>& x, index_t b, index_t i) {
+  const auto all = static_cast<std::int32_t>(x.key.rows);
+  if (x.ranges == nullptr) return {0, 0, x.causal ? min(all, static_cast<std::int32_t>(i) + 1) : all};
+  const KeyRange given = x.ranges[b * x.query.rows + i];
+  return {max(given.origin, 0), max(given.first, 0), min(given.last, all)};
+}
+
+/// Whether one that sees these keys, and so many sinks, sees a key.
+__device__ inline bool sees(const KeyRange& keys, index_t sinks, int key) {
+  return key < keys.last && (key >= keys.first || (key >= keys.origin && key - keys.origin < sinks));
 }
 
 /// The scores of a lane, as their products lie.
@@ -62,7 +70,8 @@ struct Scores {
   index_t b, h;
   float scale, unit;
   int first_query;  ///< of the warp
-  int limit[2];     ///< how many keys the queries of the lane may see
+  int limit[2];     ///< the queries of the lane see no key from this one on
+  int from;         ///< and all others from this one on
   bool are_products;
 
   __device__ Scores(const DotProducts<T>& given, index_t member, index_t head, index_t first)
@@ -71,12 +80,15 @@ struct Scores {
         h(head),
         scale(static_cast<float>(given.scale[head])),
         first_query(static_cast<int>(first)),
+        from(0),
         are_products(given.mask.data == nullptr && given.bias.data == nullptr && scale > 0) {
     unit = are_products ? scale : 1.0f;
 #pragma unroll
     for (int slot = 0; slot < 2; ++slot) {
       const index_t i = query_of(slot);
-      limit[slot] = i < x.query.rows ? static_cast<int>(keys_before(x, i + 1)) : 0;
+      const KeyRange keys = i < x.query.rows ? keys_of(x, b, i) : KeyRange{0, 0, 0};
+      limit[slot] = keys.last;
+      from = max(from, keys.first);
     }
   }
   [[nodiscard]] __device__ index_t query_of(int slot) const {
@@ -84,8 +96,8 @@ struct Scores {
   }
   template <int kCount>
   __device__ void finish(TileSums (&z)[kCount], int first_key) const {
-    if (!are_products) {
-      const LaneScores<kCount> scores = with_tensors(lane_scores(z), first_key);
+    if (!are_products || first_key < from) {
+      const LaneScores<kCount> scores = seen(lane_scores(z), first_key);
       memcpy(&z, &scores, sizeof scores);
     }
     if (first_key + 8 * kCount <= min(limit[0], limit[1])) return;
@@ -106,14 +118,19 @@ struct Scores {
   }
 
  private:
-  /// Not inlined: few calls have tensors, and all would have the code.
+  /// Not inlined: few calls have tensors or windows, and all would have the code.
   template <int kCount>
-  [[nodiscard]] __device__ __noinline__ LaneScores<kCount> with_tensors(LaneScores<kCount> scores,
-                                                                        int first_key) const {
-    const int key = first_key + 2 * static_cast<int>(threadIdx.x % 4);
-    for (int j = 0; j < kCount; ++j) {
-      for (int e = 0; e < 4; ++e) {
-        scores.z[j][e] = with_tensors(scale * scores.z[j][e], query_of(e / 2), key + 8 * j + e % 2);
+  [[nodiscard]] __device__ __noinline__ LaneScores<kCount> seen(LaneScores<kCount> scores,
+                                                                int first_key) const {
+    for (int slot = 0; slot < 2; ++slot) {
+      const index_t i = query_of(slot);
+      const KeyRange keys = i < x.query.rows ? keys_of(x, b, i) : KeyRange{0, 0, 0};
+      for (int j = 0; j < kCount; ++j) {
+        for (int e = 2 * slot; e < 2 * slot + 2; ++e) {
+          const int key = first_key + 8 * j + 2 * static_cast<int>(threadIdx.x % 4) + e % 2;
+          const float z = are_products ? scores.z[j][e] : with_tensors(scale * scores.z[j][e], i, key);
+          scores.z[j][e] = sees(keys, x.sinks, key) ? z : -__builtin_huge_valf();
+        }
       }
     }
     return scores;

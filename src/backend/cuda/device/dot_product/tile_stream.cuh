@@ -97,18 +97,29 @@ class EngineCopier {
 };
 #endif
 
-/// Copies tiles of the matrix of one head, the last ones first. All threads of a block make the same calls:
-/// start, and for each tile next and done. Tiles are fetched kAhead before they are needed, and warps may be
-/// kStages - kAhead - 1 tiles apart. In code for compute capability 9.0 alone the copy engine fetches them,
-/// at the word of one thread; otherwise all threads do.
+/// In which order tiles are read, counted from 0: first some from `first_early` on, then those from `first`
+/// on.
+struct TileOrder {
+  int early = 0, first_early = 0, first = 0;
+
+  [[nodiscard]] __device__ int operator()(int tile) const {
+    return tile < early ? first_early + tile : first + (tile - early);
+  }
+};
+
+/// Copies tiles of the matrix of one head, the last ones of an order first. All threads of a block make the
+/// same calls: start, and for each tile next and done. Tiles are fetched kAhead before they are needed, and
+/// warps may be kStages - kAhead - 1 tiles apart. In code for compute capability 9.0 alone the copy engine
+/// fetches them, at the word of one thread; otherwise all threads do.
 template <class T, int kCols, int kStages = kCols == 64 ? 4 : 2, int kAhead = kStages / 2>
 class TileStream {
  public:
   static constexpr int kTiles = kStages * Tile<kCols>::kBytes, kBytes = kTiles + Tile<kCols>::kAlignment;
 
   /// The whole block must meet before the first start.
-  __device__ TileStream(unsigned base, const TileMap& map, const Matrices<const T>& x, index_t b, index_t h)
-      : base_(base), copier_(map, x, b, h) {
+  __device__ TileStream(unsigned base, const TileMap& map, const Matrices<const T>& x, index_t b, index_t h,
+                        const TileOrder& order)
+      : base_(base), copier_(map, x, b, h), order_(order) {
     if (threadIdx.x == 0) {
       for (unsigned s = 0; s < kStages; ++s) {
         full(s).init(Copier::kArrivals);
@@ -160,7 +171,8 @@ class TileStream {
     if (Copier::copies() && ahead_ >= first_) {
       const unsigned stage = begun_ % kStages;
       if (begun_ >= kStages) wait(empty(stage), begun_ / kStages - 1);
-      copier_.begin(Tile<kCols>{base_ + stage * Tile<kCols>::kBytes}, ahead_ * kTileRows, full(stage));
+      copier_.begin(Tile<kCols>{base_ + stage * Tile<kCols>::kBytes}, order_(ahead_) * kTileRows,
+                    full(stage));
       ++begun_;
       --ahead_;
     }
@@ -169,6 +181,7 @@ class TileStream {
 
   unsigned base_;
   Copier copier_;
+  TileOrder order_;
   int ahead_ = -1, first_ = 0;
   unsigned begun_ = 0, used_ = 0;
 };
