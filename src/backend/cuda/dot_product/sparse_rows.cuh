@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(kThreads, SparseRows<T, kD, Key, kLonger>::kBl
         if (full) {
           // Supports grow with the number of keys, but much more slowly.
           const float longest = 4.0f * max(lists.count(0), lists.count(1));
-          const float others = static_cast<float>(range.count) / (range.to - first_key);
+          const float others = static_cast<float>(range.count()) / (range.to - first_key);
           hopeless = hopeless || longest * sqrtf(sqrtf(others)) > kLongestList;
           return;
         }
@@ -204,7 +204,7 @@ __global__ void __launch_bounds__(kThreads, SparseRows<T, kD, Key, kLonger>::kBl
   for (int end = range.tiles;; steps = kSteps) {
     tighten(steps);
     // Of 32 maxima three quarters in the support of some keys: that of all is too long.
-    if (end == range.tiles && range.count > 4 * kLongestList && maxima.share_above(scores.unit) > 0.75f) {
+    if (end == range.tiles && range.count() > 4 * kLongestList && maxima.share_above(scores.unit) > 0.75f) {
       full = hopeless = true;
     }
     if (end == 0 || lists.nearly_full(Lists::kCapacity / 2)) lists.filter(least);

@@ -67,7 +67,7 @@ __device__ inline void solve_dense(float am1, float unit, const Bounds& bounds, 
 #pragma unroll
   for (int slot = 0; slot < 2; ++slot) {
     weights[slot] = bounds.weights_at_bound<kPower>(slot, am1, top[slot]);
-    low[slot] = -logf(static_cast<float>(range.count));
+    low[slot] = -logf(static_cast<float>(range.count()));
     busy[slot] = top[slot] > -__builtin_huge_valf() && top[slot] < __builtin_huge_valf();
     if (am1 > 1) weights[slot].level = 0.5f * low[slot];
     safe[slot] = weights[slot].level;
@@ -75,7 +75,7 @@ __device__ inline void solve_dense(float am1, float unit, const Bounds& bounds, 
   if (range.tiles >= 4 * kSampled[0] && am1 <= 1) {
     for (const int most : kSampled) {
       const int sampled = min(most, range.tiles / 4), first = range.tiles / 2 - sampled / 2;
-      const double share = static_cast<double>(range.count) / (sampled * kTileRows);
+      const double share = static_cast<double>(range.count()) / (sampled * kTileRows);
       MassSums sums;
       pass(first, first + sampled,
            [&](const TileSums(&z)[kTileRows / 8], int) { sums.add(z, unit, weights, top); });

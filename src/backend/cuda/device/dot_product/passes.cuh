@@ -11,34 +11,36 @@ struct BlockKeys {
   TileOrder order;
   int tiles;
   int common;    ///< from this tile on all queries of the block see keys, where there are such tiles
-  int from, to;  ///< of the warp, but for sinks
-  int count;     ///< not less than those of each query of the warp
+  int from, to;  ///< of the warp
+  int sinks_to;  ///< and sinks before this key
 
   template <class T>
   __device__ static BlockKeys of(const DotProducts<T>& x, const Place& at, index_t first_query) {
     const index_t n = x.query.rows;
+    const auto sinks_of = [&](const KeyRange& range) {
+      return x.sinks == 0 ? 0 : static_cast<int>(min(range.origin + x.sinks, x.key.rows));
+    };
     const KeyRange begin = keys_of(x, at.b, at.first),
-                   end = keys_of(x, at.b, min(n, at.first + kBlockRows) - 1);
-    BlockKeys keys;
-    keys.order = {0, begin.origin / kTileRows, begin.first / kTileRows};
-    if (x.sinks > 0) {
-      const index_t past = (begin.origin + x.sinks + kTileRows - 1) / kTileRows;
-      const int past_early = static_cast<int>(min(past, static_cast<index_t>(keys.order.first)));
-      keys.order.early = max(past_early - keys.order.first_early, 0);
-    }
-    const int others = (end.last + kTileRows - 1) / kTileRows - keys.order.first;
-    keys.tiles = max(keys.order.early + others, 1);  // one that nobody sees, where there is no key
-    keys.common = min(keys.order.early + end.first / kTileRows - keys.order.first, keys.tiles - 1);
-    keys.from = keys_of(x, at.b, min(n - 1, first_query)).first;
-    keys.to = keys_of(x, at.b, min(n, first_query + kWarpRows) - 1).last;
-    keys.count = static_cast<int>(min(max(keys.to - keys.from, 1) + x.sinks, x.key.rows));
-    return keys;
+                   end = keys_of(x, at.b, min(n, at.first + kBlockRows) - 1),
+                   own = keys_of(x, at.b, min(n - 1, first_query));
+    const auto tiles_to = [](int key) { return (key + kTileRows - 1) / kTileRows; };
+    const int first_early = begin.origin / kTileRows, first = begin.first / kTileRows;
+    const int early = max(min(tiles_to(sinks_of(begin)), first) - first_early, 0);
+    // One that nobody sees, where there is no key.
+    const int tiles = max(early + tiles_to(end.last) - first, 1);
+    return {{early, first_early, first - early},
+            tiles,
+            min(early + end.first / kTileRows - first, tiles - 1),
+            own.first,
+            keys_of(x, at.b, min(n, first_query + kWarpRows) - 1).last,
+            sinks_of(own)};
   }
-  /// Whether the warp's queries may see keys of a tile.
-  [[nodiscard]] __device__ bool sees(int tile) const {
-    const int first_key = order(tile) * kTileRows;
-    return first_key < to && (first_key + kTileRows > from || tile < order.early);
+  /// Whether the warp's queries may see keys of the tile that begins with this one.
+  [[nodiscard]] __device__ bool sees(int first_key) const {
+    return first_key < to && (first_key + kTileRows > from || first_key < sinks_to);
   }
+  /// How many keys a query of the warp sees, at the most.
+  [[nodiscard]] __device__ int count() const { return max(to - from, 1) + sinks_to; }
 };
 
 /// body(z, first_key) for the scores, without their unit, of the tiles [first, end), as far as a warp's
@@ -51,8 +53,8 @@ __device__ inline void for_each_tile(Stream& stream, const LeftOperand (&query)[
     TileSums z[kTileRows / 8];
     multiply_by_tile<T, kD>(z, query, stream.next());
     stream.done();
-    if (!range.sees(tile)) continue;
     const int first_key = range.order(tile) * kTileRows;
+    if (!range.sees(first_key)) continue;
     scores.finish(z, first_key);
     body(z, first_key);
   }
@@ -70,7 +72,8 @@ __device__ inline void for_each_tile_of_both(TileStream<T, kD>& keys, TileStream
     const Tile<kD> key_rows = keys.next();
     const Tile<kE> value_rows = values.next();
     product(key_rows, value_rows);
-    if (range.sees(tile)) body(key_rows, value_rows, range.order(tile) * kTileRows);
+    const int first_key = range.order(tile) * kTileRows;
+    if (range.sees(first_key)) body(key_rows, value_rows, first_key);
     keys.done();
     values.done();
   }

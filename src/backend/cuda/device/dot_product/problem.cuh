@@ -71,7 +71,7 @@ struct Scores {
   float scale, unit;
   int first_query;  ///< of the warp
   int limit[2];     ///< the queries of the lane see no key from this one on
-  int from;         ///< and all others from this one on
+  int from;         ///< all queries of the warp see all others from this one on, but what tensors hide
   bool are_products;
 
   __device__ Scores(const DotProducts<T>& given, index_t member, index_t head, index_t first)
@@ -80,23 +80,22 @@ struct Scores {
         h(head),
         scale(static_cast<float>(given.scale[head])),
         first_query(static_cast<int>(first)),
-        from(0),
         are_products(given.mask.data == nullptr && given.bias.data == nullptr && scale > 0) {
     unit = are_products ? scale : 1.0f;
 #pragma unroll
     for (int slot = 0; slot < 2; ++slot) {
       const index_t i = query_of(slot);
-      const KeyRange keys = i < x.query.rows ? keys_of(x, b, i) : KeyRange{0, 0, 0};
-      limit[slot] = keys.last;
-      from = max(from, keys.first);
+      limit[slot] = i < x.query.rows ? keys_of(x, b, i).last : 0;
     }
+    const auto all = static_cast<int>(x.key.rows);
+    from = are_products ? keys_of(x, b, min(x.query.rows, first + kWarpRows) - 1).first : all;
   }
   [[nodiscard]] __device__ index_t query_of(int slot) const {
     return first_query + static_cast<int>(threadIdx.x % kWarp) / 4 + 8 * slot;
   }
   template <int kCount>
   __device__ void finish(TileSums (&z)[kCount], int first_key) const {
-    if (!are_products || first_key < from) {
+    if (first_key < from) {
       const LaneScores<kCount> scores = seen(lane_scores(z), first_key);
       memcpy(&z, &scores, sizeof scores);
     }

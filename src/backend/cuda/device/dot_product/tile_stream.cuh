@@ -97,13 +97,13 @@ class EngineCopier {
 };
 #endif
 
-/// In which order tiles are read, counted from 0: first some from `first_early` on, then those from `first`
-/// on.
+/// In which order tiles are read, counted from 0: some, then others that are further on.
 struct TileOrder {
-  int early = 0, first_early = 0, first = 0;
+  int early;               ///< how many come before the others
+  int early_shift, shift;  ///< how much further both are than their number in the order
 
   [[nodiscard]] __device__ int operator()(int tile) const {
-    return tile < early ? first_early + tile : first + (tile - early);
+    return tile + (tile < early ? early_shift : shift);
   }
 };
 
