@@ -82,11 +82,11 @@ def attention_of(
 def with_ranges(
     x: Attention, batch: Batch, window: Window, sinks: int, documents: torch.Tensor | None
 ) -> Attention:
-    """And which keys a query may see by its place. Ranges say what causal attention sees, too."""
-    sides, device = sides_of(window, x.causal, sinks), x.query.device
-    ranges = ranges_of(sides, x.query.shape[2], x.key.shape[2], batch.members, documents, device)
-    if ranges is None:
-        return x._replace(causal=sides.right == 0)
+    """And which keys a query may see by its place: what is more than causal becomes ranges."""
+    sides = sides_of(window, x.causal, sinks)
+    if documents is None and (sides.is_causal or sides == (None, None)):
+        return x._replace(causal=sides.is_causal)
+    ranges = ranges_of(sides, x.query.shape[2], x.key.shape[2], batch.members, documents, x.query.device)
     return x._replace(ranges=ranges, causal=False, sinks=sinks)
 
 

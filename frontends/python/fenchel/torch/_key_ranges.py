@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import torch
+from torch.nn import functional
 
 Window = int | tuple[int | None, int | None] | None
 
@@ -18,6 +19,11 @@ class Sides(NamedTuple):
 
     left: int | None
     right: int | None
+
+    @property
+    def is_causal(self) -> bool:
+        """Whether a query sees the keys up to its own, and nothing else is said."""
+        return self == (None, 0)
 
 
 def sides_of(window: Window, is_causal: bool, sinks: int) -> Sides:
@@ -35,9 +41,9 @@ def sides_of(window: Window, is_causal: bool, sinks: int) -> Sides:
 def ranges_of(
     sides: Sides, queries: int, keys: int, members: tuple[int, ...], documents: torch.Tensor | None, device: torch.device
 ) -> torch.Tensor | None:
-    """(members, queries, 3), contiguous; None where every query sees all keys, or those up to its own alone."""
+    """(members, queries, 3), contiguous; None where every query sees all keys."""
     if documents is None:
-        if sides.left is None and sides.right in (0, None):
+        if sides == (None, None):
             return None
         origin, end = torch.zeros((), dtype=torch.int64, device=device), torch.full((), keys, device=device)
     else:
@@ -55,7 +61,7 @@ def ranges_of_sequences(
     """(1, queries, 3) of sequences in a row; their starts end with a last one, where they end."""
     place = torch.arange(queries, device=query_starts.device)
     sequence = torch.searchsorted(query_starts[1:].contiguous(), place.to(query_starts.dtype), right=True)
-    last = len(key_starts) - 1
+    last = key_starts.shape[0] - 1
     origin, end = (key_starts.long()[(sequence + k).clamp(max=last)].clamp(0, keys) for k in (0, 1))
     own = place - query_starts.long()[sequence]
     return _windows(sides, origin, end, origin + own)[None]
@@ -72,6 +78,19 @@ def in_sight(ranges: torch.Tensor, sinks: int, keys: torch.Tensor) -> torch.Tens
     """Whether a query sees each of these keys: (..., n, 3) gives (..., n, m)."""
     origin, first, last = ranges.unsqueeze(-1).unbind(-2)
     return (keys < last) & ((keys >= first) | ((keys >= origin) & (keys < origin + sinks)))
+
+
+def counts_of(ranges: torch.Tensor, sinks: int, seen: torch.Tensor | None) -> torch.Tensor:
+    """How many keys each query sees, (n), of ranges (n, 3); those that are seen, where seen, (..., 1 or n, m), says so:
+    (..., n)."""
+    origin, first, last = ranges.long().unbind(-1)
+    end = torch.minimum(origin + sinks, first)
+    if seen is None:
+        return last - first + (end - origin)
+    before = functional.pad(seen.cumsum(-1), (1, 0))
+    row = torch.arange(ranges.shape[0], device=ranges.device) if seen.shape[-2] > 1 else torch.zeros_like(first)
+    up_to = lambda key: before[..., row, key]  # noqa: E731
+    return up_to(last) - up_to(first) + up_to(end) - up_to(origin)
 
 
 def knows(x: torch.Tensor) -> bool:

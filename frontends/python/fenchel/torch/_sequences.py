@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
@@ -36,20 +36,19 @@ def sequences_of(
         if key.shape[0] != query.shape[0]:
             raise ValueError(f"fenchel.torch: without cu_seqlens_k key must have {query.shape[0]} rows, got {shapes[1]}")
         return Sequences(query, key, value, starts, starts)
-    key_starts = checked_starts("cu_seqlens_k", cu_seqlens_k, key.shape[0], len(starts) - 1)
+    key_starts = checked_starts("cu_seqlens_k", cu_seqlens_k, key.shape[0], starts.shape[0] - 1)
     return Sequences(query, key, value, starts, key_starts)
 
 
 def nested_of(
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
+    query: Any,
+    key: Any,
+    value: Any,
     attn_mask: torch.Tensor | None,
     documents: torch.Tensor | None,
 ) -> Sequences:
     """Of nested tensors (B, H, L, E), where L is ragged."""
-    tensors = {"query": query, "key": key, "value": value}
-    for name, x in tensors.items():
+    for name, x in (("query", query), ("key", key), ("value", value)):
         if not x.is_nested or x.layout != torch.jagged or x.dim() != 4 or not _is_ragged(x, 2):
             raise ValueError(
                 "fenchel.torch: query, key and value must be nested tensors of layout torch.jagged and shape (B, H, L, E) "
@@ -65,14 +64,15 @@ def nested_of(
             "fenchel.torch: key and value must have the same lengths, one for each member of query, got shapes "
             f"{tuple(query.shape)}, {tuple(key.shape)} and {tuple(value.shape)}"
         )
-    packed = (x.transpose(1, 2).values() for x in tensors.values())
-    return Sequences(*packed, query.offsets().to(torch.int32), key.offsets().to(torch.int32))
+    query_starts, key_starts = (x.offsets().to(torch.int32) for x in (query, key))
+    query, key, value = (x.transpose(1, 2).values() for x in (query, key, value))
+    return Sequences(query, key, value, query_starts, key_starts)
 
 
 def _is_ragged(x: torch.Tensor, dim: int) -> bool:
     return not isinstance(x.shape[dim], int)
 
 
-def nested_like(x: torch.Tensor, packed: torch.Tensor) -> torch.Tensor:
+def nested_like(x: Any, packed: torch.Tensor) -> torch.Tensor:
     """(queries, H, Ev) as (B, H, L, Ev), ragged as x."""
     return torch.nested.nested_tensor_from_jagged(packed, x.offsets()).transpose(1, 2)
