@@ -88,8 +88,9 @@ def test_opcheck(device):
     query, key, value = tensors(device, k=(2, 2, 7, 8))
     mask, bias = draw(2, 1, 5, 7, seed=4).to(device) > -1, draw(1, 4, 1, 7, seed=5).to(device)
     alphas, seed = torch.full((4,), 1.4, dtype=F64, device=device), torch.tensor([5], device=device)
-    x = (query.clone().requires_grad_(), key, value, mask, bias, alphas, alphas, seed)
-    static = (0.0, 0.0, False, 0.25)
+    ranges = torch.tensor([[0, 0, 3], [0, 1, 4], [0, 2, 5], [3, 3, 7], [3, 4, 7]], dtype=torch.int32, device=device)
+    x = (query.clone().requires_grad_(), key, value, mask, bias, alphas, alphas, seed, ranges.repeat(2, 1, 1))
+    static = (0.0, 0.0, False, 0.25, 1)
     asked = (True, True, True, True, True)
     torch.library.opcheck(torch.ops.fenchel.dot_product_attention_blocks, (*x, *static))
     y = torch.zeros(2, 4, 5, 3, dtype=F64, device=device)
@@ -221,6 +222,6 @@ def test_gradients_know_what_was_dropped(path, device):
 def test_both_paths_drop_the_same_weights():
     x = tensors()
     for seed in (0, 5, 2**62 + 12345, -7):
-        args = (*x, None, None, None, None, torch.tensor([seed]), 1.5, 0.4, True, 0.4)
+        args = (*x, None, None, None, None, torch.tensor([seed]), None, 1.5, 0.4, True, 0.4, 0)
         ours, plain = (getattr(torch.ops.fenchel, f"dot_product_attention{kind}")(*args)[0] for kind in ("", "_blocks"))
         torch.testing.assert_close(ours, plain, rtol=1e-13, atol=1e-14)

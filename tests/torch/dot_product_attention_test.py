@@ -200,7 +200,7 @@ def test_weights_sum_to_one(path, device):
 def test_blocks_cover_all_queries_and_are_small(monkeypatch):
     for batch, heads, n, m, causal in [(3, 2, 10, 7, False), (1, 4, 25, 30, True), (5, 1, 1, 100, False), (2, 3, 4, 0, True)]:
         query, key, value = tensors(q=(batch, heads, n, 2), k=(batch, heads, m, 2))
-        x = plain_path.Attention(query, key, value, None, None, None, None, None, 1.5, 1.0, causal, 0.0)
+        x = plain_path.Attention(query, key, value, None, None, None, None, None, None, 1.5, 1.0, causal, 0.0)
         for size in (1, 60, 200, 10**6):
             monkeypatch.setattr(plain_path, "BLOCK", size)
             seen = torch.zeros(batch, n, m)

@@ -49,13 +49,37 @@ def whole_matrix(query, key, value, attn_mask=None, is_causal=False, scale=None,
     return p.to(value.dtype) @ value
 
 
+def in_sight(n, m, is_causal=False, window=None, sinks=0, documents=None, device="cpu"):
+    """Which keys a query sees by its place: (n, m), or (B, 1, n, m) where members have their own documents."""
+    left, right = window if isinstance(window, tuple) else (window, window)
+    i, j = torch.arange(n, device=device)[:, None], torch.arange(m, device=device)
+    first, seen = torch.zeros((), dtype=torch.int64, device=device), torch.ones(n, m, dtype=torch.bool, device=device)
+    if documents is not None:
+        seen = documents[..., :, None] == documents[..., None, :]
+        first = seen.int().argmax(-1, keepdim=True)
+    near = torch.ones_like(seen) if left is None else (i - j <= left) | (j < first + sinks)
+    if is_causal or right is not None:
+        near = near & (j - i <= (0 if is_causal else right))
+    seen = seen & near
+    return seen[:, None] if seen.dim() == 3 else seen
+
+
+def by_mask(query, key, value, attn_mask=None, is_causal=False, window=None, sinks=0, documents=None, **options):
+    """The whole matrix, where windows and documents are a mask."""
+    seen = in_sight(query.shape[-2], key.shape[-2], is_causal, window, sinks, documents, query.device)
+    if attn_mask is not None:
+        is_bool = attn_mask.dtype == torch.bool
+        seen = seen & attn_mask if is_bool else torch.where(seen, attn_mask, -torch.inf)
+    return whole_matrix(query, key, value, seen, **options)
+
+
 def gradients(f, inputs, **options):
     """The output, and the gradients in what needs some among the tensors."""
     leaves = [x.detach().clone().requires_grad_() for x in inputs]
     learned = {
         name: x.detach().clone().requires_grad_()
         for name, x in options.items()
-        if isinstance(x, torch.Tensor) and x.dtype != torch.bool
+        if isinstance(x, torch.Tensor) and x.is_floating_point()
     }
     y = f(*leaves, **options | learned)
     weights = torch.linspace(-1, 2, max(y.numel(), 1), dtype=F64, device=y.device)[: y.numel()].reshape(y.shape)

@@ -212,7 +212,7 @@ def test_a_query_that_sees_no_key():
 
 
 def test_the_matrix_is_made_for_weights_alone(monkeypatch):
-    def refuse(*args):
+    def refuse(*args, **options):
         raise AssertionError("a matrix")
 
     monkeypatch.setattr(module, "attention_and_weights", refuse)

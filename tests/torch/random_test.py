@@ -121,7 +121,7 @@ class KeyAttention(Draw):
         super().__init__(seed)
         b, groups, share, n, m = (self.one_of(*sizes) for sizes in ((0, 1, 2), (1, 3), (1, 2), (0, 1, 5), (0, 1, 7, 30)))
         h, d, e, other = groups * share, self.one_of(1, 4, 9), self.one_of(1, 3), self.one_of(self.type, *TYPES)
-        dropout = self.one_of(0.0, 0.3)
+        dropout, has_ranges = self.one_of(0.0, 0.3), self.one_of(False, True)
         over_scores = lambda: [self.one_of(1, size) for size in (b, h, n, m)]  # noqa: E731
         self.made = {
             "query": lambda: self.normal(b, h, n, d, dtype=self.type),
@@ -132,12 +132,15 @@ class KeyAttention(Draw):
             "alphas": lambda: 1 + self.positive(h),
             "scales": lambda: self.normal(h),
             "seed": lambda: self.integers(0, 2**62, 1) if dropout > 0 else None,
+            "ranges": lambda: self.integers(0, m + 1, b, n * 3).sort().values.reshape(b, n, 3).int() if has_ranges else None,
             "normalizers": lambda: self.normal(b, h, n, 2, dtype=F64 if self.type == F64 else torch.float32),
             "support": lambda: torch.empty(0, dtype=torch.int32),
             "grad_out": lambda: self.normal(b, h, n, e, dtype=other),
             "alpha": lambda: self.one_of(1.0, 1.5, 1.7, 2.0, math.inf),
             "scale": lambda: self.one_of(0.5, -2.0),
+            "causal": lambda: not has_ranges and self.one_of(False, True),
             "dropout": lambda: dropout,
+            "sinks": lambda: self.one_of(0, 2),
         }
 
 
@@ -233,7 +236,7 @@ KINDS = {
     "sparse_poisson": Counts,
 }
 """By how the name of an operation begins. All others are of rows."""
-ALWAYS = {"classes", "soft", "points", "argument", "x", "floor", "seed"}
+ALWAYS = {"classes", "soft", "points", "argument", "x", "floor", "seed", "ranges"}
 """What may be absent, and where another argument says whether it is."""
 
 
@@ -249,7 +252,7 @@ def arguments(name, seed):
     """Of the operation: its tensors are contiguous."""
     draw, given = kind_of(name)(seed), []
     for a in SCHEMAS[name].arguments:
-        if isinstance(a.type, torch.BoolType):
+        if isinstance(a.type, torch.BoolType) and a.name not in draw.made:
             given.append(draw.one_of(False, True))
         elif isinstance(a.type, torch.OptionalType) and a.name not in ALWAYS and draw.one_of(False, True):
             given.append(None)

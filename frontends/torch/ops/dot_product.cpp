@@ -112,7 +112,8 @@ class Arguments {
  public:
   Arguments(const Tensor& query, const Tensor& key, const Tensor& value, const Optional& mask,
             const Optional& bias, const Optional& alphas, const Optional& scales, const Optional& seed,
-            double alpha, double scale, bool causal, double dropout)
+            const Optional& ranges, double alpha, double scale, bool causal, double dropout,
+            std::int64_t sinks)
       : type(Device::type_of("query", query)),
         computed(computed_in("query", query)),
         queries(shape_of(with_heads("query", query))),
@@ -128,7 +129,13 @@ class Arguments {
         alpha_(alpha),
         scale_(scale),
         causal_(causal),
-        dropout_(dropout) {
+        dropout_(dropout),
+        sinks_(sinks) {
+    if (ranges) {
+      const Shape shape{queries[0], queries[2], 3};
+      ranges_ = torch::stable::contiguous(
+          checked("ranges", of_type("ranges", *ranges, ScalarType::Int, "int32"), shape));
+    }
     if (seed) seed_ = checked("seed", of_type("seed", *seed, ScalarType::Long, "int64"), Shape{1});
   }
   /// Of the output.
@@ -149,7 +156,9 @@ class Arguments {
             mask_.view<bool>(),
             bias_.view<T>(),
             dropout_,
-            seed_ ? static_cast<const std::int64_t*>(seed_->const_data_ptr()) : nullptr};
+            seed_ ? static_cast<const std::int64_t*>(seed_->const_data_ptr()) : nullptr,
+            ranges_ ? static_cast<const KeyRange*>(ranges_->const_data_ptr()) : nullptr,
+            sinks_};
   }
 
   ScalarType type, computed;
@@ -182,7 +191,8 @@ class Arguments {
   double alpha_, scale_;
   bool causal_;
   double dropout_;
-  Optional seed_;
+  std::int64_t sinks_;
+  Optional seed_, ranges_;
 };
 
 /// The rows of a contiguous tensor.
@@ -219,9 +229,11 @@ class Output {
 
 Three dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Optional& mask,
                             const Optional& bias, const Optional& alphas, const Optional& scales,
-                            const Optional& seed, double alpha, double scale, bool causal, double dropout) {
-  const Device device(query, key, value, mask, bias, alphas, scales, seed);
-  const Arguments x(query, key, value, mask, bias, alphas, scales, seed, alpha, scale, causal, dropout);
+                            const Optional& seed, const Optional& ranges, double alpha, double scale,
+                            bool causal, double dropout, std::int64_t sinks) {
+  const Device device(query, key, value, mask, bias, alphas, scales, seed, ranges);
+  const Arguments x(query, key, value, mask, bias, alphas, scales, seed, ranges, alpha, scale, causal,
+                    dropout, sinks);
   Output out(query, x.outputs(), true, x.type, query.scalar_type()),
       normalizers(query, extended(x.per_query(), {2}), true, x.computed, x.computed);
   const Output support(query, extended(x.per_query(), {kSupportColumns}), kOnGpu, ScalarType::Int,
@@ -241,12 +253,14 @@ Three dot_product_attention(const Tensor& query, const Tensor& key, const Tensor
 
 Five dot_product_attention_vjp(const Tensor& query, const Tensor& key, const Tensor& value,
                                const Optional& mask, const Optional& bias, const Optional& alphas,
-                               const Optional& scales, const Optional& seed, const Tensor& normalizers,
-                               const Tensor& support, const Tensor& grad_out, double alpha, double scale,
-                               bool causal, double dropout, bool in_query, bool in_key, bool in_value,
-                               bool in_alphas, bool in_scales) {
-  const Device device(query, key, value, mask, bias, alphas, scales, seed, normalizers, support, grad_out);
-  const Arguments x(query, key, value, mask, bias, alphas, scales, seed, alpha, scale, causal, dropout);
+                               const Optional& scales, const Optional& seed, const Optional& ranges,
+                               const Tensor& normalizers, const Tensor& support, const Tensor& grad_out,
+                               double alpha, double scale, bool causal, double dropout, std::int64_t sinks,
+                               bool in_query, bool in_key, bool in_value, bool in_alphas, bool in_scales) {
+  const Device device(query, key, value, mask, bias, alphas, scales, seed, ranges, normalizers, support,
+                      grad_out);
+  const Arguments x(query, key, value, mask, bias, alphas, scales, seed, ranges, alpha, scale, causal,
+                    dropout, sinks);
   const Tensor recorded = torch::stable::contiguous(converted(
       "normalizers", checked("normalizers", normalizers, extended(x.per_query(), {2})), x.computed));
   const Tensor lists =

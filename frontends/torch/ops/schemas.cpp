@@ -116,18 +116,20 @@ STABLE_TORCH_LIBRARY(fenchel, m) {
       "Tensor? weight_covariances, float alpha, bool learned) -> (Tensor, Tensor, Tensor, Tensor, Tensor)");
 
   // query (B, H, n, d), key (B, G, m, d), value (B, G, m, e), mask (bool) and bias that broadcast to
-  // (B, H, n, m), alphas and scales (H), float64, in place of the numbers, seed (1), int64. out (B, H, n, e),
-  // and the record of backend/dot_product_views.hpp: normalizers (B, H, n, 2), and on a GPU the support,
-  // int32. Gradients in alphas and scales are for each query, (B, H, n). The bias has none here.
+  // (B, H, n, m), alphas and scales (H), float64, in place of the numbers, seed (1), int64, ranges (B, n, 3),
+  // int32, each a KeyRange of backend/dot_product_views.hpp. out (B, H, n, e), and the record of that header:
+  // normalizers (B, H, n, 2), and on a GPU the support, int32. Gradients in alphas and scales are for each
+  // query, (B, H, n). The bias has none here.
   m.def(
       "dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? mask, Tensor? bias, "
-      "Tensor? alphas, Tensor? scales, Tensor? seed, float alpha, float scale, bool causal, float dropout) "
-      "-> (Tensor, Tensor, Tensor)");
+      "Tensor? alphas, Tensor? scales, Tensor? seed, Tensor? ranges, float alpha, float scale, bool causal, "
+      "float dropout, int sinks) -> (Tensor, Tensor, Tensor)");
   m.def(
       "dot_product_attention_vjp(Tensor query, Tensor key, Tensor value, Tensor? mask, Tensor? bias, "
-      "Tensor? alphas, Tensor? scales, Tensor? seed, Tensor normalizers, Tensor support, Tensor grad_out, "
-      "float alpha, float scale, bool causal, float dropout, bool in_query, bool in_key, bool in_value, "
-      "bool in_alphas, bool in_scales) -> (Tensor, Tensor, Tensor, Tensor, Tensor)");
+      "Tensor? alphas, Tensor? scales, Tensor? seed, Tensor? ranges, Tensor normalizers, Tensor support, "
+      "Tensor grad_out, float alpha, float scale, bool causal, float dropout, int sinks, bool in_query, "
+      "bool in_key, bool in_value, bool in_alphas, bool in_scales) -> (Tensor, Tensor, Tensor, Tensor, "
+      "Tensor)");
 
   // mu, sigma2 and alphas (...), float64, r (..., N): for polynomials up to the degree `count` about
   // `offset`, and for so many waves of a period `unit`. The gradient in the three is a matrix (..., 3, N).

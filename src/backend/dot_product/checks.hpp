@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -98,6 +99,42 @@ void check_per_head_numbers(std::string_view where, std::string_view name, PerRo
   }
 }
 
+/// As messages show it.
+inline std::string show_range(const KeyRange& range) {
+  return "(" + std::to_string(range.origin) + ", " + std::to_string(range.first) + ", " +
+         std::to_string(range.last) + ")";
+}
+
+/// Ranges of n queries in each member, among m keys.
+inline void check_range_values(std::string_view where, std::span<const KeyRange> ranges, index_t n,
+                               index_t m) {
+  for (index_t i = 0; i < std::ssize(ranges); ++i) {
+    const KeyRange& own = ranges[static_cast<std::size_t>(i)];
+    if (!(0 <= own.origin && own.origin <= own.first && own.first <= own.last && own.last <= m)) {
+      throw_invalid_argument(
+          where, indexed("ranges", i),
+          "must be (origin, first, last) with 0 <= origin <= first <= last <= " + std::to_string(m),
+          show_range(own));
+    }
+    if (i % n == 0) continue;
+    const KeyRange& before = ranges[static_cast<std::size_t>(i - 1)];
+    if (before.origin <= own.origin && before.first <= own.first && before.last <= own.last) continue;
+    throw_invalid_argument(where, indexed("ranges", i),
+                           "must not be less than " + indexed("ranges", i - 1) + " = " + show_range(before),
+                           show_range(own));
+  }
+}
+
+template <class Real>
+void check_ranges(std::string_view where, const DotProducts<Real>& x, NumbersOn memory) {
+  if (x.sinks < 0) throw_invalid_argument(where, "sinks", "must not be negative", x.sinks);
+  if (x.ranges == nullptr) return;
+  if (x.causal) throw_invalid_argument(where, "causal", "must be false beside ranges", "true");
+  if (memory == NumbersOn::kGpu) return;
+  const auto count = static_cast<std::size_t>(x.query.batch * x.query.rows);
+  check_range_values(where, {x.ranges, count}, x.query.rows, x.key.rows);
+}
+
 template <class Real>
 void check_dot_products(std::string_view where, const DotProducts<Real>& x,
                         NumbersOn memory = NumbersOn::kCpu) {
@@ -126,6 +163,7 @@ void check_dot_products(std::string_view where, const DotProducts<Real>& x,
                          [](double alpha) { return alpha >= 1; });
   check_per_head_numbers(where, "scale", x.scale, heads, "must be finite", memory,
                          [](double scale) { return std::isfinite(scale); });
+  check_ranges(where, x, memory);
   if (!(x.dropout >= 0 && x.dropout < 1))
     throw_domain_error(where, "dropout", "must be in [0, 1)", x.dropout);
   if (x.dropout > 0 && x.seed == nullptr)

@@ -81,6 +81,39 @@ TEST(DotProductMessages, NameTheMaskAndTheBias) {
             "fenchel::attention: bias.heads must be 8, as query.heads, got 4");
 }
 
+TEST(DotProductMessages, NameTheRange) {
+  // Of 2 members with 3 queries each, and 5 keys.
+  const std::vector<KeyRange> good{{0, 0, 2}, {0, 1, 3}, {0, 1, 3}, {0, 0, 1}, {2, 2, 2}, {2, 5, 5}};
+  std::vector<KeyRange> ranges;
+  const auto with = [&](std::size_t at, KeyRange range, index_t sinks = 1) {
+    return [&, at, range, sinks](Call& c) {
+      ranges = good;
+      ranges[at] = range;
+      c.x.ranges = ranges.data();
+      c.x.sinks = sinks;
+    };
+  };
+  const std::string between = "must be (origin, first, last) with 0 <= origin <= first <= last <= 5, got ";
+  EXPECT_EQ(after(with(0, {0, 0, 2})), "(no error)");
+  EXPECT_EQ(vjp_after(with(0, {0, 0, 2})), "(no error)");
+  EXPECT_EQ(after(with(0, {-1, 0, 2})), "fenchel::attention: ranges[0] " + between + "(-1, 0, 2)");
+  EXPECT_EQ(after(with(3, {1, 0, 1})), "fenchel::attention: ranges[3] " + between + "(1, 0, 1)");
+  EXPECT_EQ(after(with(1, {0, 4, 3})), "fenchel::attention: ranges[1] " + between + "(0, 4, 3)");
+  EXPECT_EQ(vjp_after(with(5, {2, 5, 6})), "fenchel::attention_vjp: ranges[5] " + between + "(2, 5, 6)");
+  const std::string before =
+      "fenchel::attention: ranges[2] must not be less than ranges[1] = (0, 1, 3), got ";
+  EXPECT_EQ(after(with(2, {0, 0, 3})), before + "(0, 0, 3)");
+  EXPECT_EQ(after(with(2, {0, 1, 2})), before + "(0, 1, 2)");
+  EXPECT_EQ(after(with(5, {1, 5, 5})),
+            "fenchel::attention: ranges[5] must not be less than ranges[4] = (2, 2, 2), got (1, 5, 5)");
+  EXPECT_EQ(after(with(0, {0, 0, 2}, -1)), "fenchel::attention: sinks must not be negative, got -1");
+  EXPECT_EQ(after([&](Call& c) {
+              c.x.ranges = good.data();
+              c.x.causal = true;
+            }),
+            "fenchel::attention: causal must be false beside ranges, got true");
+}
+
 TEST(DotProductMessages, NameTheNumber) {
   const std::vector<double> three{1, 2, 3}, low{2, 2, 2, 0.5, 2, 2, 2, 2};
   using Domain = std::domain_error;

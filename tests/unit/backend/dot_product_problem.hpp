@@ -105,6 +105,15 @@ inline ExtendedVector plain_vjp(double alpha, const ExtendedVector& p, const Ext
   return out;
 }
 
+/// Whether a query may see a key, but for the mask and the bias.
+template <class Real>
+bool is_in_sight(const DotProducts<Real>& x, index_t b, index_t i, index_t j) {
+  if (x.causal && j > i) return false;
+  if (x.ranges == nullptr) return true;
+  const auto [origin, first, last] = x.ranges[b * x.query.rows + i];
+  return j < last && (j >= first || (j >= origin && j < origin + x.sinks));
+}
+
 /// The output, the gradients of <cotangent, output>, and those of each query in alpha and the scale.
 struct Expected {
   Filled<Extended> out, query, key, value;
@@ -126,7 +135,7 @@ Expected expected_of(const DotProducts<Real>& x, const Matrices<const std::type_
     std::vector<index_t> keys;
     ExtendedVector z, products, v, factors;
     for (index_t j = 0; j < m; ++j) {
-      if (x.causal && j > i) continue;
+      if (!is_in_sight(x, b, i, j)) continue;
       if (x.mask.data != nullptr && !element(x.mask, b, h, i, j)) continue;
       const Extended bias = x.bias.data == nullptr ? 0.0L : element(x.bias, b, h, i, j);
       if (bias == -Extended(kInf)) continue;

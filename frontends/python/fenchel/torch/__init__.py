@@ -39,6 +39,7 @@ from ._predict import NumericDensity, predict
 from ._sparse_integer_gaussian import SparseIntegerGaussian
 from ._sparse_poisson import SparsePoisson
 from ._values import RidgeValues, match_weights
+from ._varlen_attention import varlen_attention
 
 __all__ = [
     "BetaGaussian",
@@ -88,4 +89,5 @@ __all__ = [
     "sparsemax_bisect",
     "sparsemax_bisect_loss",
     "sparsemax_loss",
+    "varlen_attention",
 ]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import torch
 
 from ._attention_blocks import REAL, Attention
+from ._key_ranges import Window, ranges_of, sides_of
 from ._rows import HALF, Parameter
 
 
@@ -75,7 +76,18 @@ def attention_of(
     if scales is None and not abs(scale) < math.inf:
         raise ValueError(f"fenchel.torch: scale must be finite, got {scale}")
     matrices = batch.matrices(query, batch.heads), batch.matrices(key, groups), batch.matrices(value, groups)
-    return Attention(*matrices, mask, bias, alphas, scales, None, alpha, scale, is_causal, dropout_p), batch
+    return Attention(*matrices, mask, bias, alphas, scales, None, None, alpha, scale, is_causal, dropout_p), batch
+
+
+def with_ranges(
+    x: Attention, batch: Batch, window: Window, sinks: int, documents: torch.Tensor | None
+) -> Attention:
+    """And which keys a query may see by its place: what is more than causal becomes ranges."""
+    sides = sides_of(window, x.causal, sinks)
+    if documents is None and (sides.is_causal or sides == (None, None)):
+        return x._replace(causal=sides.is_causal)
+    ranges = ranges_of(sides, x.query.shape[2], x.key.shape[2], batch.members, documents, x.query.device)
+    return x._replace(ranges=ranges, causal=False, sinks=sinks)
 
 
 def _in_autocast(*tensors: torch.Tensor | None) -> tuple[Any, ...]:

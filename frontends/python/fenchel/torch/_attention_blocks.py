@@ -14,6 +14,7 @@ import torch
 
 from ._differentiable import Tensors
 from ._dropout import dropout_factors
+from ._key_ranges import in_sight
 from ._library import ops, register_rows
 from ._rows import HALF
 
@@ -21,12 +22,13 @@ BLOCK = 2**24
 """How many scores a block has at most, unless those of one query in each head are more."""
 SCHEMA = (
     "(Tensor query, Tensor key, Tensor value, Tensor? mask, Tensor? bias, Tensor? alphas, Tensor? scales, "
-    "Tensor? seed, {}float alpha, float scale, bool causal, float dropout{}) -> (Tensor, Tensor, Tensor{})"
+    "Tensor? seed, Tensor? ranges, {}float alpha, float scale, bool causal, float dropout, int sinks{}) -> "
+    "(Tensor, Tensor, Tensor{})"
 )
 """That of dot_product_attention in frontends/torch/ops/schemas.cpp."""
 REAL = (torch.float64, torch.float32, *HALF)
-TENSORS = 8
-"""How many arguments of a SCHEMA are tensors of `Attention`."""
+TENSORS, NUMBERS = 9, 5
+"""How many arguments of a SCHEMA are tensors of `Attention`, and how many are its numbers."""
 
 Place = tuple[slice, slice, slice]
 """Of a block: members of the batch, queries and keys."""
@@ -34,7 +36,8 @@ Place = tuple[slice, slice, slice]
 
 class Attention(NamedTuple):
     """What the operations take: query (B, H, n, d), key (B, G, m, d) and value (B, G, m, e), where G divides H; mask
-    and bias broadcast to (B, H, n, m); alphas and scales (H), float64, in place of the numbers; a seed (1), int64."""
+    and bias broadcast to (B, H, n, m); alphas and scales (H), float64, in place of the numbers; a seed (1), int64;
+    ranges (B, n, 3), int32, of `_key_ranges`."""
 
     query: torch.Tensor
     key: torch.Tensor
@@ -44,10 +47,17 @@ class Attention(NamedTuple):
     alphas: torch.Tensor | None
     scales: torch.Tensor | None
     seed: torch.Tensor | None
+    ranges: torch.Tensor | None
     alpha: float
     scale: float
     causal: bool
     dropout: float
+    sinks: int = 0
+
+    @property
+    def may_see_nothing(self) -> bool:
+        """Whether there may be a query without a key."""
+        return self.mask is not None or self.bias is not None or self.ranges is not None
 
     def check_types(self) -> None:
         for name in ("query", "key", "value", "bias"):
@@ -56,6 +66,7 @@ class Attention(NamedTuple):
         check_type("alphas", self.alphas, (torch.float64,), "float64")
         check_type("scales", self.scales, (torch.float64,), "float64")
         check_type("seed", self.seed, (torch.int64,), "int64")
+        check_type("ranges", self.ranges, (torch.int32,), "int32")
 
     def widened(self) -> Attention:
         """In the type that is computed in."""
@@ -73,6 +84,7 @@ class Attention(NamedTuple):
             value=self.value[members, :, cols],
             mask=None if self.mask is None else cut(self.mask, place),
             bias=None if self.bias is None else cut(self.bias, place),
+            ranges=None if self.ranges is None else self.ranges[members, rows],
         )
 
 
@@ -112,8 +124,20 @@ def blocks(x: Attention) -> Iterator[Place]:
     height = min(max(BLOCK // (members * per_query), 1), max(rows, 1))
     for b in range(0, batch, members):
         for i in range(0, rows, height):
-            end = min(i + height, rows)
-            yield slice(b, min(b + members, batch)), slice(i, end), slice(0, min(end, cols) if x.causal else cols)
+            block = slice(b, min(b + members, batch)), slice(i, min(i + height, rows))
+            yield *block, _keys_of(x, *block)
+
+
+def _keys_of(x: Attention, members: slice, rows: slice) -> slice:
+    """Consecutive keys with all that a block sees. Ranges on a GPU are not looked at: the CPU would wait for it."""
+    cols = x.key.shape[2]
+    if x.causal:
+        return slice(0, min(rows.stop, cols))
+    if x.ranges is None or not x.ranges.is_cpu:
+        return slice(0, cols)
+    ranges = x.ranges[members, rows]
+    first, last = int(ranges[..., 0 if x.sinks > 0 else 1].min()), int(ranges[..., 2].max())
+    return slice(first, last) if first < last else slice(0, cols)
 
 
 def by_key_head(x: torch.Tensor, groups: int) -> torch.Tensor:
@@ -145,8 +169,11 @@ def weights(x: Attention, place: Place, entmax: Callable[..., torch.Tensor] = op
     if x.causal:
         query, key = (torch.arange(s.start, s.stop, device=scores.device) for s in (rows, cols))
         scores = scores.masked_fill(key > query[:, None], -torch.inf)
+    if x.ranges is not None:
+        key = torch.arange(cols.start, cols.stop, device=scores.device)
+        scores = scores.masked_fill(~in_sight(x.ranges[:, None], x.sinks, key), -torch.inf)
     alphas = alphas_of_rows(x, scores)
-    if x.mask is None and x.bias is None:
+    if not x.may_see_nothing:
         return entmax(scores, alphas, x.alpha, -1)
     is_empty = (scores == -torch.inf).all(-1, keepdim=True)
     return entmax(scores.masked_fill(is_empty, 0), alphas, x.alpha, -1).masked_fill(is_empty, 0)
@@ -205,7 +232,7 @@ class _Gradient(NamedTuple):
         if factors is not None:
             grad_p = grad_p * factors
         grad_scores, grad_alphas = ops.entmax_vjp(p, alphas_of_rows(x, p), grad_p, x.alpha, -1)
-        if x.mask is not None or x.bias is not None:
+        if x.may_see_nothing:
             is_empty = (p == 0).all(-1, keepdim=True)
             grad_scores = grad_scores.masked_fill(is_empty, 0)
             grad_alphas = grad_alphas if x.alphas is None else grad_alphas.masked_fill(is_empty, 0)
@@ -235,13 +262,13 @@ def _shapes(x: Attention, wanted: tuple[bool, ...]) -> tuple[Any, ...]:
 
 def _vjp(*args: Any) -> Tensors:
     """The gradients, in the types of what they are in; those for each query in float64."""
-    grad_out, *static = args[TENSORS : TENSORS + 5]
+    grad_out, *static = args[TENSORS : TENSORS + 1 + NUMBERS]
     given = Attention(*args[:TENSORS], *static)
     given.check_types()
     check_type("grad_out", grad_out, REAL, "float64, float32, bfloat16 or float16")
     x = given.widened()
     cotangent = grad_out.to(x.query.dtype).contiguous()
-    shapes = _shapes(x, args[TENSORS + 5 :])
+    shapes = _shapes(x, args[TENSORS + 1 + NUMBERS :])
     types = (x.query.dtype,) * 3 + (torch.float64,) * 2 + (x.query.dtype,)
     gradient = _Gradient(*(None if s is None else x.query.new_zeros(s, dtype=t) for s, t in zip(shapes, types)))
     with without_autocast(cotangent):
@@ -251,10 +278,10 @@ def _vjp(*args: Any) -> Tensors:
 
 
 def _fake_vjp(*args: Any) -> Tensors:
-    x = Attention(*args[:TENSORS], *args[TENSORS + 1 : TENSORS + 5])
+    x = Attention(*args[:TENSORS], *args[TENSORS + 1 : TENSORS + 1 + NUMBERS])
     wide, bias = torch.float64, x.query if x.bias is None else x.bias
     types = (x.query.dtype, x.key.dtype, x.value.dtype, wide, wide, bias.dtype)
-    shapes = _shapes(x, args[TENSORS + 5 :])
+    shapes = _shapes(x, args[TENSORS + 1 + NUMBERS :])
     return tuple(x.query.new_empty((0,) if s is None else s, dtype=t) for s, t in zip(shapes, types))
 
 

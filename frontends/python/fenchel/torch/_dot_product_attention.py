@@ -9,14 +9,16 @@ import torch
 from torch.func import vjp as pull_back
 from torch.nn import functional
 
-from ._attention_arguments import attention_of
+from ._attention_arguments import attention_of, with_ranges
 from ._attention_blocks import TENSORS, Attention, blocks, computed, kept, output, weights, whole, without_autocast
 from ._differentiable import Places, Rule, Tensors, differentiable
 from ._entmax import entmax_of_rows
+from ._key_ranges import Window, ranges_of_sequences, sides_of
 from ._library import ops, register_rows
 from ._rows import HALF, Parameter
+from ._sequences import Sequences, nested_like, nested_of
 
-QUERY, KEY, VALUE, _, BIAS, ALPHAS, SCALES, _ = range(TENSORS)
+QUERY, KEY, VALUE, _, BIAS, ALPHAS, SCALES, _, _ = range(TENSORS)
 REAL = (QUERY, KEY, VALUE, BIAS, ALPHAS, SCALES)
 """The tensors that have derivatives."""
 
@@ -119,7 +121,7 @@ def _in_order(
 ) -> Tensors:
     """A gradient by the places of x: those for each query are summed over the queries of a head."""
     of_alphas, of_scales = (x.sum((0, 2), dtype=torch.float64) if x.dim() == 3 else x for x in (alphas, scales))
-    return query, key, value, None, bias, of_alphas, of_scales, None
+    return query, key, value, None, bias, of_alphas, of_scales, None, None
 
 
 class _BlockAttention(_Attention):
@@ -159,6 +161,9 @@ def scaled_dot_product_attention(
     enable_gqa: bool = False,
     *,
     alpha: Parameter = 1.5,
+    window: Window = None,
+    sinks: int = 0,
+    documents: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Attention of each query to the keys: sum_j p_j value_j, for p = entmax_alpha of the scores.
 
@@ -170,7 +175,9 @@ def scaled_dot_product_attention(
     Parameters
     ----------
     query, key, value : Tensor
-        (..., L, E), (..., S, E) and (..., S, Ev). Leading dimensions broadcast, and the last of them are the heads.
+        (..., L, E), (..., S, E) and (..., S, Ev). Leading dimensions broadcast, and the last of them are the heads. Or
+        nested tensors of layout torch.jagged, (B, H, L, E) with L ragged, as torch's function takes them; then there is
+        neither attn_mask nor documents.
     attn_mask : Tensor, optional
         Broadcasts to the scores, (..., L, S). Of bool: True where a key may be attended to. Of numbers: added to the
         scores, -inf is a mask, and it may need a gradient. A query without any key has the output 0, as in torch.
@@ -188,6 +195,15 @@ def scaled_dot_product_attention(
     alpha : float or Tensor
         At least 1. The number 1 is torch's own function, where torch allows the arguments. A tensor is of shape (), (H,)
         or (H, 1, 1), and gets a gradient: heads can learn how sparse they are.
+    window : int or pair (left, right), optional
+        Query i attends to keys i - left <= j <= i + right alone, counted from the first ones as for is_causal, which
+        makes right 0. None in the pair is a side without a bound, and a number stands for both sides. Keys outside of
+        all windows cost no time.
+    sinks : int
+        So many first keys, of the query's document, are seen in spite of the left side of a window.
+    documents : Tensor of integers, shape (L,) or (B, L), optional
+        Of which document each token is, for L = S. The numbers do not decrease along L. A query attends to its own
+        document alone; padding, on the left or on the right, is a document of its own.
 
     Returns
     -------
@@ -207,16 +223,44 @@ def scaled_dot_product_attention(
     >>> scaled_dot_product_attention(query, key, value, alpha=2.0)
     tensor([[1.1464]])
     """
+    if query.is_nested or key.is_nested or value.is_nested:
+        packed = nested_of(query, key, value, attn_mask, documents)
+        ours = attend_sequences(packed, dropout_p, is_causal, scale, enable_gqa, alpha, window, sinks)
+        return nested_like(query, ours)
     x, batch = attention_of(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, alpha)
-    if x.alphas is None and x.alpha == 1 and x.scales is None and not (is_causal and attn_mask is not None):
+    x = with_ranges(x, batch, window, sinks, documents)
+    is_softmax = x.alphas is None and x.alpha == 1 and x.scales is None
+    if is_softmax and x.ranges is None and not (x.causal and attn_mask is not None):
         if attn_mask is not None:
             attn_mask = torch.atleast_2d(attn_mask if x.bias is None else attn_mask.to(query.dtype))
         return functional.scaled_dot_product_attention(
-            query, key, value, attn_mask, dropout_p, is_causal, scale=x.scale, enable_gqa=enable_gqa
+            query, key, value, attn_mask, dropout_p, x.causal, scale=x.scale, enable_gqa=enable_gqa
         )
-    x = _with_seed(x)
-    out = (_by_kernel if _has_kernel(x) else _by_blocks)(*x)
+    out = _attend(x)
     return out.reshape(*batch.leading, *out.shape[2:])
+
+
+def _attend(x: Attention) -> torch.Tensor:
+    x = _with_seed(x)
+    return (_by_kernel if _has_kernel(x) else _by_blocks)(*x)
+
+
+def attend_sequences(
+    of: Sequences,
+    dropout_p: float,
+    is_causal: bool,
+    scale: Parameter | None,
+    enable_gqa: bool,
+    alpha: Parameter,
+    window: Window,
+    sinks: int,
+) -> torch.Tensor:
+    """(total, heads, Ev): sequences in a row are ranges of keys."""
+    sides = sides_of(window, is_causal, sinks)
+    query, key, value = (x.transpose(0, 1).unsqueeze(0) for x in (of.query, of.key, of.value))
+    x, _ = attention_of(query, key, value, None, dropout_p, False, scale, enable_gqa, alpha)
+    ranges = ranges_of_sequences(sides, query.shape[2], key.shape[2], of.query_starts, of.key_starts)
+    return _attend(x._replace(ranges=ranges, sinks=sinks)).squeeze(0).transpose(0, 1)
 
 
 def _with_seed(x: Attention) -> Attention:
@@ -224,11 +268,13 @@ def _with_seed(x: Attention) -> Attention:
     return x if x.dropout == 0 else x._replace(seed=torch.randint(2**63 - 1, (1,), device=x.query.device))
 
 
-def attention_and_weights(*given: Any) -> tuple[torch.Tensor, torch.Tensor]:
+def attention_and_weights(
+    *given: Any, window: Window = None, sinks: int = 0, documents: torch.Tensor | None = None
+) -> tuple[torch.Tensor, torch.Tensor]:
     """`scaled_dot_product_attention` of what `attention_of` takes, and all of its weights, (..., L, S), after dropout: both
     have gradients."""
     x, batch = attention_of(*given)
-    out, p = _whole_matrix(*_with_seed(x))
+    out, p = _whole_matrix(*_with_seed(with_ranges(x, batch, window, sinks, documents)))
     return out.reshape(*batch.leading, *out.shape[2:]), p.reshape(*batch.leading, *p.shape[2:])
 
 
@@ -242,6 +288,9 @@ def attention_weights(
     enable_gqa: bool = False,
     *,
     alpha: Parameter = 1.5,
+    window: Window = None,
+    sinks: int = 0,
+    documents: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """The weights of `scaled_dot_product_attention` that are not 0, for pictures and people.
 
@@ -250,7 +299,7 @@ def attention_weights(
 
     Parameters
     ----------
-    query, key, attn_mask, is_causal, scale, enable_gqa, alpha
+    query, key, attn_mask, is_causal, scale, enable_gqa, alpha, window, sinks, documents
         Those of `scaled_dot_product_attention`.
 
     Returns
@@ -272,7 +321,7 @@ def attention_weights(
     tensor([0.7421, 0.2579])
     """
     given, batch = attention_of(query, key, key, attn_mask, 0.0, is_causal, scale, enable_gqa, alpha)
-    x = given.widened()
+    x = with_ranges(given, batch, window, sinks, documents).widened()
     shape = (*batch.leading, query.shape[-2], key.shape[-2])
     indices, values = [], []
     with without_autocast(query):
@@ -280,7 +329,7 @@ def attention_weights(
             p = weights(x.part(place), place).to(given.query.dtype)
             at = p.nonzero().unbind(-1)
             values.append(p[at])
-            b, h, i, j = at[0] + place[0].start, at[1], at[2] + place[1].start, at[3]
+            b, h, i, j = at[0] + place[0].start, at[1], at[2] + place[1].start, at[3] + place[2].start
             members = torch.unravel_index(b, batch.members)
             indices.append(torch.stack([*(members + (h,))[: len(batch.leading)], i, j]))
     if not values:

@@ -68,15 +68,16 @@ class BlockGradients {
     scores_.compute(block);
     index_t dense_count = 0;
     for (index_t i = 0; i < block.count; ++i) {
-      const index_t query = block.first + i, n = scores_.keys(query);
+      const index_t query = block.first + i, n = scores_.columns(i);
       const double alpha = x_.alpha[block.h];
       const Real cut = below_support(alpha, record_.normalizers.row(row_of(x_, block, query)));
       const index_t count = select_above(scores_.rows().row(i), n, cut, places_, p_);
       entmax_row(p_, count, alpha, entmax_, p_);
       if (is_dense(count, n) && may_be_dense(block, query)) {
-        spread({count, places_, p_}, scores_.keys(block.last()), scores_.rows().row(dense_count));
+        spread({count, places_, p_}, scores_.keys().columns(), scores_.rows().row(dense_count));
         dense_.of[dense_count++] = query;
       } else {
+        scores_.keys().to_keys(count, places_);
         add_list(block, query, count, sums);
       }
     }
@@ -121,30 +122,38 @@ class BlockGradients {
 
   /// The dense rows of a block together.
   void add_dense(const QueryBlock& block, index_t count, const KeySums<Real>& sums) noexcept {
-    const index_t n = scores_.keys(block.last()), d = x_.key.cols, e = x_.value.cols;
-    const Table<const Real> weights{scores_.rows().data, scores_.rows().stride};
+    const index_t n = scores_.keys().columns(), d = x_.key.cols, e = x_.value.cols;
+    const auto runs = scores_.keys().runs();
+    const Table<const Real> weights = reading(scores_.rows()), slopes = reading(dense_.slopes);
     const auto scale = static_cast<Real>(x_.scale[block.h]);
     for (index_t i = 0; i < count; ++i) {
       const Real* query = x_.query.row(block.b, block.h, dense_.of[i]);
       std::transform(query, query + d, dense_.queries.row(i), [scale](Real x) { return scale * x; });
       std::copy_n(cotangent_.row(block.b, block.h, dense_.of[i]), e, dense_.cotangents.row(i));
     }
-    multiply_keys(reading(dense_.cotangents), count, dense_.values, n, e, Real(1), dense_.slopes);
+    for (const KeyRun& run : runs)
+      multiply_keys(reading(dense_.cotangents), count, dense_.values + run.first * e, run.count, e, Real(1),
+                    dense_.slopes.from_column(run.column));
     for (index_t i = 0; i < count; ++i) {
-      Real* slopes = dense_.slopes.row(i);
-      jacobian_row(weights.row(i), n, x_.alpha[block.h], slopes, jacobian_, slopes);
-      write_alpha(block, row_of(x_, block, dense_.of[i]), weights.row(i), slopes, n);
+      jacobian_row(weights.row(i), n, x_.alpha[block.h], slopes.row(i), jacobian_, dense_.slopes.row(i));
+      write_alpha(block, row_of(x_, block, dense_.of[i]), weights.row(i), slopes.row(i), n);
     }
     if (wants_query()) {
       std::fill_n(dense_.sums.data, count * d, 0.0);
-      multiply_rows(reading(dense_.slopes), count, table_of(x_.key, block.b, key_head(x_, block)), n, d,
-                    dense_.sums);
+      const Table<const Real> keys = table_of(x_.key, block.b, key_head(x_, block));
+      for (const KeyRun& run : runs)
+        multiply_rows(slopes.from_column(run.column), count, keys.from_row(run.first), run.count, d,
+                      dense_.sums);
       for (index_t i = 0; i < count; ++i) write_query(block, dense_.of[i], dense_.sums.row(i));
     }
-    if (sums.key.data != nullptr)
-      add_products(reading(dense_.slopes), count, reading(dense_.queries), n, d, sums.key);
-    if (sums.value.data != nullptr)
-      add_products(weights, count, reading(dense_.cotangents), n, e, sums.value);
+    for (const KeyRun& run : runs) {
+      if (sums.key.data != nullptr)
+        add_products(slopes.from_column(run.column), count, reading(dense_.queries), run.count, d,
+                     sums.key.from_row(run.first));
+      if (sums.value.data != nullptr)
+        add_products(weights.from_column(run.column), count, reading(dense_.cotangents), run.count, e,
+                     sums.value.from_row(run.first));
+    }
   }
 
   static Table<const Real> reading(Table<Real> table) noexcept { return {table.data, table.stride}; }

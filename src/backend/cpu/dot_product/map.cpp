@@ -40,7 +40,7 @@ class Outputs {
     const auto values = detail::table_of(x_.value, block.b, detail::key_head(x_, block));
     index_t dense[kQueries], dense_count = 0;
     for (index_t i = 0; i < block.count; ++i) {
-      const index_t query = block.first + i, row = detail::row_of(x_, block, query), n = scores_.keys(query);
+      const index_t query = block.first + i, row = detail::row_of(x_, block, query), n = scores_.columns(i);
       const Real* z = scores_.rows().row(i);
       Real* to = out.row(block.b, block.h, query);
       const auto found = detail::entmax_row(z, n, x_.alpha[block.h], entmax_, p_);
@@ -53,18 +53,20 @@ class Outputs {
       }
       const index_t count = detail::select_above(p_, n, Real(0), places_, weights_);
       if (detail::is_dense(count, n) && may_be_dense(block)) {
-        detail::spread({count, places_, weights_}, scores_.keys(block.last()),
-                       scores_.rows().row(dense_count));
+        detail::spread({count, places_, weights_}, scores_.keys().columns(), scores_.rows().row(dense_count));
         dense[dense_count++] = query;
         continue;
       }
+      scores_.keys().to_keys(count, places_);
       detail::apply_dropout(x_, row, count, places_, weights_);
       detail::weighted_sum({count, places_, weights_}, values, out.cols, to);
     }
     if (dense_count == 0) return;
     std::fill_n(sums_.data, dense_count * out.cols, 0.0);
-    detail::multiply_rows({scores_.rows().data, scores_.rows().stride}, dense_count, values,
-                          scores_.keys(block.last()), out.cols, sums_);
+    const detail::Table<const Real> weights{scores_.rows().data, scores_.rows().stride};
+    for (const detail::KeyRun& run : scores_.keys().runs())
+      detail::multiply_rows(weights.from_column(run.column), dense_count, values.from_row(run.first),
+                            run.count, out.cols, sums_);
     for (index_t i = 0; i < dense_count; ++i) {
       Real* to = out.row(block.b, block.h, dense[i]);
       for (index_t k = 0; k < out.cols; ++k) to[k] = static_cast<Real>(sums_.row(i)[k]);

@@ -14,6 +14,8 @@ struct Table {
   index_t stride = 0;
 
   [[nodiscard]] FENCHEL_INLINE T* row(index_t i) const noexcept { return data + i * stride; }
+  [[nodiscard]] Table from_row(index_t i) const noexcept { return {row(i), stride}; }
+  [[nodiscard]] Table from_column(index_t j) const noexcept { return {data + j, stride}; }
 };
 
 /// Some rows of a table and a weight for each.

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import torch
 from torch.nn import functional
 
+from .._key_ranges import Window, counts_of, in_sight, ranges_of, sides_of
+
 
 class Masks(NamedTuple):
     """Which of S keys L queries see; seen and bias, which is added to the scores, broadcast to (batch, heads, L, S)."""
@@ -16,6 +18,8 @@ class Masks(NamedTuple):
     seen: torch.Tensor | None
     bias: torch.Tensor | None
     is_causal: bool
+    window: Window
+    sinks: int
 
     def hide(self, mask: torch.Tensor | None) -> Masks:
         """And a mask of torch's attention: of bool, True hides a key; of numbers, it is added."""
@@ -29,34 +33,37 @@ class Masks(NamedTuple):
         """And so many keys behind the others, which every query sees."""
         if count == 0:
             return self
-        seen, bias, keys = self.seen, self.bias, self.keys
-        if self.is_causal:
-            before = torch.ones(self.queries, keys, dtype=torch.bool, device=device).tril()
-            seen = before if seen is None else seen & before
+        seen, bias, keys, ranges = self.seen, self.bias, self.keys, self._ranges(device)
+        if ranges is not None:
+            near = in_sight(ranges, self.sinks, torch.arange(keys, device=device))
+            seen = near if seen is None else seen & near
         if seen is not None:
             seen = functional.pad(seen.expand(*seen.shape[:-1], keys), (0, count), value=True)
         if bias is not None:
             bias = functional.pad(bias.expand(*bias.shape[:-1], keys), (0, count))
-        return Masks(self.queries, keys + count, seen, bias, False)
+        return Masks(self.queries, keys + count, seen, bias, False, None, 0)
+
+    def _ranges(self, device: torch.device) -> torch.Tensor | None:
+        """(L, 3), of the keys that are seen by their places."""
+        sides = sides_of(self.window, self.is_causal, self.sinks)
+        ranges = ranges_of(sides, self.queries, self.keys, (), None, device)
+        return None if ranges is None else ranges[0]
 
     @property
     def attn_mask(self) -> torch.Tensor | None:
-        """Of `scaled_dot_product_attention`, beside `is_causal`."""
+        """Of `scaled_dot_product_attention`, beside `is_causal`, `window` and `sinks`."""
         if self.bias is None or self.seen is None:
             return self.seen if self.bias is None else self.bias
         return torch.where(self.seen, self.bias, -torch.inf)
 
     def lengths(self, device: torch.device) -> torch.Tensor:
         """How many keys each query sees; broadcasts to (batch, heads, L)."""
-        mask, last = self.attn_mask, torch.arange(self.queries, device=device).clamp(max=self.keys - 1)
+        mask, ranges = self.attn_mask, self._ranges(device)
         if mask is None:
-            return last + 1 if self.is_causal else torch.full((1,), self.keys, device=device)
+            return torch.full((1,), self.keys, device=device) if ranges is None else counts_of(ranges, self.sinks, None)
         seen = mask if mask.dtype == torch.bool else mask > -torch.inf
         seen = torch.atleast_2d(seen.expand(*seen.shape[:-1], self.keys))
-        if not self.is_causal:
-            return seen.sum(-1)
-        rows = torch.arange(self.queries, device=device) if seen.shape[-2] > 1 else torch.zeros_like(last)
-        return seen.cumsum(-1)[..., rows, last]
+        return seen.sum(-1) if ranges is None else counts_of(ranges, self.sinks, seen)
 
 
 def masks_of(
@@ -67,6 +74,8 @@ def masks_of(
     key_padding_mask: torch.Tensor | None,
     attn_mask: torch.Tensor | None,
     is_causal: bool,
+    window: Window,
+    sinks: int,
 ) -> Masks:
     """Checked. is_causal says that attn_mask is causal, as in torch: attn_mask is not read then."""
     if key_padding_mask is not None:
@@ -75,7 +84,7 @@ def masks_of(
     if attn_mask is not None:
         _check("attn_mask", attn_mask, [(queries, keys), (batch * heads, queries, keys)])
         attn_mask = None if is_causal else attn_mask.unflatten(0, (batch, heads)) if attn_mask.dim() == 3 else attn_mask
-    return Masks(queries, keys, None, None, is_causal).hide(attn_mask).hide(key_padding_mask)
+    return Masks(queries, keys, None, None, is_causal, window, sinks).hide(attn_mask).hide(key_padding_mask)
 
 
 def _check(name: str, mask: torch.Tensor, shapes: list[tuple[int, ...]]) -> None:

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from .._dot_product_attention import attention_and_weights, scaled_dot_product_attention
+from .._key_ranges import Window, sides_of
 from .._rows import Parameter
 from ._attention_masks import masks_of
 from ._entmax import keep_parameter, show_parameter
@@ -47,6 +48,9 @@ class MultiheadAttention(nn.MultiheadAttention):
         Is called with query, (batch, num_heads, L, head_dim), and key, (batch, num_kv_heads, S, head_dim), and returns
         the two that are multiplied instead. It may return a third tensor, which broadcasts to (batch, num_heads, L, S)
         and is added to the scores. Keys of add_bias_kv and add_zero_attn have no position.
+    window, sinks
+        Those of `scaled_dot_product_attention`. Keys of add_bias_kv and add_zero_attn are in every window, and make a
+        mask of it.
 
     Examples
     --------
@@ -82,6 +86,8 @@ class MultiheadAttention(nn.MultiheadAttention):
         num_kv_heads: int | None = None,
         scale: float | nn.Module | None = None,
         positions: Positions | None = None,
+        window: Window = None,
+        sinks: int = 0,
     ) -> None:
         check_heads("MultiheadAttention", embed_dim, num_heads)
         groups = num_heads if num_kv_heads is None else num_kv_heads
@@ -96,6 +102,8 @@ class MultiheadAttention(nn.MultiheadAttention):
         # Layers of torch that see True here compute their attention without this module.
         self._qkv_same_embed_dim = False
         self.scale, self.positions = scale, positions
+        sides_of(window, False, sinks)
+        self.window, self.sinks = window, sinks
         if not isinstance(alpha, str):
             keep_parameter(self, "_alpha", alpha)
         elif alpha == "learned":
@@ -171,7 +179,8 @@ class MultiheadAttention(nn.MultiheadAttention):
             key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
         elif not self.batch_first:
             q, k, v = (x.transpose(0, 1) for x in (q, k, v))
-        masks = masks_of(len(q), self.num_heads, q.shape[1], k.shape[1], key_padding_mask, attn_mask, is_causal)
+        sizes = len(q), self.num_heads, q.shape[1], k.shape[1]
+        masks = masks_of(*sizes, key_padding_mask, attn_mask, is_causal, self.window, self.sinks)
         q, k, v = split_heads(q, self.num_heads), split_heads(k, self.num_kv_heads), split_heads(v, self.num_kv_heads)
         if self.positions is not None:
             q, k, *bias = self.positions(q, k)
@@ -185,10 +194,10 @@ class MultiheadAttention(nn.MultiheadAttention):
         given = q, k, v, masks.attn_mask, dropout, masks.is_causal, scale, is_grouped
         weights = None
         if need_weights:
-            out, weights = attention_and_weights(*given, self.alpha)
+            out, weights = attention_and_weights(*given, self.alpha, window=masks.window, sinks=masks.sinks)
             weights = weights.mean(1) if average_attn_weights else weights
         else:
-            out = scaled_dot_product_attention(*given, alpha=self.alpha)
+            out = scaled_dot_product_attention(*given, alpha=self.alpha, window=masks.window, sinks=masks.sinks)
         output = self.out_proj(join_heads(out))
         if not is_batched:
             return output.squeeze(0), None if weights is None else weights.squeeze(0)
@@ -226,4 +235,6 @@ class MultiheadAttention(nn.MultiheadAttention):
         groups = "" if self.num_kv_heads == self.num_heads else f", num_kv_heads={self.num_kv_heads}"
         learned = ", learned=True" if hasattr(self, "raw_alpha") else ""
         heads = f"embed_dim={self.embed_dim}, num_heads={self.num_heads}{groups}"
-        return f"{heads}, alpha={show_parameter(self.alpha)}{learned}"
+        window = "" if self.window is None else f", window={self.window}"
+        sinks = f", sinks={self.sinks}" if self.sinks > 0 else ""
+        return f"{heads}, alpha={show_parameter(self.alpha)}{learned}{window}{sinks}"
