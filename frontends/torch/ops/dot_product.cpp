@@ -2,39 +2,17 @@
 
 #include <tuple>
 
-#include "ops/flat_tensors.hpp"
+#include "ops/matrices.hpp"
 
 /// Attention of queries to keys, and its gradients.
 namespace fenchel::ops {
 namespace {
 
-using Optional = std::optional<Tensor>;
 using Three = std::tuple<Tensor, Tensor, Tensor>;
 using Five = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor>;
 
-[[nodiscard]] const Tensor& with_heads(const char* name, const Tensor& x) {
-  if (x.dim() != 4) refuse(name, "have 4 dimensions", show(shape_of(x)));
-  return x;
-}
-
-/// A tensor as matrices of a shape, to which it broadcasts.
-template <class T>
-[[nodiscard]] Matrices<T> matrices_of(const Tensor& x, const Shape& shape) {
-  const auto stride = [&](std::int64_t dim) { return x.size(dim) == 1 ? 0 : x.stride(dim); };
-  const index_t step = x.size(3) == 1 && shape[3] == 1 ? 1 : stride(3);
-  T* data = nullptr;
-  if constexpr (std::is_const_v<T>) {
-    data = static_cast<T*>(x.const_data_ptr());
-  } else {
-    data = static_cast<T*>(x.mutable_data_ptr());
-  }
-  return {data, shape[0], shape[1], shape[2], shape[3], stride(0), stride(1), stride(2), step};
-}
-
 #ifdef USE_CUDA
-/// What only a GPU has: types of 16 bits alone, rows that begin at multiples of 16 bytes, lists of the
-/// support.
-constexpr bool kOnGpu = true;
+/// What only a GPU has: types of 16 bits alone, and lists of the support.
 constexpr std::int64_t kSupportColumns = cuda::kAttentionSupportColumns;
 template <class Body>
 void visit(ScalarType type, const Body& body) {
@@ -47,7 +25,6 @@ template <class T>
   return static_cast<std::int64_t>(cuda::attention_scratch_bytes(x));
 }
 #else
-constexpr bool kOnGpu = false;
 constexpr std::int64_t kSupportColumns = 0;
 template <class Body>
 void visit(ScalarType type, const Body& body) {
@@ -58,54 +35,6 @@ template <class T>
   return 0;
 }
 #endif
-
-/// Matrices to read, whose rows are contiguous.
-class MatricesInput {
- public:
-  MatricesInput(const char* name, const Tensor& x, const Shape& shape, ScalarType type)
-      : tensor_(converted(name, checked(name, x, shape), type)) {
-    if (is_readable()) return;
-    Tensor copy = torch::stable::new_empty(tensor_, shape_of(tensor_));
-    tensor_ = torch::stable::copy_(copy, tensor_);
-  }
-  template <class T>
-  [[nodiscard]] Matrices<const T> view() const {
-    return matrices_of<const T>(tensor_, shape_of(tensor_));
-  }
-
- private:
-  [[nodiscard]] bool is_readable() const {
-    if (tensor_.size(3) > 1 && tensor_.stride(3) != 1) return false;
-    if (!kOnGpu) return true;
-    constexpr std::int64_t kPiece = 8;
-    for (std::int64_t dim = 0; dim < 3; ++dim) {
-      if (tensor_.size(dim) > 1 && tensor_.stride(dim) % kPiece != 0) return false;
-    }
-    return reinterpret_cast<std::uintptr_t>(tensor_.const_data_ptr()) % (2 * kPiece) == 0;
-  }
-
-  Tensor tensor_;
-};
-
-/// A tensor that broadcasts to the scores, or none.
-class OverScores {
- public:
-  OverScores(const char* name, Optional x, Shape scores) : tensor_(std::move(x)), shape_(std::move(scores)) {
-    if (!tensor_) return;
-    const Shape own = shape_of(with_heads(name, *tensor_));
-    for (std::size_t i = 0; i < own.size(); ++i) {
-      if (own[i] != 1 && own[i] != shape_[i]) refuse(name, "broadcast to " + show(shape_), show(own));
-    }
-  }
-  template <class T>
-  [[nodiscard]] Matrices<const T> view() const {
-    return tensor_ ? matrices_of<const T>(*tensor_, shape_) : Matrices<const T>();
-  }
-
- private:
-  Optional tensor_;
-  Shape shape_;
-};
 
 /// What attention reads.
 class Arguments {
@@ -165,20 +94,6 @@ class Arguments {
   Shape queries, keys, values;
 
  private:
-  /// A number for each head of the queries.
-  class PerHead {
-   public:
-    PerHead(const char* name, const Optional& x, std::int64_t heads) {
-      if (x)
-        given_.emplace(name, of_type(name, *x, ScalarType::Double, "float64"), Shape{heads},
-                       ScalarType::Double);
-    }
-    [[nodiscard]] PerRow view(double shared) const { return per_row(shared, given_); }
-
-   private:
-    std::optional<FlatInput> given_;
-  };
-
   /// (B, G, m, k) of keys or values, and what of it must be another's.
   static Shape with_sizes(const Tensor& x, const Shape& other) {
     return {other[0], with_heads("key and value", x).size(1), x.size(2), x.size(3)};
@@ -193,38 +108,6 @@ class Arguments {
   double dropout_;
   std::int64_t sinks_;
   Optional seed_, ranges_;
-};
-
-/// The rows of a contiguous tensor.
-template <class Real>
-[[nodiscard]] Rows<Real> rows_over(const Tensor& x, index_t cols) {
-  return {static_cast<Real*>(x.mutable_data_ptr()), x.numel() / cols, cols};
-}
-
-/// A tensor to write, of a shape where it is wanted, else of shape (0) and null.
-class Output {
- public:
-  Output(const Tensor& any, const Shape& shape, bool wanted, ScalarType type, ScalarType stored)
-      : wanted_(wanted),
-        tensor_(torch::stable::new_empty(any, wanted ? shape : Shape{0}, type)),
-        stored_(stored) {}
-  template <class T>
-  [[nodiscard]] Matrices<T> matrices() const {
-    return wanted_ ? matrices_of<T>(tensor_, shape_of(tensor_)) : Matrices<T>();
-  }
-  template <class Real>
-  [[nodiscard]] Rows<Real> rows(index_t cols) const {
-    return wanted_ ? rows_over<Real>(tensor_, cols) : Rows<Real>();
-  }
-  void set_to_zero() { torch::stable::zero_(tensor_); }
-  [[nodiscard]] Tensor tensor() const {
-    return tensor_.scalar_type() == stored_ ? tensor_ : torch::stable::to(tensor_, stored_);
-  }
-
- private:
-  bool wanted_;
-  Tensor tensor_;
-  ScalarType stored_;
 };
 
 Three dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Optional& mask,

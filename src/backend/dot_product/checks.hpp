@@ -64,9 +64,8 @@ void check_as(std::string_view where, std::string_view name, const Matrices<T>& 
 }
 
 /// The rows of the queries and the columns of the values: the output, or its cotangent.
-template <class Real, class T>
-void check_output(std::string_view where, std::string_view name, const DotProducts<Real>& x,
-                  const Matrices<T>& view) {
+template <class Products, class T>
+void check_output(std::string_view where, std::string_view name, const Products& x, const Matrices<T>& view) {
   const std::string prefix(name);
   check_per_head(where, name, view, "query", x.query);
   require_as(where, prefix + ".rows", view.rows, x.query.rows, "query.rows");
@@ -135,11 +134,9 @@ void check_ranges(std::string_view where, const DotProducts<Real>& x, NumbersOn 
   check_range_values(where, {x.ranges, count}, x.query.rows, x.key.rows);
 }
 
-template <class Real>
-void check_dot_products(std::string_view where, const DotProducts<Real>& x,
-                        NumbersOn memory = NumbersOn::kCpu) {
-  check_matrices(where, "query", x.query);
-  require_as(where, "key.batch", x.key.batch, x.query.batch, "query.batch");
+/// Keys and values for queries, which are right, with alphas and scales; but for the batch of the keys.
+template <class Products>
+void check_heads(std::string_view where, const Products& x, NumbersOn memory) {
   const index_t heads = x.query.heads;
   if (heads > 0 && (x.key.heads < 1 || heads % x.key.heads != 0)) {
     throw_invalid_argument(where, "key.heads", "must divide query.heads = " + std::to_string(heads),
@@ -150,6 +147,18 @@ void check_dot_products(std::string_view where, const DotProducts<Real>& x,
   check_per_head(where, "value", x.value, "key", x.key);
   require_as(where, "value.rows", x.value.rows, x.key.rows, "key.rows");
   check_matrices(where, "value", x.value);
+  check_per_head_numbers(where, "alpha", x.alpha, heads, "must be at least 1", memory,
+                         [](double alpha) { return alpha >= 1; });
+  check_per_head_numbers(where, "scale", x.scale, heads, "must be finite", memory,
+                         [](double scale) { return std::isfinite(scale); });
+}
+
+template <class Real>
+void check_dot_products(std::string_view where, const DotProducts<Real>& x,
+                        NumbersOn memory = NumbersOn::kCpu) {
+  check_matrices(where, "query", x.query);
+  require_as(where, "key.batch", x.key.batch, x.query.batch, "query.batch");
+  check_heads(where, x, memory);
   const auto check_scores_shape = [&](std::string_view name, const auto& view) {
     if (view.data == nullptr) return;
     const std::string prefix(name);
@@ -159,10 +168,6 @@ void check_dot_products(std::string_view where, const DotProducts<Real>& x,
   };
   check_scores_shape("mask", x.mask);
   check_scores_shape("bias", x.bias);
-  check_per_head_numbers(where, "alpha", x.alpha, heads, "must be at least 1", memory,
-                         [](double alpha) { return alpha >= 1; });
-  check_per_head_numbers(where, "scale", x.scale, heads, "must be finite", memory,
-                         [](double scale) { return std::isfinite(scale); });
   check_ranges(where, x, memory);
   if (!(x.dropout >= 0 && x.dropout < 1))
     throw_domain_error(where, "dropout", "must be in [0, 1)", x.dropout);

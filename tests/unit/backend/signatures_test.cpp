@@ -159,6 +159,7 @@ consteval bool has_twins() {
     "smooth_sparsemax_vjp_vjp",
     "smooth_sparsemax_loss",
     "smooth_sparsemax_loss_curvature",
+    "cached_attention",
     "attend_context",
     "attend_context_vjp",
     "log_pdf_rows",

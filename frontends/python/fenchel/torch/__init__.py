@@ -9,6 +9,7 @@ from .. import Box
 from ._attention import continuous_attention
 from ._basis import GaussianBasis, MultivariateGaussianBasis
 from ._beta_gaussian import BetaGaussian
+from ._cache import KeyValueCache
 from ._domain import Nodes
 from ._dot_product_attention import attention_weights, scaled_dot_product_attention
 from ._entmax import entmax, entmax15, entmax_bisect, sparsemax, sparsemax_bisect
@@ -51,6 +52,7 @@ __all__ = [
     "FourierBasis",
     "FunctionBasis",
     "GaussianBasis",
+    "KeyValueCache",
     "LocationScale",
     "Mixture",
     "MultivariateBetaGaussian",

@@ -69,8 +69,8 @@ def attention_of(
             bias = batch.of_scores(attn_mask)
     if scale is None:
         scale = 1 / math.sqrt(query.shape[-1]) if query.shape[-1] > 0 else 1.0
-    alphas, alpha = _per_head(alpha, batch.heads, query.device, "alpha")
-    scales, scale = _per_head(scale, batch.heads, query.device, "scale")
+    alphas, alpha = per_head(alpha, batch.heads, query.device, "alpha")
+    scales, scale = per_head(scale, batch.heads, query.device, "scale")
     if alphas is None and not alpha >= 1:
         raise ValueError(f"fenchel.torch: alpha must be at least 1, got {alpha}")
     if scales is None and not abs(scale) < math.inf:
@@ -150,7 +150,7 @@ def _broadcasts(shape: torch.Size, target: tuple[int, ...]) -> bool:
     return len(shape) <= len(target) and all(s in (1, t) for s, t in zip(reversed(shape), reversed(target)))
 
 
-def _per_head(
+def per_head(
     value: Parameter, heads: int, device: torch.device, name: str
 ) -> tuple[torch.Tensor | None, float]:
     """As the operations take it: (None, the number), or (float64 of shape (H), a number that is not used)."""

@@ -9,7 +9,7 @@ import torch
 from torch.func import vjp as pull_back
 from torch.nn import functional
 
-from ._attention_arguments import attention_of, with_ranges
+from ._attention_arguments import Batch, attention_of, with_ranges
 from ._attention_blocks import TENSORS, Attention, blocks, computed, kept, output, weights, whole, without_autocast
 from ._differentiable import Places, Rule, Tensors, differentiable
 from ._entmax import entmax_of_rows
@@ -236,11 +236,12 @@ def scaled_dot_product_attention(
         return functional.scaled_dot_product_attention(
             query, key, value, attn_mask, dropout_p, x.causal, scale=x.scale, enable_gqa=enable_gqa
         )
-    out = _attend(x)
+    out = attend(x)
     return out.reshape(*batch.leading, *out.shape[2:])
 
 
-def _attend(x: Attention) -> torch.Tensor:
+def attend(x: Attention) -> torch.Tensor:
+    """(B, H, n, e)."""
     x = _with_seed(x)
     return (_by_kernel if _has_kernel(x) else _by_blocks)(*x)
 
@@ -260,7 +261,7 @@ def attend_sequences(
     query, key, value = (x.transpose(0, 1).unsqueeze(0) for x in (of.query, of.key, of.value))
     x, _ = attention_of(query, key, value, None, dropout_p, False, scale, enable_gqa, alpha)
     ranges = ranges_of_sequences(sides, query.shape[2], key.shape[2], of.query_starts, of.key_starts)
-    return _attend(x._replace(ranges=ranges, sinks=sinks)).squeeze(0).transpose(0, 1)
+    return attend(x._replace(ranges=ranges, sinks=sinks)).squeeze(0).transpose(0, 1)
 
 
 def _with_seed(x: Attention) -> Attention:
@@ -268,13 +269,17 @@ def _with_seed(x: Attention) -> Attention:
     return x if x.dropout == 0 else x._replace(seed=torch.randint(2**63 - 1, (1,), device=x.query.device))
 
 
+def dense_weights(x: Attention) -> tuple[torch.Tensor, torch.Tensor]:
+    """(B, H, n, e), and all weights after dropout, (B, H, n, m): both have gradients."""
+    return _whole_matrix(*_with_seed(x))
+
+
 def attention_and_weights(
     *given: Any, window: Window = None, sinks: int = 0, documents: torch.Tensor | None = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """`scaled_dot_product_attention` of what `attention_of` takes, and all of its weights, (..., L, S), after dropout: both
-    have gradients."""
+    """`scaled_dot_product_attention` of what `attention_of` takes, and all of its weights, (..., L, S)."""
     x, batch = attention_of(*given)
-    out, p = _whole_matrix(*_with_seed(with_ranges(x, batch, window, sinks, documents)))
+    out, p = dense_weights(with_ranges(x, batch, window, sinks, documents))
     return out.reshape(*batch.leading, *out.shape[2:]), p.reshape(*batch.leading, *p.shape[2:])
 
 
@@ -320,11 +325,16 @@ def attention_weights(
     >>> p.values()
     tensor([0.7421, 0.2579])
     """
-    given, batch = attention_of(query, key, key, attn_mask, 0.0, is_causal, scale, enable_gqa, alpha)
-    x = with_ranges(given, batch, window, sinks, documents).widened()
-    shape = (*batch.leading, query.shape[-2], key.shape[-2])
+    x, batch = attention_of(query, key, key, attn_mask, 0.0, is_causal, scale, enable_gqa, alpha)
+    return sparse_weights(with_ranges(x, batch, window, sinks, documents), batch)
+
+
+@torch.no_grad()
+def sparse_weights(given: Attention, batch: Batch) -> torch.Tensor:
+    """(..., L, S), in coordinate format, coalesced."""
+    x, shape = given.widened(), (*batch.leading, given.query.shape[2], given.key.shape[2])
     indices, values = [], []
-    with without_autocast(query):
+    with without_autocast(given.query):
         for place in blocks(x):
             p = weights(x.part(place), place).to(given.query.dtype)
             at = p.nonzero().unbind(-1)
@@ -334,5 +344,5 @@ def attention_weights(
             indices.append(torch.stack([*(members + (h,))[: len(batch.leading)], i, j]))
     if not values:
         indices, values = [torch.zeros(len(shape), 0, dtype=torch.int64)], [given.query.new_zeros(0)]
-    found = torch.cat(indices, 1).to(query.device), torch.cat(values)
+    found = torch.cat(indices, 1).to(given.query.device), torch.cat(values)
     return torch.sparse_coo_tensor(*found, shape, check_invariants=False).coalesce()

@@ -51,7 +51,7 @@ def ranges_of(
         origin = torch.searchsorted(documents, documents)
         end = torch.searchsorted(documents, documents, right=True)
     place = torch.arange(queries, device=device)
-    ranges = _windows(sides, origin, end, place)
+    ranges = windows_of(sides, origin, end, place)
     return ranges.expand(*members, queries, 3).reshape(-1, queries, 3).contiguous()
 
 
@@ -64,11 +64,11 @@ def ranges_of_sequences(
     last = key_starts.shape[0] - 1
     origin, end = (key_starts.long()[(sequence + k).clamp(max=last)].clamp(0, keys) for k in (0, 1))
     own = place - query_starts.long()[sequence]
-    return _windows(sides, origin, end, origin + own)[None]
+    return windows_of(sides, origin, end, origin + own)[None]
 
 
-def _windows(sides: Sides, origin: torch.Tensor, end: torch.Tensor, place: torch.Tensor) -> torch.Tensor:
-    """(..., 3) about each place, within [origin, end)."""
+def windows_of(sides: Sides, origin: torch.Tensor, end: torch.Tensor, place: torch.Tensor) -> torch.Tensor:
+    """(..., 3) about each place, within [origin, end); one before the origin sees nothing to its left."""
     first = origin if sides.left is None else (place - sides.left).clamp(min=origin, max=end)
     last = end if sides.right is None else (place + sides.right + 1).clamp(min=first, max=end)
     return torch.stack(torch.broadcast_tensors(origin, first, last), -1).to(torch.int32)

@@ -87,6 +87,16 @@ def masks_of(
     return Masks(queries, keys, None, None, is_causal, window, sinks).hide(attn_mask).hide(key_padding_mask)
 
 
+def counts_of_padding(mask: torch.Tensor | None) -> torch.Tensor | None:
+    """How many tokens are not padding, (batch,), where a mask (batch, L) says that some on the left are."""
+    if mask is None:
+        return None
+    on_the_left = torch.arange(mask.shape[1], device=mask.device) < mask.sum(-1, keepdim=True)
+    if mask.dtype != torch.bool or not torch.equal(mask, on_the_left):
+        raise ValueError("MultiheadAttention: with a cache key_padding_mask must be of bool, and True on the left alone")
+    return (~mask).sum(-1)
+
+
 def _check(name: str, mask: torch.Tensor, shapes: list[tuple[int, ...]]) -> None:
     if mask.dtype != torch.bool and not mask.is_floating_point():
         raise ValueError(f"MultiheadAttention: {name} must be of bool or floating point, got {mask.dtype}")

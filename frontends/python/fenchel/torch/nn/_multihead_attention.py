@@ -8,15 +8,16 @@ from typing import Any
 import torch
 from torch import nn
 
+from .._cache import KeyValueCache
 from .._dot_product_attention import attention_and_weights, scaled_dot_product_attention
 from .._key_ranges import Window, sides_of
 from .._rows import Parameter
-from ._attention_masks import masks_of
+from ._attention_masks import Masks, counts_of_padding, masks_of
 from ._entmax import keep_parameter, show_parameter
 from ._heads import check_heads, join_heads, split_heads
 from ._learned_alpha import alpha_of_raw, raw_alpha_of
 
-Positions = Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, ...]]
+Positions = Callable[..., tuple[torch.Tensor, ...]]
 
 OF_TORCH = {"in_proj_weight", "in_proj_bias", "q_proj_weight", "k_proj_weight", "v_proj_weight", "bias_k", "bias_v"}
 OF_TORCH |= {"out_proj.weight", "out_proj.bias"}
@@ -47,7 +48,9 @@ class MultiheadAttention(nn.MultiheadAttention):
     positions : callable, optional
         Is called with query, (batch, num_heads, L, head_dim), and key, (batch, num_kv_heads, S, head_dim), and returns
         the two that are multiplied instead. It may return a third tensor, which broadcasts to (batch, num_heads, L, S)
-        and is added to the scores. Keys of add_bias_kv and add_zero_attn have no position.
+        and is added to the scores. Keys of add_bias_kv and add_zero_attn have no position. With a cache it gets the new
+        tokens, and as a third argument the place of the first of them in its sequence, (batch,); its third tensor
+        broadcasts to (batch, num_heads, L, S), where no sequence is longer than S.
     window, sinks
         Those of `scaled_dot_product_attention`. Keys of add_bias_kv and add_zero_attn are in every window, and make a
         mask of it.
@@ -141,6 +144,8 @@ class MultiheadAttention(nn.MultiheadAttention):
         attn_mask: torch.Tensor | None = None,
         average_attn_weights: bool = True,
         is_causal: bool = False,
+        *,
+        cache: KeyValueCache | None = None,
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         """The outputs of queries, and their weights.
 
@@ -160,13 +165,18 @@ class MultiheadAttention(nn.MultiheadAttention):
         is_causal : bool
             Query i sees keys j <= i alone, and those of add_bias_kv and add_zero_attn, which torch hides where it
             needs no weights. attn_mask, which torch asks for, is taken to say the same, and is not read.
+        cache : KeyValueCache, optional
+            Of num_kv_heads heads and head_dim columns. query, key and value are the next tokens of its sequences. Their
+            keys and values are appended to it, and each token sees itself and those before it. key_padding_mask, of
+            bool, says which of them are padding, on the left. There is no dropout, and there are no gradients.
 
         Returns
         -------
         output : Tensor
             Of the shape of query.
         weights : Tensor or None
-            (batch, L, S), or (batch, num_heads, L, S) if they are not averaged; without a batch if there is none.
+            (batch, L, S), or (batch, num_heads, L, S) if they are not averaged; without a batch if there is none. With
+            a cache S is the length of the longest sequence.
             Those of a training have passed the dropout, as in torch.
         """
         is_batched = query.dim() == 3
@@ -182,26 +192,72 @@ class MultiheadAttention(nn.MultiheadAttention):
         sizes = len(q), self.num_heads, q.shape[1], k.shape[1]
         masks = masks_of(*sizes, key_padding_mask, attn_mask, is_causal, self.window, self.sinks)
         q, k, v = split_heads(q, self.num_heads), split_heads(k, self.num_kv_heads), split_heads(v, self.num_kv_heads)
+        if cache is None:
+            out, weights = self._attend(q, k, v, masks, need_weights)
+        else:
+            self._check_cached(sizes, attn_mask is not None and not is_causal)
+            out, weights = self._attend_cached(q, k, v, counts_of_padding(key_padding_mask), cache, need_weights)
+        if weights is not None and average_attn_weights:
+            weights = weights.mean(1)
+        output = self.out_proj(join_heads(out))
+        if not is_batched:
+            return output.squeeze(0), None if weights is None else weights.squeeze(0)
+        return output if self.batch_first else output.transpose(0, 1), weights
+
+    def _attend(
+        self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, masks: Masks, need_weights: bool
+    ) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """(batch, num_heads, L, head_dim), and the weights of all heads."""
         if self.positions is not None:
             q, k, *bias = self.positions(q, k)
             masks = masks.hide(*bias) if bias else masks
         k, v = self._appended(k, self.bias_k), self._appended(v, self.bias_v)
         masks = masks.append(k.shape[2] - masks.keys, k.device)
-        scale = self.scale
-        if isinstance(scale, nn.Module):
-            q, scale = q * scale(masks.lengths(q.device)).unsqueeze(-1).to(q.dtype), 1.0
+        q, scale = self._scaled(q, lambda: masks.lengths(q.device))
         is_grouped, dropout = self.num_kv_heads != self.num_heads, self.dropout if self.training else 0.0
         given = q, k, v, masks.attn_mask, dropout, masks.is_causal, scale, is_grouped
-        weights = None
         if need_weights:
-            out, weights = attention_and_weights(*given, self.alpha, window=masks.window, sinks=masks.sinks)
-            weights = weights.mean(1) if average_attn_weights else weights
-        else:
-            out = scaled_dot_product_attention(*given, alpha=self.alpha, window=masks.window, sinks=masks.sinks)
-        output = self.out_proj(join_heads(out))
-        if not is_batched:
-            return output.squeeze(0), None if weights is None else weights.squeeze(0)
-        return output if self.batch_first else output.transpose(0, 1), weights
+            return attention_and_weights(*given, self.alpha, window=masks.window, sinks=masks.sinks)
+        return scaled_dot_product_attention(*given, alpha=self.alpha, window=masks.window, sinks=masks.sinks), None
+
+    def _attend_cached(
+        self,
+        q: torch.Tensor,
+        k: torch.Tensor,
+        v: torch.Tensor,
+        counts: torch.Tensor | None,
+        cache: KeyValueCache,
+        need_weights: bool,
+    ) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """Of new tokens, which the cache gets."""
+        length, bias = q.shape[2], None
+        start = cache.lengths - (0 if counts is None else length - counts.cpu())
+        if self.positions is not None:
+            q, k, *rest = self.positions(q, k, start.to(q.device))
+            bias = rest[0] if rest else None
+        cache.append(k, v, counts)
+        q, scale = self._scaled(q, lambda: cache.seen(length, self.window, self.sinks).unsqueeze(1).to(q.device))
+        options: Any = {"bias": bias, "scale": scale, "alpha": self.alpha, "window": self.window, "sinks": self.sinks}
+        return cache.attend_with_weights(q, **options) if need_weights else (cache.attend(q, **options), None)
+
+    def _check_cached(self, sizes: tuple[int, ...], has_mask: bool) -> None:
+        wrong = {
+            "attn_mask must be None": has_mask,
+            "query and key must have the same tokens": sizes[2] != sizes[3],
+            "dropout must be 0 or the module in evaluation": self.training and self.dropout > 0,
+            "there must be no add_bias_kv and no add_zero_attn": self.bias_k is not None or self.add_zero_attn,
+        }
+        for said, is_so in wrong.items():
+            if is_so:
+                raise ValueError(f"MultiheadAttention: with a cache {said}")
+
+    def _scaled(
+        self, q: torch.Tensor, lengths: Callable[[], torch.Tensor]
+    ) -> tuple[torch.Tensor, float | None]:
+        """The queries, with a scale of their own in them, and the scale that is left."""
+        if not isinstance(self.scale, nn.Module):
+            return q, self.scale
+        return q * self.scale(lengths()).unsqueeze(-1).to(q.dtype), 1.0
 
     def _projected(self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, ...]:
         """Queries, keys and values of all heads; by one product where they are of one tensor."""

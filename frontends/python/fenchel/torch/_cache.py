@@ -1,0 +1,321 @@
+"""Keys and values of the tokens so far, for decoding: in pages, which sequences may share."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+
+from ._attention_arguments import attention_of, per_head
+from ._attention_blocks import Attention
+from ._dot_product_attention import attend, dense_weights, sparse_weights
+from ._key_ranges import Window, counts_of, sides_of, windows_of
+from ._library import ops, register_rows
+from ._rows import Parameter
+
+
+def _fake(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, *rest: Any) -> torch.Tensor:
+    return query.new_empty(*query.shape[:3], value.shape[3])
+
+
+register_rows("cached_attention", _fake, shared=tuple(range(8)))
+
+
+class KeyValueCache:
+    """Keys and values of the sequences of a batch, and attention of their last tokens to them.
+
+    A sequence has pages for its tokens, which it gets when they come. Without page_size a page has room for all tokens
+    of a sequence. Smaller pages let sequences of different lengths share one memory, and copies of a sequence share the
+    pages that are full.
+
+    Parameters
+    ----------
+    batch : int
+        How many sequences there are.
+    heads : int
+        Of keys and values.
+    capacity : int
+        How many tokens a sequence may have.
+    columns, value_columns : int
+        Of a key, and of a value; a value has as many as a key unless said.
+    page_size : int, optional
+        Tokens of a page; capacity unless said.
+    pages : int, optional
+        How many pages there are; enough for the capacity of all sequences unless said.
+    dtype, device
+        Of keys and values; torch's defaults unless said. On a CPU float32 and float64 are read where they are. Of other
+        types the whole cache is converted at each call.
+
+    Attributes
+    ----------
+    key, value : Tensor, shapes (pages, heads, page_size, columns) and (pages, heads, page_size, value_columns)
+    table : Tensor of int32, shape (batch, ceil(capacity / page_size))
+        The pages of each sequence in their order, on the CPU. What it has beyond them means nothing.
+    lengths : Tensor of int64, shape (batch,)
+        How many tokens each sequence has, on the CPU.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from fenchel.torch import KeyValueCache, scaled_dot_product_attention
+    >>> _ = torch.manual_seed(0)
+    >>> query, key, value = torch.randn(3, 2, 4, 10, 8).unbind(0)  # batch 2, heads 4, 10 tokens, 8 columns
+    >>> cache = KeyValueCache(2, 4, capacity=16, columns=8, page_size=4)
+    >>> cache.append(key[:, :, :9], value[:, :, :9])  # the prompt
+    >>> cache.append(key[:, :, 9:], value[:, :, 9:])  # a token
+    >>> out = cache.attend(query[:, :, 9:])
+    >>> whole = scaled_dot_product_attention(query, key, value, is_causal=True)
+    >>> torch.allclose(out, whole[:, :, 9:], atol=1e-6)
+    True
+    """
+
+    def __init__(
+        self,
+        batch: int,
+        heads: int,
+        capacity: int,
+        columns: int,
+        value_columns: int | None = None,
+        *,
+        page_size: int | None = None,
+        pages: int | None = None,
+        dtype: torch.dtype | None = None,
+        device: Any = None,
+    ) -> None:
+        value_columns = columns if value_columns is None else value_columns
+        page_size = capacity if page_size is None else page_size
+        sizes = {"batch": batch, "heads": heads, "capacity": capacity, "columns": columns}
+        for name, size in (sizes | {"value_columns": value_columns, "page_size": page_size}).items():
+            _check_size(name, size)
+        per_sequence = -(-capacity // page_size)
+        pages = batch * per_sequence if pages is None else pages
+        _check_size("pages", pages)
+        # Zeros, since a weight of 0 times what happens to lie in memory may be NaN.
+        self.key = torch.zeros(pages, heads, page_size, columns, dtype=dtype, device=device)
+        self.value = torch.zeros(pages, heads, page_size, value_columns, dtype=dtype, device=device)
+        self.table = torch.zeros(batch, per_sequence, dtype=torch.int32)
+        self.lengths = torch.zeros(batch, dtype=torch.int64)
+        self._capacity = capacity
+
+    @property
+    def free_pages(self) -> int:
+        """How many pages no sequence has."""
+        return len(self._free(self.table, self.lengths))
+
+    def append(self, key: torch.Tensor, value: torch.Tensor, counts: torch.Tensor | None = None) -> None:
+        """The next tokens of each sequence.
+
+        Parameters
+        ----------
+        key, value : Tensor, shapes (batch, heads, L, columns) and (batch, heads, L, value_columns)
+            They are copied. A cache has no gradients, so that they must not need one: torch.no_grad() is around a
+            generation.
+        counts : Tensor of integers, shape (batch,), optional
+            How many of the L tokens each sequence gets: the last ones, so that what is before them is padding on the
+            left. All unless said.
+        """
+        batch, heads, _, columns = len(self.lengths), *self.key.shape[1:]
+        length = key.shape[2] if key.dim() == 4 else 0
+        for name, x, last in (("key", key, columns), ("value", value, self.value.shape[3])):
+            if tuple(x.shape) != (batch, heads, length, last):
+                raise ValueError(
+                    f"KeyValueCache: {name} must have shape ({batch}, {heads}, L, {last}), with one L for both, got "
+                    f"{tuple(x.shape)}"
+                )
+            if torch.is_grad_enabled() and x.requires_grad:
+                raise ValueError(f"KeyValueCache: {name} must not need a gradient (torch.no_grad), got one that does")
+        new = self._counts(counts, length)
+        self.table, before = self._with_room(new), self.lengths
+        behind = torch.arange(length) - (length - new)[:, None]
+        member, column = (behind >= 0).nonzero(as_tuple=True)
+        token, page_size = (before[:, None] + behind)[member, column], self.key.shape[2]
+        at = self.table[member, token // page_size].long(), token % page_size, member, column
+        page, row, member, column = (x.to(self.key.device) for x in at)
+        self.key[page, :, row] = key.detach()[member, :, column].to(self.key.dtype)
+        self.value[page, :, row] = value.detach()[member, :, column].to(self.value.dtype)
+        self.lengths = before + new
+
+    def attend(
+        self,
+        query: torch.Tensor,
+        *,
+        bias: torch.Tensor | None = None,
+        scale: Parameter | None = None,
+        alpha: Parameter = 1.5,
+        window: Window = None,
+        sinks: int = 0,
+    ) -> torch.Tensor:
+        """Attention of the last tokens of each sequence to those that are not after them.
+
+        It is what `scaled_dot_product_attention` computes for these queries with is_causal, from all tokens of the
+        sequence. Values of tokens without weight are not read on a CPU. On a GPU, and where a gradient is asked for, it
+        is that function, after the pages were copied into rows.
+
+        Parameters
+        ----------
+        query : Tensor, shape (batch, H, L, columns)
+            Of the last L tokens of each sequence, where heads divides H. One that is before the first token of its
+            sequence, which is padding on the left, has the output 0.
+        bias : Tensor, optional
+            Broadcasts to (batch, H, L, S), where no sequence is longer than S, and is added to the scores.
+        scale, alpha, window, sinks
+            Those of `scaled_dot_product_attention`.
+
+        Returns
+        -------
+        Tensor
+            (batch, H, L, value_columns).
+        """
+        sides = sides_of(window, True, sinks)
+        needs_grad = [x for x in (query, bias, scale, alpha) if isinstance(x, torch.Tensor) and x.requires_grad]
+        if not query.is_cpu or (needs_grad and torch.is_grad_enabled()):
+            return attend(self._attention(query, bias, scale, alpha, window, sinks)[0])
+        self._check_query(query)
+        alphas, alpha = per_head(alpha, query.shape[1], query.device, "alpha")
+        scale = 1 / math.sqrt(query.shape[3]) if scale is None else scale
+        scales, scale = per_head(scale, query.shape[1], query.device, "scale")
+        left = 2**63 - 1 if sides.left is None else sides.left
+        if bias is not None:
+            bias = bias[(None,) * (4 - bias.dim())]
+        return ops.cached_attention(
+            query, self.key, self.value, self.table, self.lengths, bias, alphas, scales, alpha, scale, left, sinks
+        )
+
+    def seen(self, count: int, window: Window = None, sinks: int = 0) -> torch.Tensor:
+        """How many tokens each of the last `count` queries of a sequence sees, (batch, count), on the CPU."""
+        return counts_of(self._ranges(count, window, sinks).flatten(0, 1), sinks, None).unflatten(0, (-1, count))
+
+    def attention_weights(
+        self,
+        query: torch.Tensor,
+        *,
+        bias: torch.Tensor | None = None,
+        scale: Parameter | None = None,
+        alpha: Parameter = 1.5,
+        window: Window = None,
+        sinks: int = 0,
+    ) -> torch.Tensor:
+        """The weights of `attend` that are not 0: (batch, H, L, S), where S is the length of the longest sequence, a
+        sparse tensor as that of `fenchel.torch.attention_weights`."""
+        return sparse_weights(*self._attention(query, bias, scale, alpha, window, sinks))
+
+    def attend_with_weights(self, query: torch.Tensor, **options: Any) -> tuple[torch.Tensor, torch.Tensor]:
+        """`attend` with its options, and all weights, (batch, H, L, S)."""
+        given = {"bias": None, "scale": None, "alpha": 1.5, "window": None, "sinks": 0} | options
+        return dense_weights(self._attention(query, **given)[0])
+
+    @torch.no_grad()
+    def select(self, index: torch.Tensor) -> None:
+        """Sequence b goes on as sequence index[b], as the beams of a search do. Copies share the pages that are full; of
+        the last one each has its own.
+
+        Parameters
+        ----------
+        index : Tensor of integers, shape (batch,)
+        """
+        index, batch = index.to("cpu", torch.int64), len(self.lengths)
+        if tuple(index.shape) != (batch,) or bool(((index < 0) | (index >= batch)).any()):
+            raise ValueError(f"KeyValueCache: index must be {batch} numbers in [0, {batch}), got {index.tolist()}")
+        table, lengths = self.table[index], self.lengths[index]
+        last, open_pages, copies = lengths // self.key.shape[2], set(), []
+        for b in (lengths % self.key.shape[2] > 0).nonzero().flatten().tolist():
+            page = int(table[b, last[b]])
+            if page in open_pages:
+                copies.append((b, page))
+            open_pages.add(page)
+        free = self._free(table, lengths)
+        self._check_free(len(copies), free)
+        for (b, page), own in zip(copies, free):
+            self.key[own], self.value[own], table[b, last[b]] = self.key[page], self.value[page], own
+        self.table, self.lengths = table, lengths
+
+    def clear(self, members: torch.Tensor | None = None) -> None:
+        """Sequences begin anew, without a token: those where members, (batch,) of bool, is True; all unless said."""
+        gone = torch.ones(len(self.lengths), dtype=torch.bool) if members is None else members.cpu()
+        if gone.dtype != torch.bool or gone.shape != self.lengths.shape:
+            raise ValueError(
+                f"KeyValueCache: members must be of bool and shape {tuple(self.lengths.shape)}, got {gone.dtype} and "
+                f"{tuple(gone.shape)}"
+            )
+        self.table = self.table.masked_fill(gone[:, None], 0)
+        self.lengths = self.lengths.masked_fill(gone, 0)
+
+    def _counts(self, counts: torch.Tensor | None, length: int) -> torch.Tensor:
+        if counts is None:
+            return torch.full_like(self.lengths, length)
+        new = counts.to("cpu", torch.int64)
+        if new.shape != self.lengths.shape or bool(((new < 0) | (new > length)).any()):
+            raise ValueError(
+                f"KeyValueCache: counts must be {len(self.lengths)} numbers in [0, {length}], got {counts.tolist()}"
+            )
+        return new
+
+    def _with_room(self, new: torch.Tensor) -> torch.Tensor:
+        """The table, with pages for so many more tokens of each sequence."""
+        total = self.lengths + new
+        if bool((total > self._capacity).any()):
+            b = int(total.argmax())
+            raise ValueError(
+                f"KeyValueCache: a sequence must have at most {self._capacity} tokens, got {int(total[b])} for sequence {b}"
+            )
+        missing = self._has(total) & ~self._has(self.lengths)
+        count, table = int(missing.sum()), self.table.clone()
+        if count > 0:
+            free = self._free(self.table, self.lengths)
+            self._check_free(count, free)
+            table[missing] = free[:count].int()
+        return table
+
+    def _has(self, lengths: torch.Tensor) -> torch.Tensor:
+        """Which entries of the table such sequences have."""
+        return torch.arange(self.table.shape[1]) < (-(-lengths // self.key.shape[2]))[:, None]
+
+    def _free(self, table: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        """The pages that no sequence has."""
+        users = torch.bincount(table[self._has(lengths)], minlength=len(self.key))
+        return (users == 0).nonzero().flatten()
+
+    def _check_free(self, count: int, free: torch.Tensor) -> None:
+        if count > len(free):
+            raise ValueError(f"KeyValueCache: {count} more of the {len(self.key)} pages are needed, got {len(free)} free")
+
+    def _check_query(self, query: torch.Tensor) -> None:
+        batch, columns = len(self.lengths), self.key.shape[3]
+        heads = self.key.shape[1]
+        if query.dim() != 4 or query.shape[0] != batch or query.shape[1] % heads != 0 or query.shape[3] != columns:
+            raise ValueError(
+                f"KeyValueCache: query must have shape ({batch}, H, L, {columns}), where {heads} divides H, got "
+                f"{tuple(query.shape)}"
+            )
+
+    def _attention(
+        self,
+        query: torch.Tensor,
+        bias: torch.Tensor | None,
+        scale: Parameter | None,
+        alpha: Parameter,
+        window: Window,
+        sinks: int,
+    ) -> tuple[Attention, Any]:
+        """The same as attention over rows of keys."""
+        self._check_query(query)
+        longest, page_size = int(self.lengths.max()), self.key.shape[2]
+        table = self.table[:, : -(-longest // page_size)].long().to(self.key.device)
+        key, value = (x[table].transpose(1, 2).flatten(2, 3)[:, :, :longest] for x in (self.key, self.value))
+        if bias is not None and bias.dim() > 0 and bias.shape[-1] > 1:
+            bias = bias[..., :longest]
+        x, batch = attention_of(query, key, value, bias, 0.0, False, scale, True, alpha)
+        ranges = self._ranges(query.shape[2], window, sinks).to(query.device)
+        return x._replace(ranges=ranges, sinks=sinks), batch
+
+    def _ranges(self, count: int, window: Window, sinks: int) -> torch.Tensor:
+        """(batch, count, 3), of the last `count` tokens."""
+        place = self.lengths[:, None] - count + torch.arange(count)
+        end = self.lengths[:, None].expand_as(place)
+        return windows_of(sides_of(window, True, sinks), torch.zeros_like(place), end, place).contiguous()
+
+
+def _check_size(name: str, size: int) -> None:
+    if size < 1:
+        raise ValueError(f"KeyValueCache: {name} must be at least 1, got {size}")
