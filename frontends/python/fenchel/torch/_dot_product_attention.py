@@ -202,8 +202,9 @@ def scaled_dot_product_attention(
     sinks : int
         So many first keys, of the query's document, are seen in spite of the left side of a window.
     documents : Tensor of integers, shape (L,) or (B, L), optional
-        Of which document each token is, for L = S. The numbers do not decrease along L. A query attends to its own
-        document alone; padding, on the left or on the right, is a document of its own.
+        Of which document each token is, for L = S. The numbers do not decrease along L; on a GPU and
+        in compiled code they are not looked at. A query attends to its own document alone; padding, on the left or on
+        the right, is a document of its own.
 
     Returns
     -------
