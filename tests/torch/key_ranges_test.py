@@ -89,6 +89,18 @@ def test_a_window_without_bounds_is_causal_or_nothing(device):
     assert torch.equal(ours, ft.scaled_dot_product_attention(*x, enable_gqa=True))
 
 
+@pytest.mark.parametrize("huge", [2**31 - 1, 2**63 - 1])
+def test_the_largest_numbers_are_no_bounds(huge, path, device):
+    x = problem(device)
+
+    def attend(**options):
+        return ft.scaled_dot_product_attention(*x, enable_gqa=True, **options)
+
+    for own in (None, documents(device)):
+        assert torch.equal(attend(documents=own, window=huge), attend(documents=own))
+        assert torch.equal(attend(documents=own, window=2, sinks=huge), attend(documents=own, window=2, sinks=11))
+
+
 def test_documents_are_separate_calls(path, device):
     x = [t[:1] for t in problem(device)]
     own = documents(device)[0]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import torch
 
 from ._attention_blocks import REAL, Attention
-from ._key_ranges import Window, ranges_of, sides_of
+from ._key_ranges import FAR, Window, ranges_of, sides_of
 from ._rows import HALF, Parameter
 
 
@@ -87,7 +87,7 @@ def with_ranges(
     if documents is None and (sides.is_causal or sides == (None, None)):
         return x._replace(causal=sides.is_causal)
     ranges = ranges_of(sides, x.query.shape[2], x.key.shape[2], batch.members, documents, x.query.device)
-    return x._replace(ranges=ranges, causal=False, sinks=sinks)
+    return x._replace(ranges=ranges, causal=False, sinks=min(sinks, FAR))
 
 
 def _in_autocast(*tensors: torch.Tensor | None) -> tuple[Any, ...]:

@@ -13,7 +13,7 @@ from ._attention_arguments import attention_of, with_ranges
 from ._attention_blocks import TENSORS, Attention, blocks, computed, kept, output, weights, whole, without_autocast
 from ._differentiable import Places, Rule, Tensors, differentiable
 from ._entmax import entmax_of_rows
-from ._key_ranges import Window, ranges_of_sequences, sides_of
+from ._key_ranges import FAR, Window, ranges_of_sequences, sides_of
 from ._library import ops, register_rows
 from ._rows import HALF, Parameter
 from ._sequences import Sequences, nested_like, nested_of
@@ -261,7 +261,7 @@ def attend_sequences(
     query, key, value = (x.transpose(0, 1).unsqueeze(0) for x in (of.query, of.key, of.value))
     x, _ = attention_of(query, key, value, None, dropout_p, False, scale, enable_gqa, alpha)
     ranges = ranges_of_sequences(sides, query.shape[2], key.shape[2], of.query_starts, of.key_starts)
-    return _attend(x._replace(ranges=ranges, sinks=sinks)).squeeze(0).transpose(0, 1)
+    return _attend(x._replace(ranges=ranges, sinks=min(sinks, FAR))).squeeze(0).transpose(0, 1)
 
 
 def _with_seed(x: Attention) -> Attention:

@@ -11,6 +11,9 @@ from typing import NamedTuple
 import torch
 from torch.nn import functional
 
+FAR = 2**31 - 1
+"""No key is further away: ranges are int32."""
+
 Window = int | tuple[int | None, int | None] | None
 
 
@@ -35,7 +38,8 @@ def sides_of(window: Window, is_causal: bool, sinks: int) -> Sides:
         raise ValueError(f"fenchel.torch: window must not be negative (None has no bound), got {window!r}")
     if sinks < 0:
         raise ValueError(f"fenchel.torch: sinks must not be negative, got {sinks}")
-    return Sides(sides[0], 0 if is_causal else sides[1])
+    left, right = (None if x is None or x >= FAR else x for x in sides)
+    return Sides(left, 0 if is_causal else right)
 
 
 def ranges_of(
@@ -77,7 +81,7 @@ def _windows(sides: Sides, origin: torch.Tensor, end: torch.Tensor, place: torch
 def in_sight(ranges: torch.Tensor, sinks: int, keys: torch.Tensor) -> torch.Tensor:
     """Whether a query sees each of these keys: (..., n, 3) gives (..., n, m)."""
     origin, first, last = ranges.unsqueeze(-1).unbind(-2)
-    return (keys < last) & ((keys >= first) | ((keys >= origin) & (keys < origin + sinks)))
+    return (keys < last) & ((keys >= first) | ((keys >= origin) & (keys - origin < sinks)))
 
 
 def counts_of(ranges: torch.Tensor, sinks: int, seen: torch.Tensor | None) -> torch.Tensor:
