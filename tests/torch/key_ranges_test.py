@@ -7,6 +7,7 @@ import torch
 from key_attention import (  # noqa: F401  path is a fixture
     ALPHAS, F32, F64, HALF, assert_same, by_mask, draw, gradients, in_sight, path, tensors,
 )
+from torch._subclasses import FakeTensorMode
 from torch.autograd import gradcheck, gradgradcheck
 from torch.nn import functional as F
 
@@ -208,6 +209,12 @@ def test_vmap_is_a_call_for_each(device):
     torch.testing.assert_close(together, ft.scaled_dot_product_attention(*x, enable_gqa=True, window=2))
 
 
+def test_numbers_of_tensors_without_data_are_not_looked_at(device):
+    with FakeTensorMode() as mode:
+        x, own = [mode.from_tensor(t) for t in problem(device)], mode.from_tensor(documents(device))
+        assert ft.scaled_dot_product_attention(*x, enable_gqa=True, documents=own).shape == x[0].shape
+
+
 @pytest.mark.gpu
 def test_nobody_waits_for_the_gpu():
     own = documents("cuda")
@@ -225,6 +232,8 @@ BAD = {
     "window must not be negative (None has no bound), got -1": {"window": -1},
     "window must not be negative (None has no bound), got (2, -3)": {"window": (2, -3)},
     "sinks must not be negative, got -2": {"window": 3, "sinks": -2},
+    "sinks must be an integer, got 2.5": {"window": 3, "sinks": 2.5},
+    "sinks must be an integer, got None": {"window": 3, "sinks": None},
     "window must be an integer or a pair of integers or None, got 2.5": {"window": 2.5},
     "window must be an integer or a pair of integers or None, got (1, 2, 3)": {"window": (1, 2, 3)},
     "documents must be integers, got torch.float32": {"documents": torch.zeros(11)},

@@ -107,6 +107,10 @@ def _check(
     attn_mask: torch.Tensor | None,
     dropout_p: float,
 ) -> None:
+    if query.is_nested or key.is_nested or value.is_nested:
+        raise ValueError(
+            "fenchel.torch: query, key and value must not be nested here: scaled_dot_product_attention takes nested ones"
+        )
     shapes = tuple(tuple(x.shape) for x in (query, key, value))
     if min(map(len, shapes)) < 2:
         raise ValueError(f"fenchel.torch: query, key and value must have at least two dimensions, got shapes {shapes}")

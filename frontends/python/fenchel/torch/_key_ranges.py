@@ -36,6 +36,8 @@ def sides_of(window: Window, is_causal: bool, sinks: int) -> Sides:
         raise TypeError(f"fenchel.torch: window must be an integer or a pair of integers or None, got {window!r}")
     if any(x is not None and x < 0 for x in sides):
         raise ValueError(f"fenchel.torch: window must not be negative (None has no bound), got {window!r}")
+    if isinstance(sinks, bool) or not isinstance(sinks, int):
+        raise TypeError(f"fenchel.torch: sinks must be an integer, got {sinks!r}")
     if sinks < 0:
         raise ValueError(f"fenchel.torch: sinks must not be negative, got {sinks}")
     left, right = (None if x is None or x >= FAR else x for x in sides)
@@ -98,8 +100,8 @@ def counts_of(ranges: torch.Tensor, sinks: int, seen: torch.Tensor | None) -> to
 
 
 def knows(x: torch.Tensor) -> bool:
-    """Whether the numbers of x can be looked at, without a GPU to wait for and without a graph to break."""
-    return x.is_cpu and not torch.compiler.is_compiling() and not torch._C._are_functorch_transforms_active()
+    """Whether x has numbers that can be looked at, without a GPU to wait for and without a graph to break."""
+    return type(x) is torch.Tensor and x.is_cpu and not torch.compiler.is_compiling() and not torch._C._are_functorch_transforms_active()
 
 
 def _checked_documents(documents: torch.Tensor, queries: int, keys: int, members: tuple[int, ...]) -> torch.Tensor:
