@@ -90,6 +90,15 @@ def test_a_window_without_bounds_is_causal_or_nothing(device):
     assert torch.equal(ours, ft.scaled_dot_product_attention(*x, enable_gqa=True))
 
 
+@pytest.mark.parametrize(("batch", "n", "m"), [(2, 0, 5), (2, 5, 0), (2, 0, 0), (0, 5, 5)])
+def test_nothing_is_in_a_window(batch, n, m, path, device):
+    x = [t[:batch] for t in problem(device, n, m)]
+    compare(x, window=(2, 1), sinks=1)
+    if n == m:
+        own = torch.zeros(batch, n, dtype=torch.int64, device=device)
+        assert ft.scaled_dot_product_attention(*x, enable_gqa=True, documents=own).shape == (batch, 4, n, 8)
+
+
 @pytest.mark.parametrize("huge", [2**31 - 1, 2**63 - 1])
 def test_the_largest_numbers_are_no_bounds(huge, path, device):
     x = problem(device)

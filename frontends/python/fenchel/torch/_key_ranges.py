@@ -6,6 +6,7 @@ keys first <= j < last, and those of the `sinks` keys from origin on that are be
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import torch
@@ -58,7 +59,7 @@ def ranges_of(
         end = torch.searchsorted(documents, documents, right=True)
     place = torch.arange(queries, device=device)
     ranges = _windows(sides, origin, end, place)
-    return ranges.expand(*members, queries, 3).reshape(-1, queries, 3).contiguous()
+    return ranges.expand(*members, queries, 3).reshape(math.prod(members), queries, 3).contiguous()
 
 
 def ranges_of_sequences(
