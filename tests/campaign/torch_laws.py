@@ -264,3 +264,92 @@ def key_attention(alpha: float, query: torch.Tensor, key: torch.Tensor) -> None:
     mean.sum().backward()
     if alpha <= 2:
         derivative(leaf)
+
+
+def seen_by_place(length: int, causal: bool, window: Any, sinks: int, documents: torch.Tensor | None) -> torch.Tensor:
+    """Which keys each query sees, as many of both: (L, L), or (batch, 1, L, L) for documents of each member."""
+    left, right = window if isinstance(window, tuple) else (window, window)
+    place = torch.arange(length)
+    own = torch.zeros(length, dtype=torch.int64) if documents is None else documents
+    same = own[..., :, None] == own[..., None, :]
+    first = same.int().argmax(-1, keepdim=True)
+    ahead = place - place[:, None]
+    near = same if left is None else same & ((-ahead <= left) | (place - first < sinks))
+    right = 0 if causal else right
+    near = near if right is None else near & (ahead <= right)
+    return near if near.dim() == 2 else near[:, None]
+
+
+def key_ranges(
+    alpha: float, query: torch.Tensor, key: torch.Tensor, causal: bool, window: Any, sinks: int, documents: Any
+) -> None:
+    """A query sees the keys of its interval alone. The mean of ones is one, no other key has weight, and a mask says the same,
+    where alpha <= 2: above it a weight next to the threshold feels every rounding."""
+    rounding, own = ROUNDING[query.dtype], None if documents is None else torch.tensor(documents)
+    value = torch.linspace(-1, 1, key.shape[-2], dtype=query.dtype)[:, None].expand(*key.shape[:-1], 1)
+    options: dict[str, Any] = {"alpha": alpha, "is_causal": causal, "window": window, "sinks": sinks}
+
+    def attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        return ft.scaled_dot_product_attention(q, k, v, documents=None if own is None else own.to(q.device), **options)
+
+    ones = regular(without_data(attend, query, key, torch.ones_like(value)))
+    must_agree("mass one", ones.double(), np.ones(ones.shape), absolute=rounding)
+    seen = seen_by_place(query.shape[-2], causal, window, sinks, own)
+    p = ft.attention_weights(query, key, documents=own, **options).to_dense()
+    must_agree("mass one", p.sum(-1).double(), np.ones(p.shape[:-1]), absolute=rounding)
+    must("no weight out of sight", (p.masked_fill(seen, 0) == 0).numpy())
+    if alpha <= 2:
+        masked = ft.scaled_dot_product_attention(query, key, value, seen, alpha=alpha)
+        must_agree("as a mask", attend(query, key, value).double(), masked.double(), absolute=rounding)
+
+
+def row_of_sequences(
+    alpha: float, query: torch.Tensor, key: torch.Tensor, lengths: list[int], causal: bool, window: Any, sinks: int
+) -> None:
+    """Sequences in a row are a call for each, where alpha <= 2, and the same bits as a nested tensor. The mean of ones is one."""
+    rounding = ROUNDING[query.dtype]
+    value = torch.linspace(-1, 1, key.shape[-2], dtype=query.dtype)[:, None].expand(*key.shape[:-1], 1)
+    starts = torch.tensor([0, *lengths]).cumsum(0)
+    options: dict[str, Any] = {"alpha": alpha, "is_causal": causal, "window": window, "sinks": sinks}
+
+    def attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        tokens = (x.transpose(0, 1) for x in (q, k, v))
+        return ft.varlen_attention(*tokens, starts.to(q.device, torch.int32), **options).transpose(0, 1)
+
+    ones = regular(without_data(attend, query, key, torch.ones_like(value)))
+    must_agree("mass one", ones.double(), np.ones(ones.shape), absolute=rounding)
+    mean = attend(query, key, value)
+    ragged = [torch.nested.nested_tensor_from_jagged(x.transpose(0, 1), starts).transpose(1, 2) for x in (query, key, value)]
+    nested = ft.scaled_dot_product_attention(*ragged, **options).transpose(1, 2).values().transpose(0, 1)
+    must("a nested tensor", torch.equal(nested, mean))
+    if alpha <= 2:
+        parts = zip(*(x.split(lengths, 1) for x in (query, key, value)))
+        alone = torch.cat([ft.scaled_dot_product_attention(*part, **options) for part in parts], 1)
+        must_agree("a call for each", mean.double(), alone.double(), absolute=rounding)
+
+
+def cached_keys(alpha: float, query: torch.Tensor, key: torch.Tensor, page_size: int) -> None:
+    """The mean of values is between them, and weights are positive and sum to one. Neither pages nor the turns in which
+    tokens come change a bit. Beams are what they were before, in another order, and nothing is left of what is cleared."""
+    value = torch.linspace(-1, 1, key.shape[-2], dtype=query.dtype)[:, None].expand(*key.shape[:-1], 1)
+    whole, paged = (
+        ft.KeyValueCache(len(key), *key.shape[1:], 1, page_size=size, dtype=query.dtype) for size in (None, page_size)
+    )
+    for cache, turns in ((whole, key.shape[2]), (paged, 5)):
+        for part in zip(key.split(turns, 2), value.split(turns, 2)):
+            cache.append(*part)
+    mean = regular(whole.attend(query, alpha=alpha))
+    must(f"of type {mean.dtype}", mean.dtype == query.dtype)
+    must("between the values", (abs(mean.double()) <= 1 + ROUNDING[query.dtype]).numpy(), mean.double().numpy())
+    must("pages change no bit", torch.equal(mean, paged.attend(query, alpha=alpha)))
+    p = whole.attention_weights(query, alpha=alpha)
+    must("zeros are absent", (p.values() > 0).numpy())
+    mass = p.to_dense().sum(-1).double()
+    must_agree("mass one", mass, np.ones(mass.shape), absolute=ROUNDING[query.dtype])
+    dense = paged.attend_with_weights(query, alpha=alpha)[1]
+    must("no weight after a token", bool((dense.sum(-1) > 0.5).all() and (dense.triu(1 + key.shape[2] - query.shape[2]) == 0).all()))
+    must("as many tokens as there are", whole.seen(2)[0].tolist() == [key.shape[2] - 1, key.shape[2]])
+    paged.select(torch.tensor([1, 0]))
+    must("beams in another order", torch.equal(mean.flip(0), paged.attend(query.flip(0), alpha=alpha)))
+    paged.clear()
+    must("nothing is left", bool((paged.attend(query, alpha=alpha) == 0).all()))

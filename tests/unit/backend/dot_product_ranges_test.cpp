@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -105,6 +106,14 @@ TYPED_TEST(DotProductRanges, AreOfAnySize) {
       }
     }
   }
+}
+
+TYPED_TEST(DotProductRanges, SinksMayBeMoreThanKeys) {
+  const Ranges ranges = windows({40, 50}, 3, 0);
+  Problem<TypeParam> one({1, 1, 1, 90, 90, 16, 8}), other = one;
+  one.run_vjp(with_ranges(one.products(1.5, 0.25), ranges, 90));
+  other.run_vjp(with_ranges(other.products(1.5, 0.25), ranges, std::numeric_limits<index_t>::max()));
+  expect_same(one, other);
 }
 
 TYPED_TEST(DotProductRanges, AreSequencesInARow) {

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import torch
 
 from ._attention_blocks import REAL, Attention
-from ._key_ranges import Window, ranges_of, sides_of
+from ._key_ranges import FAR, Window, ranges_of, sides_of
 from ._rows import HALF, Parameter
 
 
@@ -87,7 +87,7 @@ def with_ranges(
     if documents is None and (sides.is_causal or sides == (None, None)):
         return x._replace(causal=sides.is_causal)
     ranges = ranges_of(sides, x.query.shape[2], x.key.shape[2], batch.members, documents, x.query.device)
-    return x._replace(ranges=ranges, causal=False, sinks=sinks)
+    return x._replace(ranges=ranges, causal=False, sinks=min(sinks, FAR))
 
 
 def _in_autocast(*tensors: torch.Tensor | None) -> tuple[Any, ...]:
@@ -107,6 +107,10 @@ def _check(
     attn_mask: torch.Tensor | None,
     dropout_p: float,
 ) -> None:
+    if query.is_nested or key.is_nested or value.is_nested:
+        raise ValueError(
+            "fenchel.torch: query, key and value must not be nested here: scaled_dot_product_attention takes nested ones"
+        )
     shapes = tuple(tuple(x.shape) for x in (query, key, value))
     if min(map(len, shapes)) < 2:
         raise ValueError(f"fenchel.torch: query, key and value must have at least two dimensions, got shapes {shapes}")

@@ -13,7 +13,7 @@ from ._attention_arguments import Batch, attention_of, with_ranges
 from ._attention_blocks import TENSORS, Attention, blocks, computed, kept, output, weights, whole, without_autocast
 from ._differentiable import Places, Rule, Tensors, differentiable
 from ._entmax import entmax_of_rows
-from ._key_ranges import Window, ranges_of_sequences, sides_of
+from ._key_ranges import FAR, Window, ranges_of_sequences, sides_of
 from ._library import ops, register_rows
 from ._rows import HALF, Parameter
 from ._sequences import Sequences, nested_like, nested_of
@@ -202,8 +202,9 @@ def scaled_dot_product_attention(
     sinks : int
         So many first keys, of the query's document, are seen in spite of the left side of a window.
     documents : Tensor of integers, shape (L,) or (B, L), optional
-        Of which document each token is, for L = S. The numbers do not decrease along L. A query attends to its own
-        document alone; padding, on the left or on the right, is a document of its own.
+        Of which document each token is, for L = S. The numbers do not decrease along L; on a GPU and
+        in compiled code they are not looked at. A query attends to its own document alone; padding, on the left or on
+        the right, is a document of its own.
 
     Returns
     -------
@@ -261,7 +262,7 @@ def attend_sequences(
     query, key, value = (x.transpose(0, 1).unsqueeze(0) for x in (of.query, of.key, of.value))
     x, _ = attention_of(query, key, value, None, dropout_p, False, scale, enable_gqa, alpha)
     ranges = ranges_of_sequences(sides, query.shape[2], key.shape[2], of.query_starts, of.key_starts)
-    return attend(x._replace(ranges=ranges, sinks=sinks)).squeeze(0).transpose(0, 1)
+    return attend(x._replace(ranges=ranges, sinks=min(sinks, FAR))).squeeze(0).transpose(0, 1)
 
 
 def _with_seed(x: Attention) -> Attention:

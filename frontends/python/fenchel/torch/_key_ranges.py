@@ -6,10 +6,14 @@ keys first <= j < last, and those of the `sinks` keys from origin on that are be
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import torch
 from torch.nn import functional
+
+FAR = 2**31 - 1
+"""No key is further away: ranges are int32."""
 
 Window = int | tuple[int | None, int | None] | None
 
@@ -33,9 +37,12 @@ def sides_of(window: Window, is_causal: bool, sinks: int) -> Sides:
         raise TypeError(f"fenchel.torch: window must be an integer or a pair of integers or None, got {window!r}")
     if any(x is not None and x < 0 for x in sides):
         raise ValueError(f"fenchel.torch: window must not be negative (None has no bound), got {window!r}")
+    if isinstance(sinks, bool) or not isinstance(sinks, int):
+        raise TypeError(f"fenchel.torch: sinks must be an integer, got {sinks!r}")
     if sinks < 0:
         raise ValueError(f"fenchel.torch: sinks must not be negative, got {sinks}")
-    return Sides(sides[0], 0 if is_causal else sides[1])
+    left, right = (None if x is None or x >= FAR else x for x in sides)
+    return Sides(left, 0 if is_causal else right)
 
 
 def ranges_of(
@@ -52,7 +59,7 @@ def ranges_of(
         end = torch.searchsorted(documents, documents, right=True)
     place = torch.arange(queries, device=device)
     ranges = windows_of(sides, origin, end, place)
-    return ranges.expand(*members, queries, 3).reshape(-1, queries, 3).contiguous()
+    return ranges.expand(*members, queries, 3).reshape(math.prod(members), queries, 3).contiguous()
 
 
 def ranges_of_sequences(
@@ -77,7 +84,7 @@ def windows_of(sides: Sides, origin: torch.Tensor, end: torch.Tensor, place: tor
 def in_sight(ranges: torch.Tensor, sinks: int, keys: torch.Tensor) -> torch.Tensor:
     """Whether a query sees each of these keys: (..., n, 3) gives (..., n, m)."""
     origin, first, last = ranges.unsqueeze(-1).unbind(-2)
-    return (keys < last) & ((keys >= first) | ((keys >= origin) & (keys < origin + sinks)))
+    return (keys < last) & ((keys >= first) | ((keys >= origin) & (keys - origin < sinks)))
 
 
 def counts_of(ranges: torch.Tensor, sinks: int, seen: torch.Tensor | None) -> torch.Tensor:
@@ -94,8 +101,8 @@ def counts_of(ranges: torch.Tensor, sinks: int, seen: torch.Tensor | None) -> to
 
 
 def knows(x: torch.Tensor) -> bool:
-    """Whether the numbers of x can be looked at, without a GPU to wait for and without a graph to break."""
-    return x.is_cpu and not torch.compiler.is_compiling() and not torch._C._are_functorch_transforms_active()
+    """Whether x has numbers that can be looked at, without a GPU to wait for and without a graph to break."""
+    return type(x) is torch.Tensor and x.is_cpu and not torch.compiler.is_compiling() and not torch._C._are_functorch_transforms_active()
 
 
 def _checked_documents(documents: torch.Tensor, queries: int, keys: int, members: tuple[int, ...]) -> torch.Tensor:

@@ -49,7 +49,7 @@ def nested_of(
 ) -> Sequences:
     """Of nested tensors (B, H, L, E), where L is ragged."""
     for name, x in (("query", query), ("key", key), ("value", value)):
-        if not x.is_nested or x.layout != torch.jagged or x.dim() != 4 or not _is_ragged(x, 2):
+        if not x.is_nested or x.layout != torch.jagged or x.dim() != 4 or x._ragged_idx != 2:
             raise ValueError(
                 "fenchel.torch: query, key and value must be nested tensors of layout torch.jagged and shape (B, H, L, E) "
                 f"with L ragged, or none of them nested, got another {name}"
@@ -67,10 +67,6 @@ def nested_of(
     query_starts, key_starts = (x.offsets().to(torch.int32) for x in (query, key))
     query, key, value = (x.transpose(1, 2).values() for x in (query, key, value))
     return Sequences(query, key, value, query_starts, key_starts)
-
-
-def _is_ragged(x: torch.Tensor, dim: int) -> bool:
-    return not isinstance(x.shape[dim], int)
 
 
 def nested_like(x: Any, packed: torch.Tensor) -> torch.Tensor:

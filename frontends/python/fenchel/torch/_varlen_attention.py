@@ -35,12 +35,13 @@ def varlen_attention(
     query, key, value : Tensor
         (queries, H, E), (keys, H, E) and (keys, H, Ev), of all sequences together.
     cu_seqlens_q : Tensor of int32, shape (sequences + 1,)
-        Where the queries of each sequence start: it begins with 0 and ends with the number of all queries. On a GPU the
-        numbers are not looked at, so that nobody waits for them.
+        Where the queries of each sequence start: it begins with 0 and ends with the number of all queries. On a GPU and
+        in compiled code the numbers are not looked at.
     cu_seqlens_k : Tensor of int32, shape (sequences + 1,), optional
         The same of keys and values; cu_seqlens_q unless said.
     is_causal, window, sinks
-        Those of `scaled_dot_product_attention`, for each sequence: queries and keys are counted from its first ones.
+        Those of `scaled_dot_product_attention`, for each sequence: queries and keys are counted from its first ones,
+        where flash attention counts from the last ones.
     scale, enable_gqa, dropout_p, alpha
         Those of `scaled_dot_product_attention`.
 

@@ -8,13 +8,27 @@
 namespace fenchel::ops {
 namespace {
 
-/// The pages of keys or of values. A single row of a page has no neighbour, and torch no stride that says so.
-template <class Real>
-[[nodiscard]] Matrices<const Real> pages_over(const MatricesInput& x) {
-  Matrices<const Real> view = x.view<Real>();
-  if (view.rows == 1) view.row_stride = view.cols;
-  return view;
-}
+/// The pages of keys or of values: whole rows lie between their first rows, which an unusual stride makes a
+/// copy.
+class Pages {
+ public:
+  Pages(const char* name, const Tensor& x, const Shape& shape, ScalarType type)
+      : pages_(name, over_rows(converted(name, x, type)), shape, type) {}
+  template <class Real>
+  [[nodiscard]] Matrices<const Real> view() const {
+    Matrices<const Real> view = pages_.view<Real>();
+    if (view.rows == 1) view.row_stride = view.cols;
+    return view;
+  }
+
+ private:
+  [[nodiscard]] static Tensor over_rows(const Tensor& x) {
+    const std::int64_t step = x.size(2) > 1 ? x.stride(2) : x.size(3);
+    return step > 0 && x.stride(0) % step == 0 ? x : torch::stable::contiguous(x);
+  }
+
+  MatricesInput pages_;
+};
 
 Tensor cached_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& pages,
                         const Tensor& lengths, const Optional& bias, const Optional& alphas,
@@ -33,8 +47,8 @@ Tensor cached_attention(const Tensor& query, const Tensor& key, const Tensor& va
   const std::int64_t columns = bias && with_heads("bias", *bias).size(3) > 1 ? bias->size(3) : room;
   const OverScores added("bias", bias ? Optional(converted("bias", *bias, type)) : bias,
                          {queries[0], queries[1], queries[2], columns});
-  const MatricesInput q("query", query, queries, type), k("key", key, keys, type),
-      v("value", value, values, type);
+  const MatricesInput q("query", query, queries, type);
+  const Pages k("key", key, keys, type), v("value", value, values, type);
   const PerHead own_alphas("alphas", alphas, queries[1]), own_scales("scales", scales, queries[1]);
   Output out(query, {queries[0], queries[1], queries[2], values[3]}, true, type, query.scalar_type());
   if (out.tensor().numel() == 0 || room == 0 || keys[1] == 0) {
@@ -44,8 +58,8 @@ Tensor cached_attention(const Tensor& query, const Tensor& key, const Tensor& va
   visit_real(type, [&]<class Real>(Real) {
     const cpu::CachedDotProducts<Real> x{
         q.view<Real>(),
-        pages_over<Real>(k),
-        pages_over<Real>(v),
+        k.view<Real>(),
+        v.view<Real>(),
         {static_cast<const std::int32_t*>(table.const_data_ptr()), queries[0], pages.size(1)},
         tokens.values<std::int64_t>(),
         own_alphas.view(alpha),

@@ -13,8 +13,9 @@
 /// gradients.
 ///
 /// A NaN in a query, or in any key that it may see, makes its output NaN. Results do not depend on the number
-/// of threads. Throw std::invalid_argument for shapes that do not fit or a null view, std::domain_error for
-/// alpha below 1, a scale that is not finite, and a dropout outside of [0, 1).
+/// of threads. Throw std::invalid_argument for shapes that do not fit, a null view, and ranges that are not
+/// those of KeyRange, std::domain_error for alpha below 1, a scale that is not finite, and a dropout outside
+/// of [0, 1).
 namespace fenchel::cpu {
 
 /// out = sum_j p_j value_j, and what the backward pass needs.

@@ -28,8 +28,8 @@ template <class Real>
 QueryKeys keys_of(const DotProducts<Real>& x, index_t b, index_t query) noexcept {
   if (x.ranges == nullptr) return {{0, 0}, {0, x.causal ? std::min(x.key.rows, query + 1) : x.key.rows}};
   const KeyRange& range = x.ranges[b * x.query.rows + query];
-  const index_t first = range.first;
-  return {{range.origin, std::min(range.origin + x.sinks, first)}, {first, range.last}};
+  const index_t sinks = std::min<index_t>(x.sinks, range.first - range.origin);
+  return {{range.origin, range.origin + sinks}, {range.first, range.last}};
 }
 
 /// Consecutive keys, whose scores stand from `column` on in the rows of a block.
