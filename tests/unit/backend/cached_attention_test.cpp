@@ -130,9 +130,9 @@ TYPED_TEST(CachedAttention, IsThatOfPlainLoops) {
 }
 
 TYPED_TEST(CachedAttention, TakesAnyNumberOfTokens) {
-  for (const index_t m : {1, 2, 255, 256, 257, 600}) {
-    for (const index_t n : {1, 2, 8, 9}) {
-      for (const index_t d : {1, 17, 64}) {
+  for (const index_t m : {1, 2, 256, 257, 600}) {
+    for (const index_t n : {1, 9}) {
+      for (const index_t d : {1, 17}) {
         SCOPED_TRACE(m);
         SCOPED_TRACE(n);
         Cache<TypeParam> cache({2, 2, 1, n, m, d, 5}, {m, m / 2});

@@ -10,7 +10,7 @@ import torch
 from ._attention_arguments import attention_of, per_head
 from ._attention_blocks import Attention
 from ._dot_product_attention import attend, dense_weights, sparse_weights
-from ._key_ranges import Window, counts_of, sides_of, windows_of
+from ._key_ranges import FAR, Window, counts_of, sides_of, windows_of
 from ._library import ops, register_rows
 from ._rows import Parameter
 
@@ -307,7 +307,7 @@ class KeyValueCache:
             bias = bias[..., :longest]
         x, batch = attention_of(query, key, value, bias, 0.0, False, scale, True, alpha)
         ranges = self._ranges(query.shape[2], window, sinks).to(query.device)
-        return x._replace(ranges=ranges, sinks=sinks), batch
+        return x._replace(ranges=ranges, sinks=min(sinks, FAR)), batch
 
     def _ranges(self, count: int, window: Window, sinks: int) -> torch.Tensor:
         """(batch, count, 3), of the last `count` tokens."""
