@@ -210,6 +210,8 @@ def test_errors_name_the_argument_and_change_nothing():
     for call, message in wrong:
         with pytest.raises(ValueError, match=message):
             call()
+    with pytest.raises(TypeError, match="query must be torch.float64, as the cache is, got torch.float32"):
+        cache.attend(query.float())
     assert cache.lengths.tolist() == [20, 20] and cache.free_pages == 2
     for name in ("batch", "heads", "capacity", "columns"):
         sizes = {"batch": 1, "heads": 1, "capacity": 1, "columns": 1} | {name: 0}

@@ -155,7 +155,7 @@ class KeyValueCache:
         Parameters
         ----------
         query : Tensor, shape (batch, H, L, columns)
-            Of the last L tokens of each sequence, where heads divides H. One that is before the first token of its
+            Of the last L tokens of each sequence, in the type of the cache; heads divides H. One that is before the first token of its
             sequence, which is padding on the left, has the output 0.
         bias : Tensor, optional
             Broadcasts to (batch, H, L, S), where no sequence is longer than S, and is added to the scores.
@@ -288,6 +288,8 @@ class KeyValueCache:
                 f"KeyValueCache: query must have shape ({batch}, H, L, {columns}), where {heads} divides H, got "
                 f"{tuple(query.shape)}"
             )
+        if query.dtype != self.key.dtype:
+            raise TypeError(f"KeyValueCache: query must be {self.key.dtype}, as the cache is, got {query.dtype}")
 
     def _attention(
         self,
