@@ -197,14 +197,14 @@ def scaled_dot_product_attention(
         or (H, 1, 1), and gets a gradient: heads can learn how sparse they are.
     window : int or pair (left, right), optional
         Query i attends to keys i - left <= j <= i + right alone, counted from the first ones as for is_causal, which
-        makes right 0. None in the pair is a side without a bound, and a number stands for both sides. Keys outside of
-        all windows cost no time.
+        makes right 0. None in the pair is a side without a bound, and a number stands for both sides. Kernels skip
+        keys outside of the windows.
     sinks : int
         So many first keys, of the query's document, are seen in spite of the left side of a window.
     documents : Tensor of integers, shape (L,) or (B, L), optional
-        Of which document each token is, for L = S. The numbers do not decrease along L; on a GPU and
-        in compiled code they are not looked at. A query attends to its own document alone; padding, on the left or on
-        the right, is a document of its own.
+        Of which document each token is, for L = S. The numbers do not decrease along L; on a GPU and in
+        compiled code they are not looked at. A query attends to its own document alone; padding, on the left or on the
+        right, is a document of its own.
 
     Returns
     -------

@@ -28,7 +28,7 @@ def varlen_attention(
     """`scaled_dot_product_attention` of each sequence of a packed batch, without padding.
 
     The tokens of all sequences stand one after the other, as those of torch.nn.attention.varlen and of flash attention.
-    A query attends to the keys of its own sequence, and the others cost no time.
+    A query attends to the keys of its own sequence, and kernels skip the others.
 
     Parameters
     ----------
