@@ -14,18 +14,21 @@ from torch import nn
 from .._dot_product_attention import attention_and_weights, scaled_dot_product_attention
 from .._rows import Parameter
 
+NEEDS = 'fenchel.torch.integrations.transformers needs transformers 5.0 or later: pip install "transformers>=5.0"'
+
 try:
-    from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
+    from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel, __version__
     from transformers.masking_utils import sdpa_mask
 except ImportError as error:
-    raise ImportError(
-        'fenchel.torch.integrations.transformers needs transformers 5.0 or later: pip install "transformers>=5.0"'
-    ) from error
+    raise ImportError(NEEDS) from error
+if int(__version__.partition(".")[0]) < 5:
+    raise ImportError(f"{NEEDS}, got {__version__}")
 
 __all__ = ["register", "set_alpha"]
 
 WITHOUT_EFFECT = {
     "cache_position",
+    "deterministic",
     "num_items_in_batch",
     "output_hidden_states",
     "output_router_logits",
@@ -192,4 +195,5 @@ def set_alpha(model: PreTrainedModel, alpha: float) -> None:
                 f"exchange, but that of {type(part).__name__} is always its own"
             )
     for part in parts:
-        part.config.entmax_alpha = alpha
+        config: Any = part.config
+        config.entmax_alpha = alpha
