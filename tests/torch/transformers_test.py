@@ -344,7 +344,7 @@ def test_a_missing_transformers_is_told(monkeypatch, missing):
 
 
 def test_an_old_transformers_is_told(monkeypatch):
-    monkeypatch.setattr(transformers, "__version__", "4.57.6")
+    monkeypatch.setattr(sys.modules["transformers"], "__version__", "4.57.6")
     monkeypatch.delitem(sys.modules, "fenchel.torch.integrations.transformers")
     with pytest.raises(ImportError, match=r'needs transformers 5.0 or later: .*, got 4.57.6$'):
         importlib.import_module("fenchel.torch.integrations.transformers")
