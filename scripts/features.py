@@ -4,7 +4,8 @@ code, or the name of a reason why there is nothing.
 A probe is
   C++ and CUDA   "HEADER: NAME": the public header HEADER declares NAME
   Python         "NAME", "CLASS.METHOD" of fenchel, or "fit CLASS"
-  torch          the same of fenchel.torch, or "nn CLASS" of fenchel.torch.nn
+  torch          the same of fenchel.torch, "nn CLASS" of fenchel.torch.nn, or "LIBRARY: NAME" of
+                 fenchel.torch.integrations.LIBRARY
   torch on CUDA  "op NAME": an operation that is compiled for both devices; "composed NAME": a class of torch functions
   command        "COMMAND", or "COMMAND FAMILY" for a family that the command takes
 """
@@ -85,6 +86,8 @@ ROWS = [
      "nn EntmaxAttentionScale", "composed scaled_dot_product_attention", "layers"),
     ("softmax, sparsemax, entmax", "sparse attention in a model", "layers", "layers", "layers", "nn sparsify",
      "composed scaled_dot_product_attention", "layers"),
+    ("softmax, sparsemax, entmax", "sparse attention in a model of transformers", "layers", "layers", "layers",
+     "transformers: register", "composed scaled_dot_product_attention", "layers"),
     ("entmax over weighted nodes", "map", "backend/cpu/weighted_entmax.hpp: weighted_entmax",
      "backend/cuda/weighted_entmax.hpp: weighted_entmax", "entmax", "entmax", "op weighted_entmax", "map"),
     ("entmax over weighted nodes", "loss", "backend/cpu/weighted_entmax.hpp: weighted_entmax_loss",

@@ -44,6 +44,8 @@ class FeatureTable(unittest.TestCase):
             ("include/fenchel/backend/cuda/weighted_entmax.hpp", "weighted_entmax", "other", "CUDA has no"),
             ("frontends/python/fenchel/__init__.py", '    "LocationScale",\n', "", "Python has no LocationScale.pdf"),
             ("frontends/python/fenchel/torch/__init__.py", '    "SparsePoisson",\n', "", "torch has no SparsePoisson.log_prob"),
+            ("frontends/python/fenchel/torch/integrations/transformers.py", "def register(", "def other(",
+             "torch has no transformers: register"),
             ("frontends/torch/CMakeLists.txt", "  ops/weighted_entmax.cpp\n", "", "torch on CUDA has no op weighted_entmax"),
             ("frontends/cli/families/table.cpp", '"smooth-parabola"', '"other"', "command has no density smooth-parabola"),
         ]:
