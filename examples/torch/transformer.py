@@ -1,6 +1,6 @@
-"""From softmax to entmax in a model that is trained already. A small transformer of torch learns to copy: a line names four
-people with a number each, and then again in another order. One line makes its attention sparse. The answers suffer, a
-short training mends them, and then each letter looks at a few others alone, which can be told.
+"""From softmax to entmax in a model that is trained already. A small transformer of torch learns to sort the letters of a
+word. One line makes its attention sparse. Some answers are wrong then, and a short training mends them. From there on each
+letter looks at a few others alone, and the program says at which.
 
     python transformer.py [--picture FILE]
 """
@@ -16,16 +16,17 @@ from torch import nn
 
 from fenchel.torch.nn import sparsify
 
-NAMES = "ann bob cid dan eve fay gus hal ida jon kim lea".split()
-LETTERS = sorted(set("".join(NAMES) + "0123456789 ,:."))
-PAIRS = 4
-HALF = PAIRS * len("ann 1, ")
-"""Letters before the names come again."""
+ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+LETTERS = ALPHABET + ":."
+WORD = 12
+HALF = WORD + 1
+"""Letters up to the colon."""
 
 
 def make_line(draw: random.Random) -> str:
-    pairs = [f"{name} {draw.randrange(10)}" for name in draw.sample(NAMES, PAIRS)]
-    return ", ".join(pairs) + ": " + ", ".join(draw.sample(pairs, PAIRS)) + "."
+    """A word, a colon, and the same letters in the order of the alphabet."""
+    letters = draw.sample(ALPHABET, WORD)
+    return "".join(letters) + ":" + "".join(sorted(letters)) + "."
 
 
 def encode(lines: list[str]) -> torch.Tensor:
@@ -70,19 +71,21 @@ class Result(NamedTuple):
     """On lines that the model has not seen."""
 
     right: float
-    """The part of the numbers behind the colon that have the highest score."""
+    """The part of the letters behind the colon that have the highest score."""
     seen: float
-    """How many letters a letter gives weight to, on average."""
+    """How many letters those from the colon on give weight to, in the mean of all heads."""
 
 
 def train(model: Model, steps: int, rate: float, seed: int) -> None:
+    """On the letters behind the colon: those before it are drawn by chance."""
     draw = random.Random(seed)
     optimizer = torch.optim.Adam(model.parameters(), rate)
     scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, total_steps=steps, cycle_momentum=False)
     for _ in range(steps):
         letters = encode([make_line(draw) for _ in range(32)])
         optimizer.zero_grad()
-        nn.functional.cross_entropy(model(letters[:, :-1]).mT, letters[:, 1:]).backward()
+        scores = model(letters[:, :-1])[:, HALF - 1 :]
+        nn.functional.cross_entropy(scores.mT, letters[:, HALF:]).backward()
         optimizer.step()
         scheduler.step()
 
@@ -91,9 +94,8 @@ def train(model: Model, steps: int, rate: float, seed: int) -> None:
 def measure(model: Model) -> Result:
     draw = random.Random(1)
     letters = encode([make_line(draw) for _ in range(200)])
-    numbers = torch.arange(HALF + 4, 2 * HALF, 7)
-    right = model(letters)[:, numbers - 1].argmax(-1) == letters[:, numbers]
-    seen = (model.weights(letters) > 0).sum(-1)
+    right = model(letters[:, :-1])[:, HALF - 1 :].argmax(-1) == letters[:, HALF:]
+    seen = (model.weights(letters[:, :-1])[:, :, :, HALF - 1 :] > 0).sum(-1)
     return Result(right.double().mean().item(), seen.double().mean().item())
 
 
@@ -106,25 +108,25 @@ def go_on(model: Model, line: str, count: int) -> str:
 
 
 @torch.no_grad()
-def looked_at(model: Model, line: str) -> list[list[str]]:
-    """Of the last letter, in each head of the last layer: the letters that have weight, with what stands before them."""
+def looked_at(model: Model, line: str) -> list[str]:
+    """In each head of the last layer, what the last letter sees: the letters that have weight, and dots for the others."""
     weights = model.weights(encode([line]))[-1, 0, :, -1]
-    return [[line[max(i - 4, 0) : i + 1] for i in head.nonzero().flatten().tolist()] for head in weights]
+    return ["".join(letter if p > 0 else "." for letter, p in zip(line, head)) for head in weights.tolist()]
 
 
 def draw(model: Model, file: str) -> None:
-    """The weights of the last layer for a line: grey is seen, white has the weight 0."""
+    """The weights of the last layer for a line; white is exactly 0."""
     import matplotlib.pyplot as plt
 
-    line = make_line(random.Random(3))
+    line = make_line(random.Random(3))[:-1]
     with torch.no_grad():
         weights = model.weights(encode([line]))[-1, 0]
     figure, panels = plt.subplots(1, 4, figsize=(11, 3.3), layout="constrained")
     for head, panel in enumerate(panels):
         panel.imshow(weights[head].masked_fill(weights[head] == 0, torch.nan), cmap="viridis_r", vmin=0, vmax=1)
         panel.axhline(HALF - 1.5, color="0.8", linewidth=0.5)
-        panel.set_xticks(range(len(line)), line, fontsize=4)
-        panel.set_yticks(range(len(line)), line, fontsize=4)
+        panel.set_xticks(range(len(line)), line, fontsize=6)
+        panel.set_yticks(range(len(line)), line, fontsize=6)
         panel.tick_params(length=0)
         panel.set_title(f"head {head + 1}", fontsize=9)
     figure.savefig(file, dpi=90)
@@ -142,16 +144,19 @@ def main() -> None:
         result = measure(model)
         print(f"{what:26} {result.right:7.3f} {result.seen:14.1f}", flush=True)
 
-    train(model, 600, 3e-3, seed=2)
+    train(model, 400, 6e-3, seed=2)
     show("softmax, trained")
     sparsify(model, alpha=1.5)
     show("entmax, not trained yet")
-    train(model, 150, 1e-3, seed=4)
+    train(model, 100, 2e-3, seed=4)
     show("entmax, trained further")
-    line = make_line(random.Random(3))[: HALF + 4]
-    print(go_on(model, line, HALF - 4))
-    for head, letters in enumerate(looked_at(model, line), 1):
-        print(f"head {head} sees {letters}")
+    line = make_line(random.Random(3))
+    print(f"\n{go_on(model, line[:HALF], HALF)}")
+    for count in (0, 4, 8):
+        start = line[: HALF + count]
+        print(f"\nbefore it writes the {line[HALF + count]}:")
+        for head, seen in enumerate(looked_at(model, start), 1):
+            print(f"head {head} sees {seen}")
     if arguments.picture:
         draw(model, arguments.picture)
 

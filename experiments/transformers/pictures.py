@@ -38,8 +38,7 @@ def draw_maps(kept: pathlib.Path, file: pathlib.Path) -> None:
     from matplotlib.colors import LogNorm
 
     written = text.write(LETTERS, random.Random(7))
-    colours = colormaps["viridis_r"].copy()
-    colours.set_bad("white")
+    colours = colormaps["viridis_r"].with_extremes(bad="white")
     figure, panels = pyplot.subplots(4, 4, figsize=(8.4, 8.6), layout="constrained")
     for i, name in enumerate(PICTURED):
         for layer, weights in enumerate(weights_of(kept, name, text.encode([written]))):
