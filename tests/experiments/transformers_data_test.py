@@ -33,6 +33,21 @@ def test_letters_that_can_be_copied_are_those_of_known_names():
     assert all(math.isnan(bits) for i, bits in enumerate(written.bits[:-6]) if i not in inside)
 
 
+def test_a_name_comes_back_from_anywhere():
+    """New with probability 1/4, and else any of those before: the oldest third is a third of those that come back."""
+    new, places = [], []
+    for seed in range(20):
+        known = []
+        for match in names_of(text.write(2000, random.Random(seed))):
+            new.append(match[1] not in known)
+            if new[-1]:
+                known.append(match[1])
+            else:
+                places.append((known.index(match[1]) + 0.5) / len(known))
+    assert sum(new) / len(new) == pytest.approx(text.NEW, abs=0.03)
+    assert sum(place < 1 / 3 for place in places) / len(places) == pytest.approx(1 / 3, abs=0.05)
+
+
 def test_texts_of_2048_letters_have_thirty_names():
     counts = [len({match[1] for match in names_of(text.write(2048, random.Random(seed)))}) for seed in range(20)]
     assert 30 < sum(counts) / len(counts) < 36
