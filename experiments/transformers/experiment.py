@@ -104,19 +104,6 @@ def learned_numbers(model: nn.Module) -> Values:
     return found
 
 
-def costs(model: nn.Module, work: Callable[[], torch.Tensor], device: torch.device, length: int) -> Values:
-    """Of a forward and a backward pass over one text, or one context."""
-
-    def step() -> None:
-        model.zero_grad()
-        work().backward()
-
-    return {
-        f"milliseconds: {length}": 1000 * measures.seconds(step, device),
-        f"megabytes: {length}": measures.kept_bytes(work) / 1e6,
-    }
-
-
 def measure_writer(model: Writer, training: Training, lengths: tuple[int, ...], device: torch.device) -> Values:
     """At each length, of the last `training.length` letters: bits of a letter, those of a letter that can be copied, how
     often such a letter has the highest score, and how many keys have weight in the second layer."""
@@ -146,7 +133,6 @@ def measure_writer(model: Writer, training: Training, lengths: tuple[int, ...], 
             seen = [measures.visible(length, window, device) for window in (training.size.window, None)]
             values |= measures.by_layer_and_head([torch.cat(layer) for layer in zip(*found)], seen)
             values["accuracy"], values["bits"] = values[f"copied: {length}"], values[f"bits: {length}"]
-        values |= costs(model, lambda one=letters[:1]: loss_of_text(model, one).mean(), device, length)
     return values | learned_numbers(model)
 
 
@@ -171,5 +157,4 @@ def measure_finder(model: Finder, training: Training, lengths: tuple[int, ...], 
                 values |= measures.by_layer_and_head([weights], [seen])
         for name, numbers in (("accuracy", right), ("weight", on), ("keys", keys), ("keys of 95 %", held)):
             values[f"{name}: {length}"] = sum(numbers) / len(numbers)
-        values |= costs(model, lambda one=tasks[0]: loss_of_recall(model, one), device, length)
     return values | {"accuracy": values[f"accuracy: {training.length}"]} | learned_numbers(model)

@@ -1,9 +1,7 @@
-"""What is asked of trained models besides whether they are right: where the weights are 0, time and memory."""
+"""Where the weights of trained models are 0, and how much memory a step keeps."""
 
 from __future__ import annotations
 
-import statistics
-import time
 from collections.abc import Callable
 
 import torch
@@ -48,18 +46,6 @@ def kept_bytes(work: Callable[[], torch.Tensor]) -> int:
         result = work()
     del result
     return sum(kept.values())
-
-
-def seconds(work: Callable[[], object], device: torch.device, rounds: int = 5) -> float:
-    """The median of some calls, after one that is not counted."""
-    taken = []
-    for _ in range(rounds + 1):
-        started = time.perf_counter()
-        work()
-        if device.type == "cuda":
-            torch.cuda.synchronize(device)
-        taken.append(time.perf_counter() - started)
-    return statistics.median(taken[1:])
 
 
 def by_layer_and_head(weights: Weights, seen: list[torch.Tensor]) -> dict[str, float]:

@@ -101,24 +101,24 @@ def heads(value: str, title: str, digits: int) -> str:
 
 
 def costs() -> str:
-    """Milliseconds and megabytes of a step."""
+    """Milliseconds and megabytes of a step, a column for each task and length."""
     content = read()
-    chosen = {"text": (128, 512, 2048), "recall": (64, 1024, 8192)}
-    columns = [f"{data}, {length}" for data, lengths in chosen.items() for length in lengths]
-    found = {data: {row["label"]: row for row in rows_of(content, data)} for data in chosen}
+    columns = list(dict.fromkeys((cost["data"], cost["length"]) for cost in content["costs"]))
+    labels = {row["name"]: row["label"] for row in content["summary"]}
     lines = [
         [
             f"{label}, {unit}",
             *(
-                mean(found[data][label], f"{unit}: {length}", 1)
-                for data, lengths in chosen.items()
-                for length in lengths
+                f"{cost[unit]:.1f}"
+                for column in columns
+                for cost in content["costs"]
+                if (cost["data"], cost["length"]) == column and cost["name"] == name
             ),
         ]
         for unit in ("milliseconds", "megabytes")
-        for label in found["text"]
+        for name, label in labels.items()
     ]
-    return table(["a step", *columns], lines)
+    return table(["a step", *(f"{data}, {length}" for data, length in columns)], lines)
 
 
 def made() -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from experiments import tables as all_tables
 from experiments.transformers import __main__ as program
-from experiments.transformers import pictures, tables
+from experiments.transformers import costs, pictures, tables
 from experiments.transformers.experiment import Training
 from experiments.transformers.model import Size
 from experiments.transformers.variants import VARIANTS
@@ -28,7 +28,9 @@ def folder(tmp_path_factory):
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(program, "SETS", small)
+        patch.setattr(costs, "SETS", small)
         program.main(["--out", str(path / "transformers.json"), "--seeds", "2", "--keep", str(path / "kept")])
+        costs.main(["--kept", str(path / "kept"), "--out", str(path / "transformers.json")])
     return path
 
 
@@ -95,6 +97,17 @@ def test_zeros_have_a_column_for_each_head(content):
     assert len(lines) == 2 + 2 * len(VARIANTS) and lines[0].count("head") == 8
     assert lines[2].count("0.00 [0.00, 0.00]") == 8  # softmax
     assert len(tables.TABLES["alphas"]().splitlines()) == 2 + 4 and len(tables.TABLES["gammas"]().splitlines()) == 2 + 2
+
+
+def test_costs_are_those_of_each_length(content):
+    found = {(one["data"], one["name"], one["length"]): one for one in content["costs"]}
+    assert len(found) == len(content["costs"]) == 4 * len(VARIANTS) and all(one["milliseconds"] > 0 for one in found.values())
+    for name in VARIANTS:
+        assert 1.3 < found["text", name, 64]["megabytes"] / found["text", name, 32]["megabytes"] < 2
+    lines = tables.TABLES["costs"]().splitlines()
+    assert lines[0] == "| a step | text, 32 | text, 64 | recall, 8 | recall, 16 |"
+    kept = [f"{found[data, 'scaled', length]['megabytes']:.1f}" for data, length in (("text", 32), ("text", 64), ("recall", 8), ("recall", 16))]
+    assert lines[-1] == f"| learned alpha and scale, megabytes | {' | '.join(kept)} |"
 
 
 def test_intervals_that_exclude_zero_are_bold():

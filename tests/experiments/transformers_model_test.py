@@ -114,7 +114,6 @@ def test_a_model_learns_to_recall(variant):
     zeros = [value for name, value in values.items() if name.startswith("zeros")]
     assert len(zeros) == 2 and (sum(zeros) == 0) == (variant.alpha == 1)
     assert values["keys: 64"] <= 64 and values["keys of 95 %: 64"] <= values["keys: 64"]
-    assert values["milliseconds: 64"] > 0 and values["megabytes: 64"] > values["megabytes: 8"]
 
 
 def test_a_model_learns_letters(variant):
