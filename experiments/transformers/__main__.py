@@ -35,7 +35,7 @@ class Set(NamedTuple):
 SETS = {
     "text": Set(Training(800, 6e-3, 16, 128), (128, 256, 512, 1024, 2048), train_writer, measure_writer),
     "recall": Set(
-        Training(2000, 3e-3, 32, 64), (64, 128, 256, 512, 1024, 2048, 4096, 8192), train_finder, measure_finder
+        Training(1000, 3e-3, 32, 64), (64, 128, 256, 512, 1024, 2048, 4096, 8192), train_finder, measure_finder
     ),
 }
 PAIRS = [(name, "softmax") for name in ("entmax", "learned", "scaled")] + [("scaled", "learned")]

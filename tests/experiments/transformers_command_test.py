@@ -101,12 +101,14 @@ def test_zeros_have_a_column_for_each_head(content):
 
 def test_costs_are_those_of_each_length(content):
     found = {(one["data"], one["name"], one["length"]): one for one in content["costs"]}
-    assert len(found) == len(content["costs"]) == 4 * len(VARIANTS) and all(one["milliseconds"] > 0 for one in found.values())
+    assert len(found) == len(content["costs"]) == 4 * len(VARIANTS)
+    assert all(one["milliseconds"] > 0 for one in found.values())
     for name in VARIANTS:
         assert 1.3 < found["text", name, 64]["megabytes"] / found["text", name, 32]["megabytes"] < 2
     lines = tables.TABLES["costs"]().splitlines()
     assert lines[0] == "| a step | text, 32 | text, 64 | recall, 8 | recall, 16 |"
-    kept = [f"{found[data, 'scaled', length]['megabytes']:.1f}" for data, length in (("text", 32), ("text", 64), ("recall", 8), ("recall", 16))]
+    columns = [("text", 32), ("text", 64), ("recall", 8), ("recall", 16)]
+    kept = [f"{found[data, 'scaled', length]['megabytes']:.1f}" for data, length in columns]
     assert lines[-1] == f"| learned alpha and scale, megabytes | {' | '.join(kept)} |"
 
 
@@ -121,9 +123,10 @@ def test_pictures_are_drawn(content, folder, monkeypatch):
     monkeypatch.setattr(pictures, "LETTERS", 20)
     pictures.main(["--kept", str(folder / "kept"), "--out", str(folder / "figures")])
     for name in ("transformers_maps.png", "transformers_lengths.png"):
-        with Image.open(folder / "figures" / name) as drawn, Image.open(all_tables.ROOT / "experiments/results/figures" / name) as kept:
-            assert drawn.size == kept.size
-        assert (all_tables.ROOT / "experiments/results/figures" / name).stat().st_size < 60_000
+        kept = all_tables.ROOT / "experiments/results/figures" / name
+        with Image.open(folder / "figures" / name) as drawn, Image.open(kept) as shown:
+            assert drawn.size == shown.size
+        assert kept.stat().st_size < 60_000
 
 
 def test_the_page_has_the_tables_of_the_results():
