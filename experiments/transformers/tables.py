@@ -127,8 +127,9 @@ def made() -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "text, bits": lambda: by_length("text", "bits", "bits of a letter", 3),
+    "text, differences": lambda: differences("text", "bits", "bits of a letter", 3),
     "text, copies": copies,
-    "text, differences": lambda: differences("text", "bits of copies", "bits of letters that can be copied", 2),
+    "text, differences of copies": lambda: differences("text", "bits of copies", "bits of letters that can be copied", 2),
     "text, keys": lambda: by_length("text", "keys", "keys with weight, second layer", 0),
     "recall, accuracy": lambda: by_length("recall", "accuracy", "right answers", 3),
     "recall, differences": lambda: differences("recall", "accuracy", "right answers", 3),

@@ -88,7 +88,7 @@ def test_tables_say_what_the_results_say(content):
         [run["values"]["bits of copies: 64"] for run in runs[name]] for name in ("entmax", "softmax")
     )
     difference = sum(x - y for x, y in zip(a, b)) / 2
-    line = tables.TABLES["text, differences"]().splitlines()[2]
+    line = tables.TABLES["text, differences of copies"]().splitlines()[2]
     assert line.startswith("| entmax, alpha = 1.5 - softmax |") and f"{difference:+.2f}" in line.split("|")[3]
 
 
