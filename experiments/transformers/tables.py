@@ -1,4 +1,4 @@
-"""The tables of docs/transformers.md, from the file of results: no number on that page is typed by hand.
+"""The tables of docs/small_transformers.md, from the file of results: no number on that page is typed by hand.
 
 usage: python -m experiments.transformers.tables          writes the page anew
        python -m experiments.transformers.tables --check  ends with 1 where the page differs from the results
@@ -15,7 +15,7 @@ from typing import Any
 from .. import tables
 from ..tables import ROOT, Content, table
 
-PAGE = ROOT / "docs" / "transformers.md"
+PAGE = ROOT / "docs" / "small_transformers.md"
 
 
 def read() -> Content:

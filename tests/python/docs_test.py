@@ -28,7 +28,7 @@ NEEDS = {
     "docs/sparse_attention.md": ["torch"],
     "docs/torch.md": ["torch"],
     "docs/torch_attention.md": ["matplotlib", "torch"],
-    "docs/transformers.md": ["torch"],
+    "docs/small_transformers.md": ["torch"],
 }
 
 
