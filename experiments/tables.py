@@ -198,26 +198,26 @@ TABLES: dict[str, Callable[[], str]] = {
 }
 
 
-def written(page: str) -> str:
+def written(page: str, tables: dict[str, Callable[[], str]] = TABLES) -> str:
     """The page with all of its tables as the results have them."""
 
     def replaced(match: re.Match[str]) -> str:
         name = match[1]
-        if name not in TABLES:
-            raise ValueError(f"{PAGE.name}: a table must be one of {', '.join(TABLES)}, got {name}")
-        return f"<!-- tables: {name} -->\n\n{TABLES[name]()}\n<!-- end -->"
+        if name not in tables:
+            raise ValueError(f"a table must be one of {', '.join(tables)}, got {name}")
+        return f"<!-- tables: {name} -->\n\n{tables[name]()}\n<!-- end -->"
 
     return re.sub(r"<!-- tables: (.*?) -->.*?<!-- end -->", replaced, page, flags=re.DOTALL)
 
 
-def main() -> int:
-    page = PAGE.read_text()
-    new = written(page)
+def main(file: pathlib.Path = PAGE, tables: dict[str, Callable[[], str]] = TABLES) -> int:
+    page = file.read_text()
+    new = written(page, tables)
     if sys.argv[1:] == ["--check"]:
         if new != page:
-            print(f"{PAGE.name} differs from experiments/results: python -m experiments.tables", file=sys.stderr)
+            print(f"{file.name} differs from experiments/results: write the tables anew", file=sys.stderr)
         return new != page
-    PAGE.write_text(new)
+    file.write_text(new)
     return 0
 
 

@@ -25,6 +25,7 @@ NEEDS = {
     "docs/cuda.md": ["torch"],
     "docs/python.md": ["duckdb", "matplotlib", "pandas", "pyarrow", "scipy", "sklearn"],
     "docs/python_gallery.md": ["matplotlib", "sklearn"],
+    "docs/small_transformers.md": ["torch"],
     "docs/sparse_attention.md": ["torch"],
     "docs/torch.md": ["torch"],
     "docs/torch_attention.md": ["matplotlib", "torch"],

@@ -17,6 +17,7 @@ import classifier  # noqa: E402
 import conditional_density  # noqa: E402
 import learned_alpha  # noqa: E402
 import shape  # noqa: E402
+import transformer  # noqa: E402
 import two_objects  # noqa: E402
 
 
@@ -82,6 +83,26 @@ def test_a_density_with_pieces_finds_two_objects(tmp_path):
     is_drawn(two_objects, {"one bell": one_bell, "any score": any_score}, tmp_path)
 
 
+def test_a_sorter_goes_from_softmax_to_entmax(tmp_path):
+    torch.manual_seed(0)
+    model = transformer.Model()
+    transformer.train(model, 250, 6e-3, seed=2)
+    dense = transformer.measure(model)
+    assert dense.right > 0.95
+    assert dense.seen == transformer.HALF + (transformer.HALF - 1) / 2  # each sees all letters so far
+    transformer.sparsify(model, alpha=1.5)
+    at_once = transformer.measure(model)
+    transformer.train(model, 50, 2e-3, seed=4)
+    sparse = transformer.measure(model)
+    assert sparse.right > max(0.98, at_once.right) and sparse.seen < 5
+    line = "thequickbrwn:"
+    assert transformer.go_on(model, line, transformer.HALF) == line + "".join(sorted(line[:-1])) + "."
+    seen = transformer.looked_at(model, line)
+    assert len(seen) == 4 and all(one in (letter, ".") for head in seen for one, letter in zip(head, line))
+    assert sum(letter != "." for head in seen for letter in head) < 20
+    is_drawn(transformer, model, tmp_path)
+
+
 def test_a_conditional_density_has_two_branches(tmp_path):
     data, learned = conditional_density.fork(), []
     for alpha, steps in ((1.0, 60), (1.5, 100)):
@@ -99,7 +120,7 @@ def test_a_conditional_density_has_two_branches(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "example", [bursts, conditional_density, learned_alpha, shape, two_objects], ids=lambda example: example.__name__
+    "example", [bursts, conditional_density, learned_alpha, shape, transformer, two_objects], ids=lambda example: example.__name__
 )
 def test_help(example, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", [example.__name__, "--help"])
