@@ -156,26 +156,26 @@ class Call {
     Places place = places(x_.key, own.b, begin);
     for (index_t j = begin; j < end; ++j) keys[static_cast<std::size_t>(j - begin)] = place(j);
     for (index_t row = 0; row < group_ * own.count; ++row) {
-      const auto [h, i] = query(own, row);
-      const Sight seen = sight(own.b, i);
+      const Query at = query(own, row);
+      const Sight seen = sight(own.b, at.i);
       const auto add = [&](index_t first, index_t last, index_t token, index_t column) {
         first = std::max(first, begin), last = std::min(last, end);
         if (first >= last) return;
         Real* z = scores(slot, row) + column + first - token;
         detail::dots(detail::Selection<Real>{last - first, keys.data() + first - begin, nullptr},
-                     table(x_.key, own.g), x_.key.cols, x_.query.row(own.b, h, i), z);
-        finish(own.b, h, i, first, last - first, z);
+                     table(x_.key, own.g), x_.key.cols, x_.query.row(own.b, at.h, at.i), z);
+        finish(own.b, at, first, last - first, z);
       };
       add(0, seen.sinks, 0, 0);
       add(seen.first, seen.last, seen.first, seen.sinks);
     }
   }
 
-  void finish(index_t b, index_t h, index_t i, index_t token, index_t count, Real* z) const noexcept {
-    const Real scale = static_cast<Real>(x_.scale[h]);
+  void finish(index_t b, Query of, index_t token, index_t count, Real* z) const noexcept {
+    const Real scale = static_cast<Real>(x_.scale[of.h]);
     for (index_t j = 0; j < count; ++j) z[j] *= scale;
     if (x_.bias.data == nullptr) return;
-    const Real* bias = x_.bias.row(b, h, i) + token * x_.bias.step;
+    const Real* bias = x_.bias.row(b, of.h, of.i) + token * x_.bias.step;
     for (index_t j = 0; j < count; ++j) {
       const Real own = bias[j * x_.bias.step];
       z[j] = own == kNone ? kNone : z[j] + own;
