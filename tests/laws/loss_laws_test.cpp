@@ -221,10 +221,11 @@ TYPED_TEST(LossLaws, ReductionsAddUpTheRowsThatCount) {
     const auto [mean_grad, mean_grad_alpha] = run(which, cpu::Reduction::mean, mean);
     EXPECT_EQ(sum_grad, grad);
     EXPECT_EQ(sum_grad_alpha, grad_alpha);
-    double total = 0, size = 0;
+    long double exact_total = 0;
+    double size = 0;
     const double share = 1.0 / static_cast<double>(counted), unit = Bounds<Real>::kUnit;
     for (std::size_t i = 0; i < kRows; ++i) {
-      total += each[i];
+      exact_total += each[i];
       size += std::fabs(each[i]);
       if (ignore[i] != 0) {
         EXPECT_EQ(each[i], 0);
@@ -238,6 +239,7 @@ TYPED_TEST(LossLaws, ReductionsAddUpTheRowsThatCount) {
         EXPECT_NEAR(mean_grad[j], share * grad[j], 4 * unit * std::fabs(grad[j]));
       }
     }
+    const auto total = static_cast<double>(exact_total);
     EXPECT_NEAR(sum[0], total, 4 * unit * size);
     EXPECT_NEAR(mean[0], share * total, 4 * unit * size);
   }

@@ -114,39 +114,60 @@ struct RowLoss {
   double value, slope;
 };
 
-/// Checks targets and outputs, then calls row(i, scratch, p) for every row that counts, where p is to be
-/// filled with the prediction; make_scratch(part) takes bytes_each from a worker's memory. The residual is
-/// multiplied by the weights, one for each row that counts, where there are any.
-template <class Real, class Target, class MakeScratch, class Row>
-void run_loss_rows(std::string_view where, Rows<const Real> scores, const Target& target,
-                   const cpu::LossOutputs<Real>& outputs, index_t cost_a_row, std::size_t bytes_each,
-                   const MakeScratch& make_scratch, const Row& row, std::span<const Real> weights = {}) {
+/// Checks targets and outputs, then calls predict(i, end, scratch, p), which fills rows of p, at most so
+/// many, with the predictions of the rows from i on and says how many, and row(i, k, scratch, p) for each of
+/// these that counts, the k-th of them. make_scratch(part) takes bytes_each from a worker's memory. The
+/// residual is multiplied by the weights, one for each row that counts, where there are any.
+template <class Real, class Target, class MakeScratch, class Predict, class Row>
+void run_loss_groups(std::string_view where, Rows<const Real> scores, const Target& target,
+                     const cpu::LossOutputs<Real>& outputs, index_t cost_a_row, index_t most,
+                     std::size_t bytes_each, const MakeScratch& make_scratch, const Predict& predict,
+                     const Row& row, std::span<const Real> weights = {}) {
   target.check(where, scores);
   check_outputs(where, scores, outputs);
   const index_t rows = scores.rows, cols = scores.cols;
   const int workers = workers_for(rows, cost_a_row);
-  const Scratch memory(workers, bytes_each + scratch_bytes<Real>(cols));
+  const Scratch memory(workers, bytes_each + scratch_bytes<Real>(most * cols));
   parallel_rows(rows, workers, [&](index_t begin, index_t end, int worker) noexcept {
     auto part = memory.of(worker);
     const auto scratch = make_scratch(part);
-    const std::span<Real> p(part.take<Real>(cols), static_cast<std::size_t>(cols));
-    for (index_t i = begin; i < end; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      RowLoss loss{0, 0};
-      if (target.ignored(i)) {
-        std::ranges::fill(p, Real(0));
-      } else {
-        loss = row(i, scratch, p);
-        target.subtract_from(i, p);
-        if (!weights.empty()) {
-          for (Real& x : p) x *= weights[at];
+    const Rows<Real> predictions(part.take<Real>(most * cols), most, cols);
+    for (index_t first = begin; first < end;) {
+      const index_t count = predict(first, end, scratch, predictions);
+      for (index_t k = 0; k < count; ++k) {
+        const index_t i = first + k;
+        const auto at = static_cast<std::size_t>(i);
+        const std::span<Real> p = predictions[k];
+        RowLoss loss{0, 0};
+        if (target.ignored(i)) {
+          std::ranges::fill(p, Real(0));
+        } else {
+          loss = row(i, k, scratch, p);
+          target.subtract_from(i, p);
+          if (!weights.empty()) {
+            for (Real& x : p) x *= weights[at];
+          }
         }
+        if (!outputs.loss.empty()) outputs.loss[at] = static_cast<Real>(loss.value);
+        if (!outputs.slope.empty()) outputs.slope[at] = loss.slope;
+        if (outputs.residual.data != nullptr) std::ranges::copy(p, outputs.residual.row(i));
       }
-      if (!outputs.loss.empty()) outputs.loss[at] = static_cast<Real>(loss.value);
-      if (!outputs.slope.empty()) outputs.slope[at] = loss.slope;
-      if (outputs.residual.data != nullptr) std::ranges::copy(p, outputs.residual.row(i));
+      first += count;
     }
   });
+}
+
+/// The same of rows one by one, where row(i, scratch, p) fills p as well.
+template <class Real, class Target, class MakeScratch, class Row>
+void run_loss_rows(std::string_view where, Rows<const Real> scores, const Target& target,
+                   const cpu::LossOutputs<Real>& outputs, index_t cost_a_row, std::size_t bytes_each,
+                   const MakeScratch& make_scratch, const Row& row) {
+  run_loss_groups(
+      where, scores, target, outputs, cost_a_row, 1, bytes_each, make_scratch,
+      [](index_t, index_t, const auto&, const Rows<Real>&) noexcept { return index_t{1}; },
+      [&](index_t i, index_t, const auto& scratch, std::span<Real> p) noexcept {
+        return row(i, scratch, p);
+      });
 }
 
 }  // namespace fenchel::detail

@@ -26,8 +26,9 @@ FENCHEL_INLINE double last_step(double am1) noexcept {
 /// am1 = 1 / q for a small whole q: alpha = 2, 3/2, 4/3, 5/4. No exp, no log.
 template <class Real, int q>
 struct WholePower {
+  using Argument = Real;
   static constexpr int kExponent = q;
-  static constexpr bool kClosedForm = q <= 2;
+  static constexpr bool kClosedForm = q <= 2, kCheap = true;
 
   FENCHEL_INLINE Powers<Real> operator()(Real y) const noexcept {
     const Real base = y > -1 ? 1 + y : Real(0), one = y > -1 ? Real(1) : Real(0);
@@ -49,23 +50,65 @@ struct WholePower {
   }
 };
 
+/// (b (1 + excess))^p in float for b in [2^-126, infinity] and an excess of a rounding: 2^(p log2 b), which
+/// errs by 2^-24 of 1 + |p log2 b|; 0 below 2^-126.
+FENCHEL_INLINE float power_of_base(float b, float excess, float p) noexcept {
+  using Traits = LaneTraits<float>;
+  const auto k = static_cast<std::int32_t>(to_bits(b) - to_bits(Traits::kSqrtHalf)) >> Traits::kMantissaBits;
+  const float f = from_bits<float>(to_bits(b) - exponent_bits<float>(static_cast<LaneBits<float>>(k))) - 1;
+  const float log = f + (f * f * polynomial_of<LaneCoefficients<float>::kLog>(f) + excess);
+  const float power = p * (static_cast<float>(k) + log * Traits::kLog2E);
+  const float t = power > -126 ? power : -126.0F, rounded = t + Traits::kRounder;
+  const float r = (t - (rounded - Traits::kRounder)) * 0x1.62e430p-1F;
+  const float significand = 1 + (r + r * r * polynomial_of<LaneCoefficients<float>::kExp>(r));
+  return power > -126 ? scale_normal(significand, rounded) : 0.0F;
+}
+
 /// Any other am1 in (-1, 1], am1 not 0.
 template <class Real>
 struct GeneralPower {
-  static constexpr bool kClosedForm = false;
+  using Argument = Real;
+  static constexpr bool kClosedForm = false, kCheap = false;
+  static constexpr Real kLargeBase = 0x1p60F;  ///< which may be infinite
   double am1;
   Real inverse_am1 = static_cast<Real>(1 / am1);
 
   FENCHEL_INLINE Powers<Real> operator()(Real y) const noexcept {
     const bool inside = y > -1;
-    const Real safe = inside ? y : Real(0), inverse = 1 / (1 + safe);
-    const Real e = inside ? exp_element(log1p_element(safe) * inverse_am1) : Real(0);
+    const Real safe = inside ? y : Real(0), base = 1 + safe, inverse = 1 / base;
+    Real power;
+    if constexpr (sizeof(Real) == 4) {
+      const Real excess = base < kLargeBase ? (safe - (base - 1)) * inverse : 0;
+      power = power_of_base(base, excess, inverse_am1);
+    } else {
+      power = exp_element(log1p_element(safe) * inverse_am1);
+    }
+    const Real e = inside ? power : Real(0);
     return {e, e * inverse, e * inverse * inverse};
   }
   [[nodiscard]] FENCHEL_INLINE double inverse_root(double sum) const noexcept {
     return std::exp(-am1 * std::log(sum));
   }
   [[nodiscard]] FENCHEL_INLINE double last_step() const noexcept { return detail::last_step<Real>(am1); }
+};
+
+/// am1 in (1/2, 1) in float, of y in double: next to the threshold, where the mass is steep, no digit of 1 +
+/// y is lost.
+struct SteepPower {
+  using Argument = double;
+  static constexpr bool kCheap = false;
+  static constexpr float kLeast = 0x1p-100F;
+  double am1;
+  float inverse_am1 = static_cast<float>(1 / am1);
+
+  FENCHEL_INLINE Powers<float> operator()(double y) const noexcept {
+    const bool inside = y > -1;
+    const auto rounded = static_cast<float>(inside ? 1 + y : 1.0);
+    const float base = rounded > kLeast ? rounded : kLeast, inverse = 1 / base;
+    const float power = power_of_base(base, 0, inverse_am1), e = inside ? power : 0.0F;
+    return {e, e * inverse, 0};
+  }
+  [[nodiscard]] FENCHEL_INLINE double last_step() const noexcept { return 0; }
 };
 
 }  // namespace fenchel::detail

@@ -8,8 +8,9 @@
 #include "backend/cpu/checks.hpp"
 #include "backend/cpu/entmax/alpha_direction.hpp"
 #include "backend/cpu/entmax/jacobian_row.hpp"
-#include "backend/cpu/entmax/row.hpp"
+#include "backend/cpu/entmax/row_group.hpp"
 #include "backend/cpu/loss_rows.hpp"
+#include "core/compensated_sum.hpp"
 #include "core/fenchel_young_term.hpp"
 #include "fenchel/core/parallel.hpp"
 
@@ -56,9 +57,13 @@ struct Soft : detail::SoftRows<Real> {
 
   [[nodiscard]] double loss(index_t i, const PredictedRow<Real>& row) const noexcept {
     const auto term = kind_ == Loss::fenchel_young ? detail::fenchel_young_term : detail::cross_omega_term;
-    double sum = 0;
-    for (index_t j = 0; j < row.n; ++j) sum += term(row.am1, this->at(i, j), row.p[j], row.u(j));
-    return sum;
+    detail::CompensatedSum sum;
+    for (index_t j = 0; j < row.n; ++j) {
+      const double charge = term(row.am1, this->at(i, j), row.p[j], row.u(j));
+      if (std::isinf(charge)) return charge;
+      sum.add(charge);
+    }
+    return sum.total();
   }
   [[nodiscard]] double negentropy_alpha_gradient(index_t i, double am1) const noexcept {
     return of_target(i, am1, detail::tsallis_term_alpha_derivative);
@@ -86,17 +91,35 @@ void run(std::string_view where, Rows<const Real> scores, PerRow alpha, const Ta
   detail::check_view(where, "scores", scores);
   detail::check_alpha(where, alpha, scores.rows);
   const index_t cols = scores.cols;
-  detail::run_loss_rows(
-      where, scores, target, outputs, 4 * cols, detail::entmax_scratch_bytes<Real>(cols),
-      [cols](auto& part) { return detail::take_entmax_scratch<Real>(part, cols); },
-      [&](index_t i, const auto& scratch, std::span<Real> p) noexcept {
-        const auto map = detail::entmax_row(scores.row(i), cols, alpha[i], scratch, p.data());
-        const PredictedRow<Real> row{scores.row(i), p.data(), cols, alpha[i] - 1, map};
+  struct LossScratch {
+    detail::GroupScratch<Real> group;
+    detail::EntmaxRow* maps;
+  };
+  const bool wants_loss = !outputs.loss.empty();
+  detail::run_loss_groups(
+      where, scores, target, outputs, 4 * cols, detail::kGroup<Real>,
+      detail::group_scratch_bytes<Real>(cols) +
+          detail::scratch_bytes<detail::EntmaxRow>(detail::kGroup<Real>),
+      [cols](auto& part) {
+        return LossScratch{detail::take_group_scratch<Real>(part, cols),
+                           part.template take<detail::EntmaxRow>(detail::kGroup<Real>)};
+      },
+      [&](index_t i, index_t end, const LossScratch& scratch, const Rows<Real>& p) noexcept {
+        const index_t count = detail::group_at(alpha, cols, i, end, detail::kGroup<Real>);
+        detail::entmax_rows({scores.row(i), count, cols, scores.stride}, alpha[i], scratch.group,
+                            {p.data, count, cols, p.stride}, wants_loss ? scratch.maps : nullptr);
+        return count;
+      },
+      [&](index_t i, index_t k, const LossScratch& scratch, std::span<Real> p) noexcept {
+        const double am1 = alpha[i] - 1;
         detail::RowLoss loss{0, 0};
-        if (!outputs.loss.empty()) loss.value = row.valid() ? target.loss(i, row) : map.top;
+        if (wants_loss) {
+          const PredictedRow<Real> row{scores.row(i), p.data(), cols, am1, scratch.maps[k]};
+          loss.value = row.valid() ? target.loss(i, row) : row.map.top;
+        }
         if (!outputs.slope.empty()) {
-          loss.slope = target.negentropy_alpha_gradient(i, row.am1);
-          for (const Real x : p) loss.slope -= detail::tsallis_term_alpha_derivative(row.am1, x);
+          loss.slope = target.negentropy_alpha_gradient(i, am1);
+          for (const Real x : p) loss.slope -= detail::tsallis_term_alpha_derivative(am1, x);
         }
         return loss;
       },
@@ -224,17 +247,20 @@ void entmax_loss_hessian_product(Input<Real> scores, PerRow alpha, Input<Real> d
   detail::check_alpha(kWhere, alpha, scores.rows);
   const index_t cols = scores.cols;
   const int workers = workers_for(scores.rows, 3 * cols);
-  const detail::Scratch memory(workers, detail::entmax_scratch_bytes<Real>(cols) +
+  const detail::Scratch memory(workers, detail::group_scratch_bytes<Real>(cols) +
                                             detail::jacobian_scratch_bytes<Real>(cols) +
-                                            detail::scratch_bytes<Real>(cols));
+                                            detail::scratch_bytes<Real>(detail::kGroup<Real> * cols));
   parallel_rows(scores.rows, workers, [&](index_t begin, index_t end, int worker) noexcept {
     auto part = memory.of(worker);
-    const auto map_scratch = detail::take_entmax_scratch<Real>(part, cols);
+    const auto map_scratch = detail::take_group_scratch<Real>(part, cols);
     const auto scratch = detail::take_jacobian_scratch<Real>(part, cols);
-    Real* p = part.take<Real>(cols);
-    for (index_t i = begin; i < end; ++i) {
-      detail::entmax_row(scores.row(i), cols, alpha[i], map_scratch, p);
-      detail::jacobian_row(p, cols, alpha[i], direction.row(i), scratch, product.row(i));
+    const Rows<Real> p(part.take<Real>(detail::kGroup<Real> * cols), detail::kGroup<Real>, cols);
+    for (index_t i = begin; i < end;) {
+      const index_t count = detail::group_at(alpha, cols, i, end, detail::kGroup<Real>);
+      detail::entmax_rows({scores.row(i), count, cols, scores.stride}, alpha[i], map_scratch,
+                          {p.data, count, cols, p.stride}, nullptr);
+      for (index_t k = 0; k < count; ++k, ++i)
+        detail::jacobian_row(p.row(k), cols, alpha[i], direction.row(i), scratch, product.row(i));
     }
   });
 }

@@ -4,6 +4,7 @@
 
 #include "backend/cpu/checks.hpp"
 #include "backend/cpu/entmax/row.hpp"
+#include "backend/cpu/entmax/row_group.hpp"
 #include "fenchel/core/parallel.hpp"
 
 namespace fenchel::cpu {
@@ -17,16 +18,23 @@ void run(std::string_view where, Rows<const Real> scores, PerRow alpha, Rows<Rea
   detail::check_overlap(where, "p", p, "scores", scores);
   detail::check_alpha(where, alpha, scores.rows);
   const int workers = workers_for(scores.rows, scores.cols);
-  const detail::Scratch memory(workers, detail::entmax_scratch_bytes<Real>(scores.cols));
+  const detail::Scratch memory(workers, detail::group_scratch_bytes<Real>(scores.cols));
   parallel_rows(scores.rows, workers, [&](index_t begin, index_t end, int worker) noexcept {
     auto part = memory.of(worker);
-    const auto scratch = detail::take_entmax_scratch<Real>(part, scores.cols);
-    for (index_t i = begin; i < end; ++i) {
-      const auto row = detail::entmax_row(scores.row(i), scores.cols, alpha[i], scratch, p.row(i));
-      if (out.normalizer != nullptr) out.normalizer[i] = row.top + row.normalization.offset;
-      if (out.threshold != nullptr) out.threshold[i] = row.top + row.normalization.threshold;
-      if (out.support_size != nullptr) {
-        out.support_size[i] = std::ranges::count_if(p[i], [](Real x) { return x > 0; });
+    const auto scratch = detail::take_group_scratch<Real>(part, scores.cols);
+    detail::EntmaxRow maps[detail::kGroup<Real>];
+    const bool wanted = out.normalizer != nullptr || out.threshold != nullptr;
+    for (index_t i = begin; i < end;) {
+      const index_t count = detail::group_at(alpha, scores.cols, i, end, detail::kGroup<Real>);
+      detail::entmax_rows({scores.row(i), count, scores.cols, scores.stride}, alpha[i], scratch,
+                          {p.row(i), count, p.cols, p.stride}, wanted ? maps : nullptr);
+      for (index_t k = 0; k < count; ++k, ++i) {
+        const auto& row = maps[k];
+        if (out.normalizer != nullptr) out.normalizer[i] = row.top + row.normalization.offset;
+        if (out.threshold != nullptr) out.threshold[i] = row.top + row.normalization.threshold;
+        if (out.support_size != nullptr) {
+          out.support_size[i] = std::ranges::count_if(p[i], [](Real x) { return x > 0; });
+        }
       }
     }
   });

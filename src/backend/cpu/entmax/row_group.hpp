@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+
+#include "backend/cpu/entmax/row.hpp"
+#include "core/lanes/lanes.hpp"
+#include "fenchel/core/rows.hpp"
+
+/// Short rows are mapped side by side, one in each lane: what is done for a row, and not for a column, is
+/// then done for a vector of rows at once.
+namespace fenchel::detail {
+
+/// How many rows that is.
+template <class Real>
+inline constexpr index_t kGroup = kLanes<Real>;
+
+/// Longer rows are mapped one by one.
+inline constexpr index_t kLongestInGroup = 1024;
+
+/// Whether rows of so many columns are mapped in groups.
+[[nodiscard]] constexpr bool mapped_in_groups(double alpha, index_t cols) noexcept {
+  return alpha != 1 && alpha <= 2 && cols <= kLongestInGroup;
+}
+
+/// Memory for a group.
+template <class Real>
+struct GroupScratch {
+  Real *by_row, *by_lane;   ///< some large scores of each row
+  Real* columns;            ///< scores less the largest one
+  Real *value, *escort;     ///< their E and E^{1-am1}
+  std::int32_t* places;     ///< where candidates stand, a list after the other
+  EntmaxScratch<Real> row;  ///< for a row that is mapped alone
+};
+
+inline constexpr index_t kMostSummits = 32;
+
+inline constexpr index_t list_room(index_t cols) noexcept { return cols + 8; }
+
+template <class Real>
+std::size_t group_scratch_bytes(index_t cols) noexcept {
+  const index_t listed = kGroup<Real> * list_room(cols);
+  return 2 * scratch_bytes<Real>(kGroup<Real> * kMostSummits) + 3 * scratch_bytes<Real>(listed) +
+         scratch_bytes<std::int32_t>(listed) + entmax_scratch_bytes<Real>(cols);
+}
+
+template <class Real>
+GroupScratch<Real> take_group_scratch(WorkerScratch& memory, index_t cols) noexcept {
+  const index_t listed = kGroup<Real> * list_room(cols);
+  const auto summits = [&] { return memory.take<Real>(kGroup<Real> * kMostSummits); };
+  const auto reals = [&] { return memory.take<Real>(listed); };
+  return {summits(),
+          summits(),
+          reals(),
+          reals(),
+          reals(),
+          memory.take<std::int32_t>(listed),
+          take_entmax_scratch<Real>(memory, cols)};
+}
+
+/// entmax of up to kGroup rows, with what each map leaves behind; p may be the scores. A row's numbers do not
+/// depend on the others.
+void entmax_row_group(const Rows<const float>& scores, double alpha, const GroupScratch<float>& scratch,
+                      const Rows<float>& p, EntmaxRow* maps) noexcept;
+void entmax_row_group(const Rows<const double>& scores, double alpha, const GroupScratch<double>& scratch,
+                      const Rows<double>& p, EntmaxRow* maps) noexcept;
+
+/// How many rows from i on have one alpha and are mapped together.
+inline index_t group_at(const PerRow& alpha, index_t cols, index_t i, index_t end, index_t most) noexcept {
+  if (!mapped_in_groups(alpha[i], cols)) return 1;
+  index_t count = 1;
+  while (count < most && i + count < end && alpha[i + count] == alpha[i]) ++count;
+  return count;
+}
+
+/// The same of a group, or of a row that is mapped alone.
+template <class Real>
+void entmax_rows(const Rows<const Real>& scores, double alpha, const GroupScratch<Real>& scratch,
+                 const Rows<Real>& p, EntmaxRow* maps) noexcept {
+  if (mapped_in_groups(alpha, scores.cols)) return entmax_row_group(scores, alpha, scratch, p, maps);
+  const EntmaxRow map = entmax_row(scores.row(0), scores.cols, alpha, scratch.row, p.row(0));
+  if (maps != nullptr) maps[0] = map;
+}
+
+}  // namespace fenchel::detail
