@@ -28,6 +28,7 @@
 #include "fenchel/estimate/fit/multivariate_beta_gaussian.hpp"
 #include "fenchel/estimate/statistics/collect.hpp"
 #include "fenchel/estimate/statistics/moments.hpp"
+#include "support/temporary_file.hpp"
 #ifdef FENCHEL_BENCH_MPIEXEC
 #include "fenchel/mpi/communicator.hpp"
 #endif
@@ -227,25 +228,14 @@ void fit_part(const std::string& path) {
 }
 #endif
 
-/// A path that is removed in the end, whatever happens.
-struct TemporaryFile {
-  std::string path;
-  explicit TemporaryFile(const std::string& suffix)
-      : path((std::filesystem::temp_directory_path() / ("fenchel_bench_" + std::to_string(getpid()) + suffix))
-                 .string()) {}
-  ~TemporaryFile() { std::remove(path.c_str()); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-};
-
 void run(double megabytes, const std::string& self) {
   {
-    const TemporaryFile csv(".csv");
+    const bench::TemporaryFile csv(".csv");
     const Moments expected = write_csv(csv.path, megabytes * kMegabyte);
     contest<CsvSource>("CSV", csv.path, expected, self);
     std::printf("  peak memory %.0f MB\n", peak_megabytes());
   }
-  const TemporaryFile npy(".npy");
+  const bench::TemporaryFile npy(".npy");
   const Moments expected = write_npy(npy.path, megabytes * kMegabyte / 2);
   contest<NpySource>(".npy", npy.path, expected, self);
   std::printf("  peak memory %.0f MB\n", peak_megabytes());

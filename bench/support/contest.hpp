@@ -9,10 +9,14 @@
 
 namespace fenchel::bench {
 
-/// What times are printed in: a name, and its length in seconds.
+/// What times are printed in: a name, and its length in seconds. Where a run gets through an amount, such as
+/// {"GB/s", 1, gigabytes}, the amount in that time.
 struct Unit {
   const char* name = "ms";
   double seconds = 1e-3;
+  double amount = 0;
+
+  [[nodiscard]] double of(double time) const { return amount > 0 ? amount * seconds / time : time / seconds; }
 };
 
 /// Contenders on the same data, timed in turns, so that a noisy machine disturbs all of them alike: a time is
@@ -41,7 +45,7 @@ class Contest {
       }
       contender.run();
       std::printf("  %-24s %10.3f %11.2fx %10.1e\n", contender.name.c_str(),
-                  median(contender.seconds) / unit_.seconds, median(ratios), contender.error());
+                  unit_.of(median(contender.seconds)), median(ratios), contender.error());
       std::fflush(stdout);
     }
   }

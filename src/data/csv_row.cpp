@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "data/column_names.hpp"
 #include "data/decimal.hpp"
+#include "data/field_ends.hpp"
+#include "data/text_word.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/infinity.hpp"
 #include "fenchel/data/number.hpp"
@@ -78,6 +81,45 @@ double number_of(std::string_view text, index_t field, bool maskable) {
   return value;
 }
 
+/// Reads the field [p, stop), of which `end` is behind, if it holds a decimal, also in quotes or with blanks
+/// around it.
+__attribute__((noinline)) bool read_framed(const char* p, const char* stop, const char* end, double& value) {
+  while (p != stop && is_blank(*p)) ++p;
+  while (p != stop && is_blank(stop[-1])) --stop;
+  if (stop - p > 2 && *p == '"' && stop[-1] == '"') ++p, --stop;
+  if (end - p >= kWordChars && read_short_decimal(p, stop, value)) return true;
+  return read_decimal(p, stop, end, value);
+}
+
+/// Whether [p, stop) is a whole field where stop is the first separator: quotes, if there are any, enclose
+/// it.
+bool is_field(const char* p, const char* stop) {
+  if (p == stop || (*p != '"' && !is_blank(*p))) return true;
+  if (*p != '"' || stop - p < 2 || stop[-1] != '"') return false;
+  return std::find(p + 1, stop - 1, '"') == stop - 1;
+}
+
+/// Reads a line in which fields end where `ends` says, and those to be read are finite decimals. Returns the
+/// next line, or nullptr where it is none.
+FENCHEL_INLINE const char* read_plain(const char* p, const char* end, std::span<const index_t> places,
+                                      char separator, FieldEnds& ends, double* row) {
+  const auto read_field = [&](const char* stop, index_t place) FENCHEL_INLINE_LAMBDA {
+    if (place == CsvRow::kSkipped) return is_field(p, stop);
+    if (end - p >= kWordChars && read_short_decimal(p, stop, row[place])) return true;
+    return read_framed(p, stop, end, row[place]);
+  };
+  const index_t* place = places.data();
+  for (const index_t* const last = place + places.size() - 1; place != last; ++place) {
+    const char* const stop = ends.next();
+    if (stop == end || *stop != separator || !read_field(stop, *place)) return nullptr;
+    p = stop + 1;
+  }
+  const char* const stop = ends.next();
+  if (stop == end || *stop != '\n' || !read_field(stop - (stop != p && stop[-1] == '\r'), *place))
+    return nullptr;
+  return stop + 1;
+}
+
 }  // namespace
 
 std::string shown(std::string_view text) {
@@ -103,7 +145,41 @@ std::vector<std::string> csv_fields(std::string_view line, char separator) {
   return fields;
 }
 
-bool CsvRow::read(std::string_view line, double* row) const {
+std::string_view line_at(const char* p, const char* end) {
+  std::string_view line(p, static_cast<std::size_t>(end - p));
+  line = line.substr(0, line.find('\n'));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  if (std::ssize(line) > kMaxLine)
+    throw CsvFault{1, "a line must have at most " + shortest(kMaxLine) + " bytes"};
+  return line;
+}
+
+index_t CsvRow::read(CsvPlace& at, const char* end, double* rows, index_t most) const {
+  FieldEnds ends(at.next, end, separator);
+  const char* p = at.next;
+  double* row = rows;
+  const double* const rows_end = rows + most * width;
+  const std::span<const index_t> fields = places;
+  const char comma = separator;
+  while (row != rows_end && p != end) {
+    at.line = p;
+    const char* next = read_plain(p, end, fields, comma, ends, row);
+    if (next != nullptr && next - p <= kMaxLine) {
+      row += width;
+    } else {
+      const std::string_view line = line_at(p, end);
+      if (read_fields(line, row)) row += width;
+      next = std::find(line.data() + line.size(), end, '\n');
+      next += next != end;
+      ends.restart(next);
+    }
+    p = next;
+  }
+  at.next = p;
+  return (row - rows) / width;
+}
+
+bool CsvRow::read_fields(std::string_view line, double* row) const {
   if (line.empty()) throw CsvFault{1, kBlankLine};
   const auto count = static_cast<index_t>(places.size());
   const char *p = line.data(), *const end = p + line.size();
@@ -112,8 +188,8 @@ bool CsvRow::read(std::string_view line, double* row) const {
   for (index_t field = 1;; ++field, ++p) {
     const index_t place = places[static_cast<std::size_t>(field - 1)];
     double value = 0;
-    const char* const stop = place == kSkipped ? nullptr : read_decimal(p, end, value);
-    if (stop != nullptr && (stop == end || *stop == separator) && std::isfinite(value)) {
+    const char* const stop = std::find(p, end, separator);
+    if (place != kSkipped && read_framed(p, stop, end, value)) {
       p = stop;
     } else {
       p = read_text(p, end, separator, field, text);

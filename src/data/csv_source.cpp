@@ -16,9 +16,8 @@ namespace fenchel {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-constexpr index_t kScan = index_t{1} << 16;     // bytes to look at together where lines are counted or ended
-constexpr index_t kLine = index_t{1} << 10;     // and first, where one is ended: few lines are longer
-constexpr index_t kMaxLine = index_t{1} << 26;  // bytes, since a line is held in memory
+constexpr index_t kScan = index_t{1} << 16;  // bytes to look at together where lines are counted or ended
+constexpr index_t kLine = index_t{1} << 10;  // and first, where one is ended: few lines are longer
 
 std::string_view text_of(const detail::FileWindow& window) {
   return {window.bytes.data(), window.bytes.size()};
@@ -57,15 +56,6 @@ index_t content_end(const detail::FileBytes& file, index_t begin) {
   return begin;
 }
 
-void check_length(std::string_view line) {
-  if (std::ssize(line) > kMaxLine)
-    throw detail::CsvFault{1, "a line must have at most " + shortest(kMaxLine) + " bytes"};
-}
-
-std::string_view without_return(std::string_view line) {
-  return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
-}
-
 }  // namespace
 
 /// The lines that begin in one batch: they lie next to each other, the last one with or without its end.
@@ -73,18 +63,9 @@ struct CsvSource::Lines {
   detail::FileWindow window;
   index_t begin = 0;  // in the file
 
-  /// Calls body(line, offset), with the line's first byte in the file, until it returns false.
-  template <class Body>
-  void for_each(const Body& body) const {
-    const char *p = window.bytes.data(), *const end = p + window.bytes.size();
-    if (p == nullptr) return;
-    for (const char* const first = p; p != end;) {
-      const void* const found = std::memchr(p, '\n', static_cast<std::size_t>(end - p));
-      const char* const stop = found == nullptr ? end : static_cast<const char*>(found);
-      if (!body(without_return({p, stop}), begin + (p - first))) return;
-      p = found == nullptr ? end : stop + 1;
-    }
-  }
+  [[nodiscard]] const char* first() const { return window.bytes.data(); }
+  [[nodiscard]] const char* end() const { return first() + window.bytes.size(); }
+  [[nodiscard]] index_t offset_of(const char* p) const { return begin + (p - first()); }
 };
 
 CsvSource::CsvSource(std::string path, CsvOptions options)
@@ -104,11 +85,11 @@ CsvSource::CsvSource(std::unique_ptr<const detail::FileBytes> file, CsvOptions o
   options_.batch_bytes = std::min(options_.batch_bytes, std::max<index_t>(1, file_->size()));
   end_ = content_end(*file_, begin_);
   if (begin_ == end_) file_->refuse("is empty");
-  const index_t stop = line_end(begin_, std::min(end_, begin_ + kMaxLine + 2));  // with CR
+  const index_t stop = line_end(begin_, std::min(end_, begin_ + detail::kMaxLine + 2));  // with CR
   try {
     const detail::FileWindow window = file_->window(begin_, stop);
-    const std::string_view line = without_return(text_of(window));
-    check_length(line);
+    const std::string_view text = text_of(window);
+    const std::string_view line = detail::line_at(text.data(), text.data() + text.size());
     std::vector<std::string> header = detail::csv_fields(line, options_.separator);
     if (!options_.header) {
       for (std::size_t j = 0; j < header.size(); ++j) header[j] = shortest(static_cast<index_t>(j));
@@ -141,9 +122,9 @@ void CsvSource::select(const std::vector<std::string>& header) {
   std::vector<std::string> selected = names_;
   if (!options_.weight.empty()) selected.push_back(options_.weight);
   width_ = static_cast<index_t>(selected.size());
-  row_ = std::make_unique<detail::CsvRow>(
-      detail::CsvRow{options_.separator, options_.skip_missing, options_.masks ? std::ssize(names_) : 0,
-                     std::vector<index_t>(header.size(), detail::CsvRow::kSkipped)});
+  row_ = std::make_unique<detail::CsvRow>(detail::CsvRow{
+      options_.separator, options_.skip_missing, width_, options_.masks ? std::ssize(names_) : 0,
+      std::vector<index_t>(header.size(), detail::CsvRow::kSkipped)});
   std::unordered_map<std::string_view, std::size_t> fields;
   for (std::size_t j = 0; j < header.size(); ++j) fields.emplace(header[j], j);
   for (std::size_t j = 0; j < selected.size(); ++j) {
@@ -180,17 +161,16 @@ CsvSource::Lines CsvSource::lines_of(index_t batch) const {
   const index_t to = std::min(end_, from + options_.batch_bytes);
   const index_t first = batch == 0 ? from : line_end(from - 1, to) + 1;
   if (first >= to) return {};
-  const index_t stop = line_end(to - 1, std::min(end_, to + kMaxLine + 1));
+  const index_t stop = line_end(to - 1, std::min(end_, to + detail::kMaxLine + 1));
   return {file_->window(first, std::min(end_, stop + 1)), first};
 }
 
 /// CsvRow::read, with errors that name the place.
-bool CsvSource::read_row(std::string_view line, index_t offset, double* row) const {
+index_t CsvSource::read_rows(const Lines& lines, detail::CsvPlace& place, double* rows, index_t most) const {
   try {
-    check_length(line);
-    return row_->read(line, row);
+    return row_->read(place, lines.end(), rows, most);
   } catch (const detail::CsvFault& fault) {
-    throw DataError(place_at(offset, fault.field) + ": " + fault.complaint);
+    throw DataError(place_at(lines.offset_of(place.line), fault.field) + ": " + fault.complaint);
   }
 }
 
@@ -199,11 +179,11 @@ void CsvSource::read(index_t i, Batch& batch) const {
   const auto width = static_cast<std::size_t>(width_);
   const Lines lines = lines_of(i);
   std::size_t rows = 0;
-  lines.for_each([&](std::string_view line, index_t offset) {
+  for (detail::CsvPlace place{lines.first(), lines.first()}; place.next != lines.end();) {
     if (storage.size() < (rows + 1) * width) storage.resize(2 * (rows + 1) * width);
-    rows += read_row(line, offset, storage.data() + rows * width);
-    return true;
-  });
+    const auto most = static_cast<index_t>(storage.size() / width - rows);
+    rows += static_cast<std::size_t>(read_rows(lines, place, storage.data() + rows * width, most));
+  }
   batch.owner.reset();
   batch.weights = {};
   if (!options_.weight.empty()) {
@@ -216,11 +196,11 @@ void CsvSource::read(index_t i, Batch& batch) const {
 
 std::string CsvSource::place(index_t batch, index_t row, index_t column) const {
   std::vector<double> values(static_cast<std::size_t>(width_));
-  index_t at = begin_;
-  lines_of(batch).for_each([&](std::string_view line, index_t offset) {
-    at = offset;
-    return !(read_row(line, offset, values.data()) && row-- == 0);
-  });
+  const Lines lines = lines_of(batch);
+  detail::CsvPlace place{lines.first(), lines.first()};
+  for (index_t r = 0; r <= row && place.next != lines.end(); ++r)
+    static_cast<void>(read_rows(lines, place, values.data(), 1));
+  const index_t at = place.line == nullptr ? begin_ : lines.offset_of(place.line);
   const auto& places = row_->places;
   const index_t wanted = column == kWeightColumn ? width_ - 1 : column;
   return place_at(at, std::find(places.begin(), places.end(), wanted) - places.begin() + 1);

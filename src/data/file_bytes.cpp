@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -37,20 +38,26 @@ FileBytes::~FileBytes() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-FileWindow FileBytes::window(index_t begin, index_t end) const {
+FileWindow FileBytes::window(index_t begin, index_t end,
+                             FunctionRef<void(std::span<const char>)> seen) const {
+  constexpr index_t kPiece = index_t{1} << 18;  // stays in the cache until it is looked at
   if (begin == end) return {};
-  if (descriptor_ < 0)
-    return {memory_.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)), nullptr};
+  if (descriptor_ < 0) {
+    const std::span bytes =
+        memory_.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+    seen(bytes);
+    return {bytes, nullptr};
+  }
   const std::shared_ptr<char[]> bytes(new char[static_cast<std::size_t>(end - begin)]);
   index_t at = begin;
   while (at != end) {
-    const ssize_t count =
-        ::pread(descriptor_, bytes.get() + (at - begin), static_cast<std::size_t>(end - at), at);
+    const ssize_t count = ::pread(descriptor_, bytes.get() + (at - begin),
+                                  static_cast<std::size_t>(std::min(kPiece, end - at)), at);
     if (count == 0) break;
-    if (count > 0)
-      at += count;
-    else if (errno != EINTR)
-      refuse_errno("cannot be read");
+    if (count < 0 && errno != EINTR) refuse_errno("cannot be read");
+    if (count < 0) continue;
+    at += count;
+    seen({bytes.get(), static_cast<std::size_t>(at - begin)});
   }
   struct stat status {};
   if (::fstat(descriptor_, &status) != 0) refuse_errno("cannot be read");

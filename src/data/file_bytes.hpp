@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "fenchel/core/function_ref.hpp"
 #include "fenchel/core/index.hpp"
 
 namespace fenchel::detail {
@@ -28,8 +29,10 @@ class FileBytes {
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] index_t size() const noexcept { return size_; }
-  /// The bytes of [begin, end), which must lie in the file. Safe in any thread.
-  [[nodiscard]] FileWindow window(index_t begin, index_t end) const;
+  /// The bytes of [begin, end), which must lie in the file. Safe in any thread. Calls seen(bytes) for more
+  /// and more of them while they are read, and in the end for all.
+  [[nodiscard]] FileWindow window(
+      index_t begin, index_t end, FunctionRef<void(std::span<const char>)> seen = [](auto) {}) const;
   /// Throws DataError "NAME: COMPLAINT".
   [[noreturn]] void refuse(std::string_view complaint) const;
 

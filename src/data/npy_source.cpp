@@ -30,9 +30,11 @@ struct NpyTable {
     return file->name() + ": row " + shortest(row) + ", column " + shortest(column);
   }
   [[nodiscard]] bool in_rows() const { return !header.fortran_order || header.columns == 1; }
-  [[nodiscard]] FileWindow window(index_t first_value, index_t values) const {
+  [[nodiscard]] FileWindow window(
+      index_t first_value, index_t values,
+      FunctionRef<void(std::span<const char>)> seen = [](auto) {}) const {
     const index_t begin = header.begin + first_value * type.size;
-    return file->window(begin, begin + values * type.size);
+    return file->window(begin, begin + values * type.size, seen);
   }
   /// Reads rows into the storage of a batch, and behind them the weights.
   void copy(index_t first, index_t rows, Batch& batch) const;
@@ -46,6 +48,13 @@ void NpyTable::copy(index_t first, index_t rows, Batch& batch) const {
   batch.storage.resize(std::max(batch.storage.size(), static_cast<std::size_t>(rows * width)));
   double *const storage = batch.storage.data(), *const weights = storage + rows * values;
   const FileWindow lines = in_rows() ? window(first * header.columns, rows * header.columns) : FileWindow{};
+  if (in_rows() && whole) {
+    const index_t good = type.read(lines.bytes.data(), type.size, rows * width, storage, 1);
+    if (good != rows * width) refuse(first + good / width, good % width);
+    batch.rows = {storage, rows, width};
+    batch.weights = {};
+    return;
+  }
   index_t bad_row = rows, bad_column = 0;
   for (index_t j = 0; j < width; ++j) {
     const index_t column = columns[static_cast<std::size_t>(j)];
@@ -149,12 +158,23 @@ void NpySource::read(index_t i, Batch& batch) const {
   const detail::NpyTable& table = *table_;
   const index_t columns = table.header.columns;
   const index_t first = i * table.batch_rows, rows = std::min(table.batch_rows, table.header.rows - first);
+  batch.rows = {};
+  batch.owner.reset();  // so that the next bytes may lie where these did, which are in the cache
   if (table.in_rows() && table.whole && table.header.type == kNativeDouble) {
-    detail::FileWindow window = table.window(first * columns, rows * columns);
+    index_t checked = 0;
+    bool good = true;
+    const index_t count = rows * columns;
+    // What was just read is in the cache.
+    detail::FileWindow window = table.window(first * columns, count, [&](std::span<const char> bytes) {
+      if (!is_aligned(bytes.data())) return;
+      const auto* const values = reinterpret_cast<const double*>(bytes.data());
+      const index_t here = std::ssize(bytes) / static_cast<index_t>(sizeof(double));
+      if (good) checked += detail::first_not_finite(values + checked, here - checked, table.masks);
+      good = checked == here;
+    });
     if (is_aligned(window.bytes.data())) {
       const auto* const values = reinterpret_cast<const double*>(window.bytes.data());
-      const index_t bad = detail::first_not_finite(values, rows * columns, table.masks);
-      if (bad != rows * columns) table.refuse(first + bad / columns, bad % columns);
+      if (!good) table.refuse(first + checked / columns, checked % columns);
       batch.rows = {values, rows, columns};
       batch.weights = {};
       batch.owner = std::move(window.owner);

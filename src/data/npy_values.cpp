@@ -3,44 +3,64 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <type_traits>
 
+#include "core/lanes/lane_math.hpp"
+#include "core/lanes/lanes.hpp"
+
 namespace fenchel::detail {
 namespace {
 
 template <class T, std::endian order>
-T load(const char* from) {
+T load_value(const char* from) {
   std::array<char, sizeof(T)> bytes;
   std::memcpy(bytes.data(), from, sizeof(T));
   if constexpr (order != std::endian::native) std::reverse(bytes.begin(), bytes.end());
   return std::bit_cast<T>(bytes);
 }
 
-/// Whether double holds it.
+/// 0 if double holds it, and something else if not: without a branch, for loops of vectors.
 template <bool masks, class T>
-bool usable(T value) {
+FENCHEL_INLINE std::uint64_t misfit(T value) {
   if constexpr (std::is_floating_point_v<T>) {
-    return std::isfinite(value) || (masks && value == -std::numeric_limits<T>::infinity());
+    using Bits = LaneBits<T>;
+    const Bits excess = std::bit_cast<Bits>(value - value);  // of NaN where it is not finite
+    return masks && value == -std::numeric_limits<T>::infinity() ? 0 : excess;
   } else if constexpr (sizeof(T) == 8) {
     constexpr T kLargest = T{1} << 53;
-    return value <= kLargest && (std::is_unsigned_v<T> || value >= T{0} - kLargest);
+    return value > kLargest || (std::is_signed_v<T> && value < T{0} - kLargest);
   } else {
-    return true;
+    return 0;
   }
+}
+
+/// Checked in blocks: a loop that may end at each value is no loop of vectors.
+template <class T, std::endian order, bool masks>
+FENCHEL_INLINE index_t read_strided(const char* from, index_t step, index_t count, double* to,
+                                    index_t to_step) {
+  constexpr index_t kBlock = 64;
+  for (index_t begin = 0; begin < count; begin += kBlock) {
+    const index_t end = std::min(begin + kBlock, count);
+    std::uint64_t misfits = 0;
+    for (index_t k = begin; k < end; ++k) {
+      const T value = load_value<T, order>(from + k * step);
+      misfits |= misfit<masks>(value);
+      to[k * to_step] = static_cast<double>(value);
+    }
+    for (index_t k = begin; misfits != 0; ++k) {
+      if (misfit<masks>(load_value<T, order>(from + k * step)) != 0) return k;
+    }
+  }
+  return count;
 }
 
 template <class T, std::endian order, bool masks = false>
 index_t read_values(const char* from, index_t step, index_t count, double* to, index_t to_step) {
-  for (index_t k = 0; k < count; ++k) {
-    const T value = load<T, order>(from + k * step);
-    if (!usable<masks>(value)) return k;
-    to[k * to_step] = static_cast<double>(value);
-  }
-  return count;
+  if (step == sizeof(T) && to_step == 1) return read_strided<T, order, masks>(from, sizeof(T), count, to, 1);
+  return read_strided<T, order, masks>(from, step, count, to, to_step);
 }
 
 index_t read_booleans(const char* from, index_t step, index_t count, double* to, index_t to_step) {
@@ -79,20 +99,26 @@ NpyType npy_type(std::string_view type, bool masks) {
   return {};
 }
 
-index_t first_not_finite(const double* values, index_t count, bool masks) noexcept {
-  constexpr index_t kBlock = 16;
-  constexpr std::uint64_t kExponent = 0x7ff0000000000000;
+FENCHEL_CLONES index_t first_not_finite(const double* values, index_t count, bool masks) noexcept {
+  constexpr index_t kBlock = 8 * kLanes<double>;
+  const auto fits = [&](double value) FENCHEL_INLINE_LAMBDA {
+    return (masks ? misfit<true>(value) : misfit<false>(value)) == 0;
+  };
   index_t k = 0;
   for (; k + kBlock <= count; k += kBlock) {
-    std::uint64_t largest = 0;
-    for (index_t j = 0; j < kBlock; ++j) {
-      const double x = values[k + j];
-      const double excess = x - x;  // 0, or NaN where x is not finite
-      largest |= std::bit_cast<std::uint64_t>(excess) & kExponent;
+    IntLanes<double> excess{};
+    for (index_t j = 0; j < kBlock; j += kLanes<double>) {
+      const Lanes<double> x = load(values + k + j);
+      excess |= std::bit_cast<IntLanes<double>>(x - x);
     }
-    if (largest != 0) break;
+    std::int64_t any = 0;
+    for (index_t j = 0; j < kLanes<double>; ++j) any |= excess[j];
+    if (any == 0) continue;
+    for (index_t j = k; j < k + kBlock; ++j) {
+      if (!fits(values[j])) return j;
+    }
   }
-  while (k < count && (masks ? usable<true>(values[k]) : usable<false>(values[k]))) ++k;
+  while (k < count && fits(values[k])) ++k;
   return k;
 }
 

@@ -12,6 +12,7 @@
 namespace fenchel {
 namespace detail {
 class FileBytes;
+struct CsvPlace;
 struct CsvRow;
 }  // namespace detail
 
@@ -60,7 +61,7 @@ class FENCHEL_EXPORT CsvSource final : public BatchSource {
   void select(const std::vector<std::string>& header);
   [[nodiscard]] index_t line_end(index_t from, index_t limit) const;
   [[nodiscard]] Lines lines_of(index_t batch) const;
-  bool read_row(std::string_view line, index_t offset, double* row) const;
+  index_t read_rows(const Lines& lines, detail::CsvPlace& place, double* rows, index_t most) const;
   [[nodiscard]] std::string place_at(index_t offset, index_t field) const;
 
   std::unique_ptr<const detail::FileBytes> file_;

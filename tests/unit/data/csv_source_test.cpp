@@ -2,9 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
-#include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -13,8 +12,9 @@
 #include <string_view>
 
 #include "data/csv_row.hpp"
-#include "data/decimal.hpp"
+#include "fenchel/core/error.hpp"
 #include "fenchel/data/data_error.hpp"
+#include "fenchel/data/number.hpp"
 #include "support/messages.hpp"
 #include "support/read_all.hpp"
 
@@ -244,61 +244,82 @@ TEST(CsvSource, LinesMayBeLongerThanBatches) {
   EXPECT_EQ(table_of(text).rows, (Values{row, row, row}));
 }
 
-/// The same end and the same bits as std::from_chars.
-void expect_same_decimal(std::string_view text) {
-  const char *const begin = text.data(), *const end = begin + text.size();
-  double expected = 0, value = 0;
-  const auto [rest, error] = std::from_chars(begin, end, expected);
-  const char* const stop = detail::read_decimal(begin, end, value);
-  EXPECT_EQ(stop, error == std::errc() ? rest : nullptr) << text;
-  if (error != std::errc()) return;
-  EXPECT_EQ(std::bit_cast<std::uint64_t>(value), std::bit_cast<std::uint64_t>(expected)) << text;
+/// What stands in a table by its definition: a line at a time, each field as a text of its own.
+Contents defined_by(std::string_view text, bool skip_missing) {
+  constexpr std::array<std::string_view, 6> kMissing = {"", "NA", "na", "NaN", "nan", "null"};
+  Contents table;
+  const auto fail = [&](index_t line, std::size_t field, const std::string& complaint) {
+    return Contents{{}, {}, "data.csv:" + shortest(line) + ":" + std::to_string(field) + ": " + complaint};
+  };
+  for (index_t line = 1; !text.empty(); ++line) {
+    const std::size_t stop = std::min(text.find('\n'), text.size());
+    std::string_view content = text.substr(0, stop);
+    if (content.ends_with('\r')) content.remove_suffix(1);
+    text.remove_prefix(std::min(stop + 1, text.size()));
+    if (line == 1) continue;
+    const std::vector<std::string> fields = detail::csv_fields(content, ',');
+    std::vector<double> row;
+    bool complete = true;
+    for (std::size_t j = 0; j < std::min(fields.size(), std::size_t{3}); ++j) {
+      const bool missing = std::ranges::find(kMissing, fields[j]) != kMissing.end();
+      const bool good = missing || read_number(fields[j], row.emplace_back()) == std::errc();
+      if (!good) return fail(line, j + 1, "expected a number, got " + detail::shown(fields[j]));
+      if (missing && !skip_missing) return fail(line, j + 1, "a value is missing");
+      complete = complete && !missing;
+    }
+    if (fields.size() != 3)
+      return fail(line, std::min(fields.size(), std::size_t{3}) + 1,
+                  "expected 3 fields, got " + std::to_string(fields.size()));
+    if (complete) table.rows.push_back(row);
+  }
+  return table;
 }
 
-TEST(CsvDecimal, IsThatOfFromChars) {
-  for (const std::string_view text : {"",
-                                      "-",
-                                      ".",
-                                      "-.",
-                                      "5.",
-                                      "-.5",
-                                      "0",
-                                      "-0",
-                                      "00",
-                                      "1e",
-                                      "1e+",
-                                      "1e5",
-                                      "1e-5",
-                                      "1.5E3x",
-                                      "9007199254740992",
-                                      "9007199254740993",
-                                      "0.9007199254740993",
-                                      "9999999999999999999",
-                                      "99999999999999999999",
-                                      "18446744073709551616",
-                                      "0.0000000000000000000001",
-                                      "123456789012345678901234567890",
-                                      "1.7976931348623159e308",
-                                      "5e-324",
-                                      "inf",
-                                      "nan",
-                                      "--1"})
-    expect_same_decimal(text);
-  std::mt19937_64 random(1);
-  constexpr std::string_view kLetters = "0123456789012345678901234567890123456789..-eE+x";
-  std::array<char, 40> buffer;
-  for (int k = 0; k < 200000; ++k) {
-    std::string text(random() % 24, ' ');
-    for (char& c : text) c = kLetters[random() % kLetters.size()];
-    expect_same_decimal(text);
-    const double value = std::bit_cast<double>(random());
-    const auto format = k % 2 == 0 ? std::chars_format::general : std::chars_format::fixed;
-    const double near = static_cast<double>(random() % 100000000000) / (k % 3 == 0 ? 1000 : 7919.0);
-    expect_same_decimal(
-        {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr});
-    expect_same_decimal(
-        {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), near, format).ptr});
+/// Lines end, and fields of all kinds begin, at every place of the blocks in which they are looked for.
+TEST(CsvSource, DrawnTablesAreWhatTheyAreByDefinition) {
+  constexpr std::array<std::string_view, 22> kFields = {"1",
+                                                        "23",
+                                                        "-4.5",
+                                                        "0.125",
+                                                        "-12.345678",
+                                                        "1234567890123456",
+                                                        "-.5",
+                                                        "6.",
+                                                        "1.5e-3",
+                                                        "2E+07",
+                                                        "1e-400",
+                                                        "\"7\"",
+                                                        "  8",
+                                                        "9\t ",
+                                                        "\"-1.5\"",
+                                                        "-0",
+                                                        "0.1",
+                                                        "1e5",
+                                                        "98765",
+                                                        "0.12345678901234567",
+                                                        "-1.7976931348623157e+308",
+                                                        "31415926.535897932"};
+  constexpr std::array<std::string_view, 11> kOthers = {"",   "NA",  "\"\"", "1,2",        "\"1,2\"", "x",
+                                                        "+1", "1 2", "-",    "\"1\"\"2\"", "1.2.3"};
+  std::mt19937_64 random(7);
+  int errors = 0;
+  for (int k = 0; k < 1500; ++k) {
+    std::string text = "x,y,z\n";
+    const std::uint64_t lines = 1 + random() % 12, others = k % 2 == 0 ? 0 : 5 * lines;
+    for (std::uint64_t line = 0; line < lines; ++line) {
+      for (int j = 0; j < 3; ++j) {
+        const bool other = others > 0 && random() % others == 0;
+        text += other ? kOthers[random() % kOthers.size()] : kFields[random() % kFields.size()];
+        text += j < 2 ? "," : random() % 4 == 0 ? "\r\n" : "\n";
+      }
+    }
+    for (const bool skip : {false, true}) {
+      const Contents table = table_of(text, {.skip_missing = skip});
+      EXPECT_EQ(table, defined_by(text, skip)) << text;
+      errors += !table.error.empty();
+    }
   }
+  EXPECT_GT(errors, 400);
 }
 
 }  // namespace

@@ -86,6 +86,20 @@ TEST(FileBytes, KeepsRowsForTheBatch) {
   EXPECT_EQ(second.rows[second.rows.rows - 1][1], 2 * kRows - 1);
 }
 
+/// A file is checked in pieces while it is read.
+TEST(FileBytes, NamesTheFirstValueThatIsNotFinite) {
+  const TemporaryFolder folder;
+  const std::string text = many_numbers();
+  for (const std::size_t k : {std::size_t{0}, std::size_t{32767}, std::size_t{32768}, 2 * kRows - 1}) {
+    std::string bad = text;
+    bad[128 + 8 * k + 6] = '\xf0';
+    bad[128 + 8 * k + 7] = '\x7f';
+    const std::string path = folder.write("data.npy", bad);
+    EXPECT_EQ(read_all(NpySource(path)).error, path + ": row " + std::to_string(k / 2) + ", column " +
+                                                   std::to_string(k % 2) + ": must be finite");
+  }
+}
+
 TEST(FileBytes, SaysWhatCannotBeRead) {
   const TemporaryFolder folder;
   const auto error_of = [](const std::string& path) {

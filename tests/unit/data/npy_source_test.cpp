@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <random>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 #include "fenchel/data/data_error.hpp"
 #include "support/grids.hpp"
@@ -232,6 +235,37 @@ TEST(NpySource, RefusesOtherContent) {
         "{'descr': '<f8', 'fortran_order': False, 'shape': (9223372036854775808,), }",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (6,), 'x': True}", "{'descr: <f8}"})
     EXPECT_EQ(error_of_header(header), "data.npy: has a malformed .npy header") << header;
+}
+
+/// Values are checked many at a time.
+TEST(NpySource, NamesTheFirstOfManyValuesThatAreNotFinite) {
+  constexpr index_t kRows = 400, kColumns = 3, kValues = kRows * kColumns;
+  std::mt19937_64 random(5);
+  const auto expect_named = [&](const auto zero, const std::string& type, bool fortran) {
+    using Value = std::remove_const_t<decltype(zero)>;
+    std::vector<Value> values(static_cast<std::size_t>(kValues), Value(1.5));
+    for (int k = 0; k < 200; ++k) {
+      std::vector<Value> bad = values;
+      const std::uint64_t masked = random() % kValues;
+      bad[masked] = static_cast<Value>(-kInf);
+      std::size_t first = kValues;
+      for (int j = 0; j < 2; ++j) {
+        const std::uint64_t row = random() % kRows, column = random() % kColumns;
+        bad[fortran ? column * kRows + row : row * kColumns + column] = static_cast<Value>(kNaN);
+        first = std::min<std::size_t>(first, row * kColumns + column);
+      }
+      const std::string bytes(reinterpret_cast<const char*>(bad.data()), bad.size() * sizeof(Value));
+      const std::string text = npy_text(header_of(type, "(400, 3)", fortran), bytes);
+      EXPECT_EQ(read_all(NpySource::in_memory(text, "data.npy", {.masks = true})).error,
+                "data.npy: row " + std::to_string(first / kColumns) + ", column " +
+                    std::to_string(first % kColumns) + ": must be finite or -inf");
+      EXPECT_NE(read_all(NpySource::in_memory(text, "data.npy")).error, "");
+    }
+  };
+  for (const bool fortran : {false, true}) {
+    expect_named(0.0, "<f8", fortran);
+    expect_named(0.0F, "<f4", fortran);
+  }
 }
 
 }  // namespace
