@@ -40,22 +40,21 @@ void expect_loss(double alpha, std::span<const Real> z, const std::vector<double
   EXPECT_NEAR(loss, differences.total() - omega_p + omega_q, loss_bound<Real>(z.size(), size));
 }
 
-/// The losses and gradients of a batch for the targets q, from the same numbers by a class or by a row.
+/// The losses and gradients of a batch; q has the targets as rows.
 template <class Real, class Targets>
 void expect_losses(double alpha, const Table<Real>& scores, const Targets& targets, const Table<Real>& q) {
   Table<Real> p = scores, residual = scores;
-  std::vector<Real> loss(kBatch);
+  std::vector<Real> loss(scores.size());
   cpu::entmax<Real>(scores.rows(), alpha, p.rows());
   cpu::entmax_loss(scores.rows(), alpha, targets, cpu::LossOutputs<Real>{loss, residual.rows()});
   EXPECT_TRUE(residual.keeps_its_room());
-  for (index_t i = 0; i < kBatch; ++i) {
+  for (std::size_t i = 0; i < scores.size(); ++i) {
     SCOPED_TRACE(::testing::Message() << "row " << i);
-    const Real value = loss[static_cast<std::size_t>(i)];
-    if (kind_of(i) == kBad) {
-      EXPECT_TRUE(std::isnan(value));
+    if (Place{i, q[i].size()}.kind() == kBad) {
+      EXPECT_TRUE(std::isnan(loss[i]));
       continue;
     }
-    expect_loss(alpha, scores[i], {q[i].begin(), q[i].end()}, value);
+    expect_loss(alpha, scores[i], {q[i].begin(), q[i].end()}, loss[i]);
     index_t wrong = 0;
     for (std::size_t j = 0; j < q[i].size(); ++j) wrong += residual[i][j] != p[i][j] - q[i][j];
     EXPECT_EQ(wrong, 0) << "entries of the gradient are not p - q";
@@ -64,29 +63,30 @@ void expect_losses(double alpha, const Table<Real>& scores, const Targets& targe
 
 TYPED_TEST(LossLengths, ClassLossesAreTheirDefinition) {
   using Real = TypeParam;
-  for_each_length(1, [](double alpha, std::size_t n) {
-    Table<Real> q(n);
+  for_each_length(1, [](double alpha, std::size_t cols) {
+    Table<Real> q(cols);
     std::vector<index_t> classes;
-    for (index_t i = 0; i < kBatch; ++i) {
-      const auto label = (static_cast<std::size_t>(i) * 7 + n / 2) % n;
+    for (std::size_t i = 0; i < q.size(); ++i) {
+      const std::size_t label = (7 * i + cols / 2) % cols;
       std::ranges::fill(q[i], Real(0));
       q[i][label] = 1;
       classes.push_back(static_cast<index_t>(label));
     }
-    expect_losses(alpha, make_scores<Real>(alpha, n), cpu::ClassTargets{classes}, q);
+    expect_losses(alpha, make_scores<Real>(alpha, cols), cpu::ClassTargets{classes}, q);
   });
 }
 
 TYPED_TEST(LossLengths, SoftLossesAreTheirDefinition) {
   using Real = TypeParam;
-  for_each_length(1, [](double alpha, std::size_t n) {
-    const Table<Real> scores = make_scores<Real>(alpha, n);
-    Table<Real> q(n);
-    for (index_t i = 0; i < kBatch; ++i) {
+  for_each_length(1, [](double alpha, std::size_t cols) {
+    const auto scores = make_scores<Real>(alpha, cols);
+    Table<Real> q(cols);
+    for (std::size_t i = 0; i < q.size(); ++i) {
+      const Place place{i, cols};
       // Of two masked rows one has a target that the mask allows.
-      const auto target = kind_of(i) == kMasked && i > kKinds
+      const auto target = place.kind() == kMasked && place.turn() % 2 == 0
                               ? entmax_row<Real>(2, {scores[i].begin(), scores[i].end()})
-                              : make_target<Real>(n, i % 2 == 0 ? 1.3 : 2.0, static_cast<unsigned>(i));
+                              : make_target<Real>(cols, i % 2 == 0 ? 1.3 : 2.0, static_cast<unsigned>(i));
       std::ranges::copy(target, q[i].begin());
     }
     expect_losses(alpha, scores, cpu::SoftTargets<Real>{std::as_const(q).rows()}, q);
