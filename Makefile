@@ -16,6 +16,7 @@ unit: bootstrap ## build and run the tests of one folder of src: make unit T=cor
 	@scripts/test unit --folder "$(T)"
 
 test: bootstrap ## build and run every test and check; the last line counts them
+	@scripts/bootstrap g++-aarch64-linux-gnu qemu-user || echo "without these packages the tests of NEON are skipped"
 	@scripts/test dev
 
 test-gpu: bootstrap ## build, and run the tests that need a GPU

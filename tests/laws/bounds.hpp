@@ -54,4 +54,18 @@ double probability_bound(double alpha, Extended exact, Extended d, Extended edge
   return relative + B::kBeyondTwo + static_cast<double>(std::max(most - exact, exact - least));
 }
 
+/// In ulps of the largest score, A or tau: how well an edge of the support can be told in that precision.
+inline constexpr double kEdgeUlps = 16;
+
+/// Of products with the Jacobian, in ulps of the numbers that are multiplied and added.
+inline constexpr double kProductUlps = 40;
+
+/// In ulps of Omega*, Omega and the largest |z|, out of which a loss is made, for each addition of a random
+/// walk.
+inline constexpr double kLossUlps = 4;
+template <class Real>
+double loss_bound(std::size_t n, Extended size) {
+  return kLossUlps * Bounds<Real>::kUnit * std::sqrt(static_cast<double>(n) + 3) * static_cast<double>(size);
+}
+
 }  // namespace fenchel::testing

@@ -12,9 +12,6 @@ template <class Real>
 class DerivativeLaws : public ::testing::Test {};
 TYPED_TEST_SUITE(DerivativeLaws, Reals);
 
-/// In ulps of the numbers that are multiplied and added.
-constexpr double kProductUlps = 40;
-
 /// How large the terms of <w, J v> are before they cancel: sum s |w| (|v| + |mean of v|).
 template <class Real>
 Extended product_size(double alpha, const std::vector<Real>& p, const std::vector<Real>& w,

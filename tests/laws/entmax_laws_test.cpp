@@ -31,9 +31,6 @@ TYPED_TEST(EntmaxLaws, RowsAreDistributions) {
   });
 }
 
-/// In ulps of the largest score, A or tau: how well an edge of the support can be told in that precision.
-constexpr double kEdgeUlps = 16;
-
 /// Compares a prediction with the exact one: each probability, and who is in the support. A score so near the
 /// threshold that its difference to the largest one does not tell the side, or whose probability underflows,
 /// may be on either.

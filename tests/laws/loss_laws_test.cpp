@@ -17,33 +17,12 @@ TYPED_TEST_SUITE(LossLaws, Reals);
 
 constexpr std::array<std::size_t, 9> kLossLengths{1, 2, 3, 7, 17, 100, 256, 1000, 4097};
 
-/// In ulps of Omega*, Omega and the largest |z|, out of which a loss is made, for each addition of a random
-/// walk.
-constexpr double kLossUlps = 4;
-template <class Real>
-double loss_bound(std::size_t n, Extended size) {
-  return kLossUlps * Bounds<Real>::kUnit * std::sqrt(static_cast<double>(n) + 3) * static_cast<double>(size);
-}
-
-/// A target with zeros, and without a positive entry that is small against 1/n: see tiny_targets_test.cpp.
-template <class Real>
-std::vector<Real> make_target(std::size_t n, double peakedness) {
-  auto q = entmax_row(peakedness, normal_row<Real>(n, 1, 31));
-  double sum = 0;
-  for (Real& x : q) {
-    x = x * static_cast<Real>(n) < Real(0.05) ? 0 : x;
-    sum += x;
-  }
-  for (Real& x : q) x = static_cast<Real>(x / sum);
-  return q;
-}
-
 template <class Real, class Check>
 void for_each_target(const Check& check) {
   for (const double alpha : kAlphas) {
     for (const std::size_t n : kLossLengths) {
       for (const double peakedness : {0.7, 1.3, 2.0}) {
-        const auto z = normal_row<Real>(n, 1.5, 30), q = make_target<Real>(n, peakedness);
+        const auto z = normal_row<Real>(n, 1.5, 30), q = make_target<Real>(n, peakedness, 31);
         SCOPED_TRACE(::testing::Message() << "alpha = " << alpha << ", n = " << n << ", q by " << peakedness);
         check(alpha, z, q);
       }

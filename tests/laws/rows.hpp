@@ -105,6 +105,19 @@ std::vector<Real> normal_row(std::size_t n, double scale, unsigned seed) {
   return values;
 }
 
+/// A target with zeros, and without a positive entry that is small against 1/n.
+template <class Real>
+std::vector<Real> make_target(std::size_t n, double peakedness, unsigned seed) {
+  auto q = entmax_row(peakedness, normal_row<Real>(n, 1, seed));
+  double sum = 0;
+  for (Real& x : q) {
+    x = x * static_cast<Real>(n) < Real(0.05) ? 0 : x;
+    sum += x;
+  }
+  for (Real& x : q) x = static_cast<Real>(x / sum);
+  return q;
+}
+
 template <class Real>
 long double dot(const std::vector<Real>& a, const std::vector<Real>& b) {
   long double sum = 0;
