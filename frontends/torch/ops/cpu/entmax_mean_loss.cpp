@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "fenchel/backend/cpu/reduce_loss.hpp"
 #include "ops/device.hpp"
@@ -18,6 +19,15 @@ Tensor scalar(Real value, const Tensor& like) {
   return made;
 }
 
+/// The mean of the losses of rows that are not ignored, and their number, or 1.
+template <class Real>
+std::pair<Tensor, Tensor> mean_and_count(const Tensor& loss, const backend::ClassTargets& targets) {
+  const index_t counted = loss.numel() - std::ranges::count(targets.classes, targets.ignored);
+  const backend::LossOutputs<Real> rows{numbers_of<Real>(loss), {}, {}};
+  return {scalar(backend::reduce_loss<Real>(backend::Reduction::mean, targets, rows), loss),
+          scalar(static_cast<Real>(std::max<index_t>(counted, 1)), loss)};
+}
+
 std::tuple<Tensor, Tensor, Tensor, Tensor> entmax_mean_loss(const Tensor& scores,
                                                             const std::optional<Tensor>& alphas,
                                                             const Tensor& classes, double alpha,
@@ -27,13 +37,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> entmax_mean_loss(const Tensor& scores
       entmax_loss(scores, alphas, classes, std::nullopt, alpha, dim, ignore_index, false, gradient);
   const Tensor labels = contiguous_rows(classes, -1);
   const backend::ClassTargets targets{numbers_of<const index_t>(labels), ignore_index};
-  const index_t counted = labels.numel() - std::ranges::count(targets.classes, ignore_index);
-  Tensor mean, count;
-  visit_real(loss.scalar_type(), [&, &rows = loss]<class Real>(Real) {
-    const backend::LossOutputs<Real> outputs{numbers_of<Real>(rows), {}, {}};
-    mean = scalar(backend::reduce_loss<Real>(backend::Reduction::mean, targets, outputs), rows);
-    count = scalar(static_cast<Real>(std::max<index_t>(counted, 1)), rows);
-  });
+  const auto [mean, count] = loss.scalar_type() == ScalarType::Double ? mean_and_count<double>(loss, targets)
+                                                                      : mean_and_count<float>(loss, targets);
   return {mean, residual, slope, count};
 }
 
