@@ -1,4 +1,4 @@
-"""Every number of docs/benchmarks.md: fenchel on a GPU against the limit of its memory, torch's softmax and cross
+"""The numbers of a GPU in docs/benchmarks.md: fenchel against the limit of the memory, torch's softmax and cross
 entropy, and the packages entmax and adasplash where they are installed.
 
 The limit of an operation is the time in which a copy, timed in the same part of the run, would move the bytes that it
