@@ -5,42 +5,56 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
+
+Run = Callable[[], torch.Tensor]
+Error = Callable[[torch.Tensor], float]
+
+
+@dataclass(frozen=True)
+class Result:
+    """Seconds of a call, how many times as long as the first contender's that is, and the error."""
+
+    seconds: float
+    ratio: float
+    error: float
 
 
 class Contest:
     """Contenders on the same data, timed in turns, so that a noisy machine disturbs all of them alike: a time is the
     median over the rounds, a ratio the median of the ratios within a round. The first contender is the baseline."""
 
-    def __init__(self, title: str, unit: str = "ms", rounds: int = 5) -> None:
-        self.title, self.unit, self.rounds = title, unit, rounds
-        self.contenders: list[tuple[str, Callable[[], torch.Tensor], Callable[[torch.Tensor], float]]] = []
+    def __init__(self, title: str = "", rounds: int = 5, enough: float = 3e-3) -> None:
+        """`enough` are the seconds of calls that make a time."""
+        self.title, self.rounds, self.enough = title, rounds, enough
+        self.contenders: list[tuple[str, Run, Error]] = []
 
-    def add(self, name: str, run: Callable[[], torch.Tensor], error: Callable[[torch.Tensor], float]) -> None:
+    def add(self, name: str, run: Run, error: Error = lambda found: 0.0) -> None:
         self.contenders.append((name, run, error))
 
-    def print(self) -> None:
+    def results(self) -> list[Result]:
+        """Of each, in the order in which they were added."""
         errors = [error(run()) for _, run, error in self.contenders]
-        seconds = [[self._time(run) for _, run, _ in self.contenders] for _ in range(self.rounds)]
-        print(f"{self.title}\n  {'':29} {self.unit:>10} {'/ fenchel':>10} {'error':>10}")
-        for k, (name, _, _) in enumerate(self.contenders):
-            median = statistics.median(turn[k] for turn in seconds) * {"ms": 1e3, "us": 1e6}[self.unit]
-            ratio = statistics.median(turn[k] / turn[0] for turn in seconds)
-            print(f"  {name:29} {median:10.3f} {ratio:9.2f}x {errors[k]:10.1e}", flush=True)
+        turns = [[self._time(run) for _, run, _ in self.contenders] for _ in range(self.rounds)]
+        return [
+            Result(statistics.median(t[k] for t in turns), statistics.median(t[k] / t[0] for t in turns), error)
+            for k, error in enumerate(errors)
+        ]
 
-    @staticmethod
-    def _time(run: Callable[[], torch.Tensor], enough: float = 3e-3) -> float:
-        """Seconds of one call, from as many as take some milliseconds. The call before them is not counted: it pays for
-        memory that the contender before it gave back to the system."""
+    def print(self) -> None:
+        print(f"{self.title}\n  {'':29} {'ms':>10} {'ratio':>10} {'error':>10}")
+        for (name, _, _), found in zip(self.contenders, self.results()):
+            print(f"  {name:29} {1e3 * found.seconds:10.3f} {found.ratio:9.2f}x {found.error:10.1e}", flush=True)
+
+    def _time(self, run: Run) -> float:
+        """Seconds of one call. The call before those that count pays for memory that the contender before it gave back to
+        the system."""
         run()
         start, calls, elapsed = time.perf_counter(), 0, 0.0
-        while elapsed < enough:
+        while elapsed < self.enough:
             run()
             calls += 1
             elapsed = time.perf_counter() - start
         return elapsed / calls
-
-
-def difference(found: torch.Tensor, expected: torch.Tensor) -> float:
-    return (found.detach()[: len(expected)].double() - expected).abs().max().item()

@@ -11,21 +11,9 @@ import time
 
 import torch
 from gpu_maps import ALPHAS
-from gpu_tables import Number, Table, error_cell, largest, milliseconds_cell, units_cell
-from gpu_timing import (
-    DEVICE,
-    Limit,
-    Measured,
-    Run,
-    add_row,
-    attempt,
-    difference_in_units,
-    few,
-    kind,
-    measure,
-    milliseconds,
-    ops,
-)
+from gpu_timing import DEVICE, Limit, Measured, measure, milliseconds, ops
+from measuring import Run, add_row, attempt, difference_in_units, few, kind
+from tables import Number, Table, error_cell, largest, milliseconds_cell, units_cell
 
 import fenchel.torch as ft
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
-from gpu_tables import Table, error_cell, milliseconds_cell
-from gpu_timing import DEVICE, Limit, Run, add_row, attempt, milliseconds, package, version
+from gpu_timing import DEVICE, Limit, milliseconds
+from measuring import Run, add_row, attempt, package, version
+from tables import Table, error_cell, milliseconds_cell
 from torch.nn import functional
 
 import fenchel.torch as ft

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import torch
 from gpu_maps import ALPHAS, headings
-from gpu_tables import Table, error_cell, largest, milliseconds_cell, share_cell
-from gpu_timing import DEVICE, ROWS_CHECKED, SIZE, Limit, Measured, add_row, difference, few, kind, measure, normal, ops
+from gpu_timing import DEVICE, SIZE, Limit, Measured, measure, normal, ops
+from measuring import ROWS_CHECKED, add_row, difference, few, kind
+from tables import Table, error_cell, largest, milliseconds_cell, share_cell
 
 import fenchel.torch as ft
 

@@ -7,24 +7,9 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import torch
-from gpu_tables import Table, error_cell, largest, milliseconds_cell, share_cell, units_cell
-from gpu_timing import (
-    SIZE,
-    Limit,
-    Measured,
-    add_row,
-    attempt,
-    difference,
-    difference_in_units,
-    few,
-    kind,
-    measure,
-    normal,
-    ops,
-    package,
-    sum_error,
-    version,
-)
+from gpu_timing import SIZE, Limit, Measured, measure, normal, ops
+from measuring import add_row, attempt, difference, difference_in_units, few, kind, package, sum_error, version
+from tables import Table, error_cell, largest, milliseconds_cell, share_cell, units_cell
 
 import fenchel.torch as ft
 

@@ -80,7 +80,8 @@ void set_num_threads(int count) {
 int workers_for(index_t rows, index_t work_per_row) noexcept {
   constexpr index_t kWorkPerWorker = 20'000;
   const index_t per_worker = std::max<index_t>(1, kWorkPerWorker / std::max<index_t>(1, work_per_row));
-  return static_cast<int>(std::clamp<index_t>(rows / per_worker, 1, num_threads()));
+  const index_t busy = rows / per_worker;
+  return busy <= 1 ? 1 : static_cast<int>(std::min<index_t>(busy, num_threads()));
 }
 
 void detail::run_row_ranges(index_t rows, int workers, RowRange range, const void* body) {

@@ -9,7 +9,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
-import gpu_tables as tables
+import tables
 
 PAGE = """# A page
 
@@ -43,12 +43,12 @@ class BenchmarkTables(unittest.TestCase):
     def assert_refused(self, page, parts, message):
         self.page.write_text(page)
         with self.assertRaisesRegex(ValueError, message):
-            tables.Pages([self.page], parts)
+            tables.Pages("gpu.py", [self.page], parts)
         self.assertEqual(self.page.read_text(), page)
 
     def test_replaces_what_is_between_the_markers_of_a_part_and_nothing_else(self):
         self.page.write_text(PAGE)
-        pages = tables.Pages([self.page], ["maps"])
+        pages = tables.Pages("gpu.py", [self.page], ["maps"])
         text = "\nSome data.\n\n| columns | time | error |\n| --- | --- | --- |\n| 64 | 0.264 | 3e-7 |\n| 512 | - | - |\n\nHere.\n\n"
         for _ in range(2):
             pages.replace("maps", measured().markdown("Here."))
@@ -58,9 +58,16 @@ class BenchmarkTables(unittest.TestCase):
         other = self.page.with_name("other.md")
         self.page.write_text(PAGE)
         other.write_text("<!-- gpu.py: small -->\n<!-- end -->\n")
-        tables.Pages([self.page, other], ["maps", "small"]).replace("small", "new\n")
+        tables.Pages("gpu.py", [self.page, other], ["maps", "small"]).replace("small", "new\n")
         self.assertEqual(self.page.read_text(), PAGE)
         self.assertEqual(other.read_text(), "<!-- gpu.py: small -->\nnew\n<!-- end -->\n")
+
+    def test_a_command_writes_its_own_parts_alone(self):
+        other = "<!-- pytorch.py: maps -->\nold\n<!-- end -->\n"
+        self.page.write_text(PAGE + other)
+        tables.Pages("pytorch.py", [self.page], ["maps"]).replace("maps", "new\n")
+        self.assertEqual(self.page.read_text(), PAGE + other.replace("old", "new"))
+        self.assert_refused("<!-- gpu.py: maps -->\n" + other, ["maps"], "and after it, before the next, <!-- end -->")
 
     def test_refuses_a_page_without_a_marker(self):
         self.assert_refused("# A page\n", ["maps"], "needs a line <!-- gpu.py: PART -->")
@@ -75,6 +82,7 @@ class BenchmarkTables(unittest.TestCase):
     def test_cells(self):
         self.assertEqual([tables.milliseconds_cell(x) for x in (0.0654, 2.537, 74.66)], ["0.065", "2.54", "74.7"])
         self.assertEqual([tables.share_cell(1, x) for x in (1.02, 40, None)], ["98 %", "2.5 %", "-"])
+        self.assertEqual([tables.ratio_cell(x) for x in (0.854, 1.26, 4.26, 24.3, None)], [".85", "1.26", "4.3", "24", "-"])
         self.assertEqual([tables.error_cell(x) for x in (0.2, 4e-16, 0.0, 3e10, math.nan)], ["2e-1", "4e-16", "0", "3e+10", "nan"])
         self.assertEqual([tables.largest(x) for x in ([], [None], [None, 2, 1])], [None, None, 2])
         self.assertTrue(math.isnan(tables.largest([1, math.nan, 2])))
@@ -84,10 +92,13 @@ class BenchmarkTables(unittest.TestCase):
             measured().add(64, "0.26")
 
     def test_the_page_has_every_part_once_and_in_order(self):
-        pages = [ROOT / "docs/benchmarks.md", ROOT / "README.md"]
-        found = [tuple(re.findall(r"<!-- gpu\.py: (.*) -->", page.read_text(encoding="utf-8"))) for page in pages]
-        self.assertEqual(found, [tables.PARTS, ("packages",)])
-        tables.Pages(pages, tables.PARTS)
+        page, readme = ROOT / "docs/benchmarks.md", ROOT / "README.md"
+        on_readme = {"gpu.py": ("packages",), "pytorch.py": ()}
+        for command, parts in tables.PARTS.items():
+            marker = re.compile(rf"<!-- {re.escape(command)}: (.*) -->")
+            found = [tuple(marker.findall(path.read_text(encoding="utf-8"))) for path in (page, readme)]
+            self.assertEqual(found, [parts, on_readme[command]])
+            tables.Pages(command, [page], parts)
 
     def test_the_programs_compile(self):
         for path in sorted((ROOT / "bench").glob("*.py")):

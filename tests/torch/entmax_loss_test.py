@@ -241,6 +241,33 @@ def test_the_gradient_from_the_scores_is_that_from_the_residual(target, dtype):
     assert torch.ops.fenchel.entmax_loss_vjp(*nothing).shape == (0, 4, 7)
 
 
+@both_forms
+def test_the_mean_in_one_operation_is_that_of_the_rows():
+    """So are its derivatives, of first and second order and in forward mode."""
+    x, alphas = X.clone().requires_grad_(), torch.linspace(1.1, 2.2, 4, dtype=torch.float64)[:, None].requires_grad_()
+    direction, weight = random(4, 6, seed=2), random(4, 6, seed=3)
+
+    def derivatives(loss):
+        first = torch.autograd.grad(loss(x, alphas), (x, alphas), create_graph=True)
+        second = torch.autograd.grad((first[0] * weight).sum() + first[1].square().sum(), (x, alphas))
+        _, moved = torch.func.jvp(lambda z: loss(z, alphas.detach()), (X,), (direction,))
+        return loss(x, alphas), *first, *second, moved
+
+    def of_rows(z, a):
+        return ft.entmax_loss(z, CLASSES, a, reduction="sum") / 3
+
+    found = derivatives(lambda z, a: ft.entmax_loss(z, CLASSES, a))
+    assert type(found[0].grad_fn).__name__ == "EagerValueBackward"
+    for ours, expected in zip(found, derivatives(of_rows)):
+        torch.testing.assert_close(ours, expected, rtol=1e-13, atol=1e-15)
+
+    def f(z, a):
+        return _entmax_loss._entmax_mean_loss(z, a, CLASSES[:, None], 0.0, -1, -100, True)
+
+    assert gradcheck(f, (x, alphas), check_forward_ad=True)
+    assert gradgradcheck(f, (x, alphas), check_fwd_over_rev=True)
+
+
 def test_bad_gradients_are_named():
     def message(weights, soft=None):
         with pytest.raises(ValueError) as error:
@@ -301,6 +328,10 @@ def test_opcheck(target):
     torch.library.opcheck(torch.ops.fenchel.entmax_loss, (x, alphas, *targets, 1.5, -1, -100, False, True))
     torch.library.opcheck(torch.ops.fenchel.entmax_loss, (x, None, *targets, 1.5, -1, -100, False, False))
     torch.library.opcheck(torch.ops.fenchel.entmax_loss, (X.bfloat16(), None, *targets, 1.5, -1, -100, False, False))
+    if target is CLASSES:
+        mean = torch.ops.fenchel.entmax_mean_loss
+        torch.library.opcheck(mean, (x, alphas, targets[0], 1.5, -1, -100, True))
+        torch.library.opcheck(mean, (X.bfloat16(), None, targets[0], 1.5, -1, -100, False))
     alphas = alphas.detach()
     _, residual, slope = torch.ops.fenchel.entmax_loss(X, alphas, *targets, 1.5, -1, -100, False, True)
     for per_row in ((alphas, *targets, X, slope), (None, *targets, X, None)):

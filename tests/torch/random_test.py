@@ -92,6 +92,14 @@ class Rows(Draw):
             self.made[name] = lambda: self.normal(*one)
 
 
+class ClassRows(Rows):
+    """For an operation whose targets are classes."""
+
+    def __init__(self, seed):
+        super().__init__(seed)
+        self.made["classes"] = lambda: self.integers(0, self.cols, *self.along(1))
+
+
 class Attention(Draw):
     def __init__(self, seed):
         super().__init__(seed)
@@ -249,6 +257,7 @@ class Counts(Draw):
 
 
 KINDS = {
+    "entmax_mean_loss": ClassRows,
     "attend_line": LineAttention,
     "cached_attention": Cache,
     "attend": Attention,

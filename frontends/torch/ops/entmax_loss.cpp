@@ -1,3 +1,5 @@
+#include "ops/entmax_loss.hpp"
+
 #include <torch/csrc/stable/library.h>
 
 #include <tuple>
@@ -14,6 +16,8 @@ namespace {
 ScalarType type_of_rows(const Tensor& scores, const std::optional<Tensor>& soft) {
   return soft ? computed_in("scores", scores) : Device::type_of("scores", scores);
 }
+
+}  // namespace
 
 std::tuple<Tensor, Tensor, Tensor> entmax_loss(const Tensor& scores, const std::optional<Tensor>& alphas,
                                                const std::optional<Tensor>& classes,
@@ -53,6 +57,8 @@ std::tuple<Tensor, Tensor, Tensor> entmax_loss(const Tensor& scores, const std::
   }
   return {loss, residual, slope.tensor()};
 }
+
+namespace {
 
 Tensor entmax_loss_vjp(const Tensor& scores, const std::optional<Tensor>& alphas,
                        const std::optional<Tensor>& classes, const std::optional<Tensor>& soft,

@@ -53,6 +53,11 @@ STABLE_TORCH_LIBRARY(fenchel, m) {
   m.def(
       "entmax_loss(Tensor scores, Tensor? alphas, Tensor? classes, Tensor? soft, float alpha, int dim, "
       "int ignore_index, bool cross, bool gradient) -> (Tensor, Tensor, Tensor)");
+  // The mean of the losses over the rows that are not ignored; p - q and the slope of the rows; and the
+  // number of those that are not ignored, or 1. Of the CPU.
+  m.def(
+      "entmax_mean_loss(Tensor scores, Tensor? alphas, Tensor classes, float alpha, int dim, "
+      "int ignore_index, bool gradient) -> (Tensor, Tensor, Tensor, Tensor)");
   m.def(
       "entmax_loss_vjp(Tensor scores, Tensor? alphas, Tensor? classes, Tensor? soft, Tensor grad_loss, "
       "float alpha, int dim, int ignore_index) -> Tensor");

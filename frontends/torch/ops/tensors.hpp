@@ -104,8 +104,21 @@ inline void check_torch(AOTITorchError error) {
   if (error != AOTI_TORCH_SUCCESS) throw std::runtime_error("fenchel: torch failed to make a tensor");
 }
 
-/// A new tensor on the device of another, whose rows along `dim` lie one after the other. Straight from the
-/// allocator: a call by name through the dispatcher costs more than the map of a short row.
+/// A new tensor on the device of another. Straight from the allocator: a call by name through the dispatcher
+/// costs more than the map of a short row.
+[[nodiscard]] inline Tensor empty_strided(const Tensor& device_of, const Shape& shape, const Shape& strides,
+                                          ScalarType type) {
+  std::int32_t device = 0;
+  check_torch(aoti_torch_get_device_type(device_of.get(), &device));
+  AtenTensorHandle made = nullptr;
+  check_torch(
+      aoti_torch_empty_strided(static_cast<std::int64_t>(shape.size()), shape.data(), strides.data(),
+                               torch::stable::detail::to<std::int32_t>(torch::stable::detail::from(type)),
+                               device, device_of.get_device_index(), &made));
+  return Tensor(made);
+}
+
+/// The same whose rows along `dim` lie one after the other.
 [[nodiscard]] inline Tensor empty_rows(const Tensor& device_of, const Shape& shape, std::int64_t dim,
                                        ScalarType type) {
   const auto along = shape.size() + static_cast<std::size_t>(dim);
@@ -116,14 +129,7 @@ inline void check_torch(AOTITorchError error) {
     strides[i] = distance;
     distance *= std::max<std::int64_t>(shape[i], 1);
   }
-  std::int32_t device = 0;
-  check_torch(aoti_torch_get_device_type(device_of.get(), &device));
-  AtenTensorHandle made = nullptr;
-  check_torch(
-      aoti_torch_empty_strided(static_cast<std::int64_t>(shape.size()), shape.data(), strides.data(),
-                               torch::stable::detail::to<std::int32_t>(torch::stable::detail::from(type)),
-                               device, device_of.get_device_index(), &made));
-  return Tensor(made);
+  return empty_strided(device_of, shape, strides, type);
 }
 
 /// The numbers of a contiguous tensor; to read where T is const.

@@ -7,10 +7,12 @@ mode silently wrong. `differentiable` attaches both, and the call chooses.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch._C._functorch import unwrap_if_dead
 from torch._functorch.utils import unwrap_dead_wrappers
 from torch.autograd import Function, forward_ad
 
@@ -35,9 +37,10 @@ class Rule:
     """How many outputs there are."""
 
     @staticmethod
-    def unread(static: tuple[Any, ...]) -> tuple[int, ...]:
-        """The x whose values no derivative reads: they are not kept."""
-        return ()
+    def is_unread(static: tuple[Any, ...]) -> bool:
+        """Whether no derivative reads the values of the first x, which then is not kept. If there are several outputs, the
+        second has its shape."""
+        return False
 
     @staticmethod
     def vjp(x: Tensors, outputs: Tensors, grad: torch.Tensor, wanted: Places, static: tuple[Any, ...]) -> Tensors:
@@ -73,60 +76,89 @@ def differentiable(rule: type[Rule]) -> Callable[..., torch.Tensor]:
     """y as a function of (*x, *static) that autograd, torch.func and torch.compile know the derivatives of."""
     count, results = rule.count, rule.results
     operation = getattr(ops, rule.name)
+    eager_operation = operation.default._op
 
     def outputs_of(*args: Any) -> Tensors:
         return operation(*args) if results > 1 else (operation(*args),)
 
     def eager_outputs_of(*args: Any) -> Tensors:
         """Past the rule for compiled code: it is in Python, and all that it would find is that it has nothing to do."""
-        if torch._C._are_functorch_transforms_active():
-            return outputs_of(*args)
         with torch._C._AutoDispatchBelowAutograd():
-            return outputs_of(*args)
+            outputs = eager_operation(*args)
+        return outputs if results > 1 else (outputs,)
+
+    def with_stand_in(args: tuple[Any, ...], outputs: Tensors) -> Tensors:
+        """An unread x needs an output that stands for it, without memory of its own, where a gradient is differentiated
+        again: the second, or the first once more."""
+        return (*outputs, outputs[0].detach()) if results == 1 and rule.is_unread(args[count:]) else outputs
+
+    def keep_value(ctx: Any, args: tuple[Any, ...], outputs: Tensors) -> Tensors:
+        ctx.static = static = args[count:]
+        ctx.set_materialize_grads(False)
+        is_unread = rule.is_unread(static)
+        if results > 1:
+            ctx.mark_non_differentiable(*outputs[1 + is_unread :])
+        kept = (*args[is_unread:count], *outputs[-results:])
+        ctx.save_for_backward(*kept)
+        return kept
+
+    def kept_of_value(ctx: Any) -> tuple[Tensors, Tensors]:
+        """x and the outputs. What stands for x has been kept once, as an output."""
+        kept = ctx.saved_tensors
+        x, outputs = kept[:-results], kept[-results:]
+        return (x if len(x) == count else (outputs[1 if results > 1 else 0], *x)), outputs
 
     class Value(_Function):
-        """Beside the outputs it has a place holder for each x that is not read: it stands for x where a gradient is
-        differentiated again, and takes no memory."""
-
         @staticmethod
         def forward(*args: Any) -> Any:
-            return (*eager_outputs_of(*args), *(_place_holder(args[i]) for i in rule.unread(args[count:])))
+            return with_stand_in(args, outputs_of(*args))
 
         @staticmethod
         def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
-            x = list(inputs[:count])
-            for i, place_holder in zip(rule.unread(inputs[count:]), output[results:]):
-                x[i] = place_holder
-            _keep(ctx, (*x, *output[:results]), inputs[count:])
-            ctx.mark_non_differentiable(*output[1:results])
+            ctx.save_for_forward(*keep_value(ctx, inputs, output))
 
         @staticmethod
-        def backward(ctx: Any, grad: torch.Tensor | None, *others: torch.Tensor | None) -> Any:
-            x, outputs = _split(ctx.saved_tensors, count)
-            gradient: list[torch.Tensor | None] = [None] * count
+        def backward(ctx: Any, grad: torch.Tensor | None, through: torch.Tensor | None = None, *others: Any) -> Any:
+            x, outputs = kept_of_value(ctx)
+            gradient: Tensors = (None,) * count
             if grad is not None:
-                gradient = list(vjp(x, outputs, grad, wanted_of(ctx), ctx.static))
-            for i, through in zip(rule.unread(ctx.static), others[results - 1 :]):
-                gradient[i] = _sum(gradient[i], through)
-            return (*gradient, *(None for _ in ctx.static))
+                gradient = vjp(x, outputs, grad, wanted_of(ctx), ctx.static)
+            if through is not None:
+                gradient = (_sum(gradient[0], through), *gradient[1:])
+            return (*gradient, *[None] * len(ctx.static))
 
         @staticmethod
         def jvp(ctx: Any, *tangents: Any) -> Any:
-            x, outputs = _split(ctx.saved_tensors, count)
+            x, outputs = kept_of_value(ctx)
             dx = tangents[:count]
             dy = Jvp.apply(*x, *outputs, *dx, *ctx.static)
-            place_holders = (or_zeros(dx[i], x[i]) for i in rule.unread(ctx.static))
-            return (dy, *(None for _ in outputs[1:]), *place_holders)
+            if not rule.is_unread(ctx.static):
+                return (dy, *(None for _ in outputs[1:]))
+            return (dy, or_zeros(dx[0], x[0]).to(x[0].dtype), *(None for _ in outputs[2:]))
+
+    class EagerValue(Value):
+        """The same without transforms and forward mode, in one step: what most calls need."""
+
+        setup_context = Function.setup_context
+
+        @staticmethod
+        def forward(ctx: Any, *args: Any) -> Any:
+            outputs = with_stand_in(args, eager_outputs_of(*args))
+            keep_value(ctx, args, outputs)
+            return outputs
+
+    apply_eagerly = super(Function, EagerValue).apply
 
     def wanted_of(ctx: Any, begin: int = 0) -> Places:
         """Which of the `count` inputs from `begin` on a backward has to give something for."""
-        return frozenset(i for i in range(count) if ctx.needs_input_grad[begin + i])
+        return _places(ctx.needs_input_grad[begin : begin + count])
 
     def vjp(x: Tensors, outputs: Tensors, grad: torch.Tensor, wanted: Places, static: tuple[Any, ...]) -> Tensors:
         if not wanted:
             return (None,) * count
-        gradient = Vjp.apply if is_differentiated((*x, grad)) else Vjp.forward
-        return _spread(gradient(*x, *outputs, grad, wanted, *static), wanted, count)
+        if is_differentiated((*x, grad)):
+            return _spread(Vjp.apply(*x, *outputs, grad, wanted, *static), wanted, count)
+        return _only(rule.vjp(x, outputs, grad, wanted, static), wanted, count)
 
     class Vjp(_Function):
         """The gradient of phi in the wanted x, as a function of x and grad: the outputs are there to be reused, and
@@ -216,24 +248,25 @@ def differentiable(rule: type[Rule]) -> Callable[..., torch.Tensor]:
     def save_for_rule(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         outputs = output if results > 1 else (output,)
         ctx.static = inputs[count:]
-        unread = rule.unread(ctx.static)
-        kept = tuple(None if i in unread else x for i, x in enumerate(inputs[:count]))
-        ctx.save_for_backward(*kept, *outputs)
+        ctx.save_for_backward(None if rule.is_unread(ctx.static) else inputs[0], *inputs[1:count], *outputs)
 
     def backward_of_rule(ctx: Any, grad: torch.Tensor, *others: Any) -> Any:
         x, outputs = _split(ctx.saved_tensors, count)
         wanted = wanted_of(ctx)
-        gradient = Vjp.forward(*x, *outputs, grad, wanted, *ctx.static)
-        return (*_spread(gradient, wanted, count), *(None for _ in ctx.static))
+        return (*_only(rule.vjp(x, outputs, grad, wanted, ctx.static), wanted, count), *(None for _ in ctx.static))
 
     torch.library.register_autograd(f"fenchel::{rule.name}", backward_of_rule, setup_context=save_for_rule)
 
     def call(*args: Any) -> torch.Tensor:
         if torch.compiler.is_compiling():
-            if forward_ad._current_level >= 0 or torch._C._are_functorch_transforms_active():
+            if is_transformed():
                 torch._dynamo.graph_break(f"fenchel.torch.{rule.name} knows torch.func in eager code alone")
             return outputs_of(*args)[0]
-        return (Value.apply if is_differentiated(args[:count]) else eager_outputs_of)(*args)[0]
+        if is_transformed():
+            return Value.apply(*args)[0]
+        if requires_gradient(args[:count]):
+            return apply_eagerly(*[x if x is None else unwrap_if_dead(x) for x in args[:count]], *args[count:])[0]
+        return eager_outputs_of(*args)[0]
 
     return call
 
@@ -243,19 +276,23 @@ def or_zeros(x: torch.Tensor | None, like: torch.Tensor) -> torch.Tensor:
     return torch.zeros_like(like) if x is None else x
 
 
+def is_transformed() -> bool:
+    """Whether there is forward mode or a transform of torch.func: then a tensor does not say whether it is differentiated,
+    as in a vmap inside of a grad."""
+    return forward_ad._current_level >= 0 or torch._C._are_functorch_transforms_active()
+
+
+def requires_gradient(x: tuple[Any, ...]) -> bool:
+    """Whether a gradient in one of them will be asked for, as far as they know."""
+    for t in x:
+        if t is not None and t.requires_grad:
+            return torch.is_grad_enabled()
+    return False
+
+
 def is_differentiated(x: tuple[Any, ...]) -> bool:
     """Whether derivatives of a function of x may be asked for."""
-    # Under a transform of torch.func a tensor does not say whether an outer one differentiates it: vmap inside of grad.
-    if forward_ad._current_level >= 0 or torch._C._are_functorch_transforms_active():
-        return True
-    return torch.is_grad_enabled() and any(isinstance(t, torch.Tensor) and t.requires_grad for t in x)
-
-
-def _place_holder(x: torch.Tensor) -> torch.Tensor:
-    """Of x's shape and type, and of no memory: but a tangent in forward mode needs room."""
-    if forward_ad._current_level >= 0:
-        return x.new_empty(x.shape)
-    return x.new_empty_strided(x.shape, (0,) * x.dim())
+    return is_transformed() or requires_gradient(x)
 
 
 def _keep(ctx: Any, tensors: tuple[Any, ...], static: tuple[Any, ...]) -> None:
@@ -269,9 +306,19 @@ def _split(items: Any, *lengths: int) -> tuple[tuple[Any, ...], ...]:
     """The first so many, the next so many, and so on; then what is left."""
     parts, begin = [], 0
     for length in lengths:
-        parts.append(tuple(items[begin : begin + length]))
+        parts.append(items[begin : begin + length])
         begin += length
-    return (*parts, tuple(items[begin:]))
+    return (*parts, items[begin:])
+
+
+@functools.cache
+def _places(flags: tuple[bool, ...]) -> Places:
+    return frozenset(i for i, flag in enumerate(flags) if flag)
+
+
+def _only(items: Any, places: Places, count: int) -> Tensors:
+    """Those at the places among `count`, None elsewhere."""
+    return tuple([items[i] if i in places else None for i in range(count)])
 
 
 def _gather(items: Any, places: Places) -> tuple[Any, ...]:

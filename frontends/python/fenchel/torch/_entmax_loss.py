@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from ._differentiable import Places, Rule, Tensors, differentiable, is_differentiated, or_zeros
+from ._differentiable import Places, Rule, Tensors, differentiable, is_differentiated, is_transformed, or_zeros
 from ._library import ops, per_row_like, register_rows, rows_like
 from ._rows import HALF, Parameter, computed_dtype, dim_from_end, parameter_of_rows
 from ._weighted_entmax import weighted_entmax_loss
@@ -28,7 +28,21 @@ def _fake_loss(
     return rows_like(computed.narrow(dim, 0, 1), dim), residual, per_row_like(alphas if gradient else None, scores, dim)
 
 
+def _fake_mean_loss(
+    scores: torch.Tensor,
+    alphas: torch.Tensor | None,
+    classes: torch.Tensor,
+    alpha: float,
+    dim: int,
+    ignore_index: int,
+    gradient: bool,
+) -> Tensors:
+    loss, *slopes = _fake_loss(scores, alphas, classes, None, alpha, dim, ignore_index, False, gradient)
+    return loss.new_empty(()), *slopes, loss.new_empty(())
+
+
 register_rows("entmax_loss", _fake_loss)
+torch.library.register_fake("fenchel::entmax_mean_loss", _fake_mean_loss)
 register_rows("entmax_loss_vjp", lambda scores, *rest: rows_like(scores, rest[5]))
 register_rows(
     "entmax_loss_curvature",
@@ -46,8 +60,8 @@ class _EntmaxLoss(Rule):
     results = 3
 
     @staticmethod
-    def unread(static: tuple[Any, ...]) -> tuple[int, ...]:
-        return (0,) if static[-1] else ()
+    def is_unread(static: tuple[Any, ...]) -> bool:
+        return bool(static[-1])
 
     @staticmethod
     def vjp(x: Tensors, outputs: Tensors, grad: torch.Tensor, wanted: Places, static: tuple[Any, ...]) -> Tensors:
@@ -82,20 +96,59 @@ def _with_gradient(x: Tensors, outputs: Tensors, static: tuple[Any, ...]) -> Ten
     return outputs if static[-1] else ops.entmax_loss(*x, *static[:-1], True)
 
 
-_entmax_loss = differentiable(_EntmaxLoss)
+class _EntmaxMeanLoss(Rule):
+    """x is (scores, alphas, classes), y the mean of that of `_EntmaxLoss` over the rows that are not ignored, and the last of
+    the outputs is their number. It is of the CPU: five of torch's operations, and the derivatives of three of them, would
+    cost a small call more than its loss."""
+
+    name = "entmax_mean_loss"
+    count = 3
+    results = 4
+
+    is_unread = _EntmaxLoss.is_unread
+
+    @staticmethod
+    def of_rows(x: Tensors, outputs: Tensors, static: tuple[Any, ...]) -> tuple[Tensors, Tensors, tuple[Any, ...]]:
+        """The same of the losses of rows, without these."""
+        *numbers, gradient = static
+        return (*x, None), outputs[:3], (*numbers, False, gradient)
+
+    @classmethod
+    def vjp(cls, x: Tensors, outputs: Tensors, grad: torch.Tensor, wanted: Places, static: tuple[Any, ...]) -> Tensors:
+        share = grad / outputs[3]
+        if not static[-1]:
+            share = share.expand(x[2].shape)
+        rows, residuals, numbers = cls.of_rows(x, outputs, static)
+        return _EntmaxLoss.vjp(rows, residuals, share, wanted, numbers)
+
+    @classmethod
+    def jvp(cls, x: Tensors, outputs: Tensors, dx: Tensors, static: tuple[Any, ...]) -> torch.Tensor:
+        _, *slopes = _with_gradient(*cls.of_rows(x, outputs, static))
+        moved = sum((slope * d).sum() for slope, d in zip(slopes, dx) if d is not None)
+        return (outputs[0].new_zeros(()) + moved / outputs[3]).to(outputs[0].dtype)
+
+    @classmethod
+    def hessian(
+        cls, x: Tensors, outputs: Tensors, grad: torch.Tensor, dx: Tensors, wanted: Places, static: tuple[Any, ...]
+    ) -> Tensors:
+        rows, residuals, numbers = cls.of_rows(x, outputs, static)
+        return _EntmaxLoss.hessian(rows, residuals, grad / outputs[3], (*dx, None), wanted, numbers)
+
+
+_entmax_loss, _entmax_mean_loss = differentiable(_EntmaxLoss), differentiable(_EntmaxMeanLoss)
 
 
 def targets_of(scores: torch.Tensor, target: torch.Tensor, dim: int) -> Tensors:
     """(classes, None) or (None, distributions), as the operations take them."""
-    if scores.shape[dim] == 0:
-        shape = tuple(scores.shape)
-        raise ValueError(f"fenchel.torch: scores must have at least one class along dim, got shape {shape}")
+    shape = scores.shape
+    if shape[dim] == 0:
+        raise ValueError(f"fenchel.torch: scores must have at least one class along dim, got shape {tuple(shape)}")
     if target.requires_grad:
         raise ValueError("fenchel.torch: target must not require a gradient: it gets none; detach it")
     if target.is_floating_point():
-        if target.shape != scores.shape:
+        if target.shape != shape:
             raise ValueError(
-                f"fenchel.torch: target, a distribution, must have the shape of scores, {tuple(scores.shape)}, got "
+                f"fenchel.torch: target, a distribution, must have the shape of scores, {tuple(shape)}, got "
                 f"{tuple(target.shape)}"
             )
         if target.dtype in HALF:
@@ -105,15 +158,17 @@ def targets_of(scores: torch.Tensor, target: torch.Tensor, dim: int) -> Tensors:
             total = target.movedim(dim, -1).contiguous().sum(-1).unsqueeze(dim)
             target = torch.where((total - 1).abs() <= eps, target / total, target)
         return None, target
-    shape = (*scores.shape[: scores.dim() + dim], *scores.shape[scores.dim() + dim + 1 :])
-    if target.dtype == torch.bool or target.is_complex():
-        raise TypeError(f"fenchel.torch: target must be classes (integers) or distributions, got {target.dtype}")
-    if tuple(target.shape) != shape:
+    if target.dtype != torch.int64:
+        if target.dtype == torch.bool or target.is_complex():
+            raise TypeError(f"fenchel.torch: target must be classes (integers) or distributions, got {target.dtype}")
+        target = target.long()
+    rows = (*shape[:dim], *shape[len(shape) + dim + 1 :])
+    if target.shape != rows:
         raise ValueError(
-            f"fenchel.torch: target, a class a row, must have the shape of scores without dim, {shape}, got "
+            f"fenchel.torch: target, a class a row, must have the shape of scores without dim, {rows}, got "
             f"{tuple(target.shape)}"
         )
-    return target.long().unsqueeze(dim), None
+    return target.unsqueeze(dim), None
 
 
 def reduced(
@@ -140,6 +195,11 @@ def _keeps_gradient(scores: torch.Tensor, alphas: torch.Tensor | None) -> bool:
     return is_differentiated((alphas,) if scores.is_cuda else (scores, alphas))
 
 
+def _has_mean(scores: torch.Tensor) -> bool:
+    """Whether the mean is one operation: vmap and compiled code take it apart."""
+    return scores.is_cpu and not (torch.compiler.is_compiling() or is_transformed())
+
+
 def _loss(
     scores: torch.Tensor,
     target: torch.Tensor,
@@ -157,6 +217,9 @@ def _loss(
         loss = weighted_entmax_loss(scores, measure, alphas, (classes, soft), number, dim, ignore_index, cross)
     else:
         gradient = _keeps_gradient(scores, alphas)
+        if classes is not None and reduction == "mean" and _has_mean(scores):
+            mean = _entmax_mean_loss(scores, alphas, classes, number, dim, ignore_index, gradient)
+            return mean.to(computed_dtype(scores.dtype, scores.device)) if scores.dtype in HALF else mean
         loss = _entmax_loss(scores, alphas, classes, soft, number, dim, ignore_index, cross, gradient)
     return reduced(loss.squeeze(dim), scores, target, ignore_index, reduction)
 

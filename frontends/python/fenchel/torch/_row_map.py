@@ -17,12 +17,12 @@ class RowMap(Rule):
     count = 2
 
     @staticmethod
-    def unread(static: tuple[Any, ...]) -> tuple[int, ...]:
-        return (0,)
+    def is_unread(static: tuple[Any, ...]) -> bool:
+        return True
 
     @classmethod
     def vjp(cls, x: Tensors, outputs: Tensors, grad: torch.Tensor, wanted: Places, static: tuple[Any, ...]) -> Tensors:
-        return getattr(ops, f"{cls.name}_vjp")(outputs[0], *x[1:], grad, *static)
+        return getattr(ops, f"{cls.name}_vjp").default(outputs[0], *x[1:], grad, *static)
 
     @classmethod
     def jvp(cls, x: Tensors, outputs: Tensors, dx: Tensors, static: tuple[Any, ...]) -> torch.Tensor:

@@ -29,7 +29,9 @@ def dim_from_end(scores: torch.Tensor, dim: int) -> int:
 
 def scores_and_dim(scores: torch.Tensor, dim: int) -> tuple[torch.Tensor, int]:
     """scores, in float32 under autocast, and dim counted from the end."""
-    return scores.to(computed_dtype(scores.dtype, scores.device)), dim_from_end(scores, dim)
+    if scores.dtype in HALF:
+        scores = scores.to(computed_dtype(scores.dtype, scores.device))
+    return scores, dim_from_end(scores, dim)
 
 
 def parameter(
@@ -52,6 +54,8 @@ def parameter_of_rows(
     value: Parameter, scores: torch.Tensor, dim: int, name: str = "alpha"
 ) -> tuple[torch.Tensor | None, float]:
     """The same for rows of scores along dim, one a row."""
+    if not isinstance(value, torch.Tensor):
+        return None, float(value)
     shape = list(scores.shape)
     shape[dim] = 1
     return parameter(value, shape, scores.device, name)

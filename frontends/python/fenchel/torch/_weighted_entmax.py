@@ -59,8 +59,8 @@ class _WeightedEntmax(Rule):
     count = 3
 
     @staticmethod
-    def unread(static: tuple[Any, ...]) -> tuple[int, ...]:
-        return (0,)
+    def is_unread(static: tuple[Any, ...]) -> bool:
+        return True
 
     @staticmethod
     def vjp(x: Tensors, outputs: Tensors, grad: torch.Tensor, wanted: Places, static: tuple[Any, ...]) -> Tensors:
@@ -86,8 +86,8 @@ class _WeightedEntmaxLoss(Rule):
     results = 4
 
     @staticmethod
-    def unread(static: tuple[Any, ...]) -> tuple[int, ...]:
-        return (0,)
+    def is_unread(static: tuple[Any, ...]) -> bool:
+        return True
 
     @staticmethod
     def vjp(x: Tensors, outputs: Tensors, grad: torch.Tensor, wanted: Places, static: tuple[Any, ...]) -> Tensors:

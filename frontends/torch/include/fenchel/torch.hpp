@@ -124,6 +124,35 @@ struct EntmaxLoss {
   }
 };
 
+/// x is (scores, alphas, classes), y the mean of that of EntmaxLoss over the rows that are not ignored, whose
+/// number is the last of the outputs. Of the CPU: torch's operations would cost a small call more than its
+/// loss.
+struct EntmaxMeanLoss {
+  static constexpr const char* kName = "entmax_mean_loss";
+  static constexpr std::size_t kCount = 3, kResults = 4;
+
+  [[nodiscard]] static Places unread(const Numbers& numbers) { return EntmaxLoss::unread(numbers); }
+  /// The same of the losses of rows, without these.
+  [[nodiscard]] static State of_rows(const State& s) {
+    Numbers numbers = s.numbers;
+    numbers.insert(numbers.end() - 1, false);
+    return {joined(s.x, {Tensor()}), part(s.outputs, 0, 3), numbers};
+  }
+  [[nodiscard]] static Tensors vjp(const State& s, const Tensor& grad, Places wanted) {
+    const Tensor share = grad / s.outputs[3];
+    return EntmaxLoss::vjp(of_rows(s), share.expand(s.x[2].sizes()), wanted);
+  }
+  [[nodiscard]] static Tensor jvp(const State& s, const Tensors& dx) {
+    const State rows = of_rows(s);
+    const Tensor each = at::zeros(s.x[2].sizes(), s.outputs[0].options());
+    const Tensor moved = EntmaxLoss::jvp({rows.x, {each, s.outputs[1], s.outputs[2]}, rows.numbers}, dx);
+    return moved.sum() / s.outputs[3];
+  }
+  [[nodiscard]] static Tensors hessian(const State& s, const Tensor& grad, const Tensors& dx, Places wanted) {
+    return EntmaxLoss::hessian(of_rows(s), grad / s.outputs[3], joined(dx, {Tensor()}), wanted);
+  }
+};
+
 /// x is (mu, scale, alphas, means, covariances).
 struct Attend {
   static constexpr const char* kName = "attend";
@@ -277,11 +306,16 @@ template <class Map>
   // alpha comes with the loss alone.
   const bool gradient =
       at::GradMode::is_enabled() && detail::wanted({scores.is_cuda() ? Tensor() : scores, alphas}) != 0;
+  const at::ScalarType type = detail::widened_type(scores);
+  if (classes.defined() && reduction == at::Reduction::Mean && scores.is_cpu()) {
+    return detail::Differentiable<detail::EntmaxMeanLoss>::value(
+               {scores, alphas, classes}, {alpha.number(), dim, ignore_index, gradient})
+        .to(type);
+  }
   const Tensor loss =
       detail::Differentiable<detail::EntmaxLoss>::value({scores, alphas, classes, soft},
                                                         {alpha.number(), dim, ignore_index, false, gradient})
           .squeeze(dim);
-  const at::ScalarType type = detail::widened_type(scores);
   if (reduction == at::Reduction::None) return loss.to(type);
   const Tensor total = loss.sum();
   if (reduction == at::Reduction::Sum) return total.to(type);

@@ -136,7 +136,8 @@ template <class Rule>
 class Differentiable {
  public:
   [[nodiscard]] static Tensor value(const Tensors& x, const Numbers& numbers) {
-    return apply<Value>(x, numbers)[0];
+    const bool is_recorded = at::GradMode::is_enabled() && wanted(x) != 0;
+    return (is_recorded ? apply<Value>(x, numbers) : run(Rule::kName, x, numbers))[0];
   }
 
  private:

@@ -1,7 +1,7 @@
 """Tables of measured numbers, as they are printed and as a page holds them between markers. It needs no torch.
 
-A number that could not be measured is None, and a dash in the table. A table stands on its page between the lines
-`<!-- gpu.py: NAME -->` and `<!-- end -->`.
+A number that could not be measured is None, and a dash in the table. The table of a part of a command stands on its page
+between the lines `<!-- COMMAND: PART -->` and `<!-- end -->`.
 """
 
 from __future__ import annotations
@@ -14,23 +14,26 @@ from collections.abc import Iterable, Sequence
 
 Number = float | None
 
-# The parts of bench/gpu.py, in the order of docs/benchmarks.md: one table each.
-PARTS = (
-    "maps",
-    "bfloat16",
-    "float64",
-    "packages",
-    "backward",
-    "fusedmax",
-    "losses",
-    "autograd",
-    "soft",
-    "line",
-    "plane",
-    "keys",
-    "small",
-)
-END = "<!-- end -->\n"
+# The parts of each command, in the order of docs/benchmarks.md: one table each.
+PARTS = {
+    "gpu.py": (
+        "maps",
+        "bfloat16",
+        "float64",
+        "packages",
+        "backward",
+        "fusedmax",
+        "losses",
+        "autograd",
+        "soft",
+        "line",
+        "plane",
+        "keys",
+        "small",
+    ),
+    "pytorch.py": ("forward", "both", "losses", "small", "packages", "attention"),
+}
+ANY_MARKER, END = re.compile(r"<!-- \w+\.py: "), "<!-- end -->\n"
 
 
 def milliseconds_cell(x: Number) -> str:
@@ -49,6 +52,11 @@ def share_cell(limit: float, took: Number) -> str:
 def error_cell(x: Number) -> str:
     """An error by its size: 3e-7."""
     return "-" if x is None else re.sub(r"e([+-])0*(?=\d)", r"e\1", f"{x:.0e}") if x else "0"
+
+
+def ratio_cell(x: Number) -> str:
+    """How many times as long as something else: .85, 1.26, 4.3, 24."""
+    return "-" if x is None else f"{x:.2f}".lstrip("0") if x < 2 else f"{x:.1f}" if x < 10 else f"{x:.0f}"
 
 
 def units_cell(x: Number) -> str:
@@ -92,18 +100,18 @@ class Table:
 
 
 class Pages:
-    """Pages with tables between markers, written anew whenever one of their tables is replaced."""
+    """Pages with tables of a command between markers, written anew whenever one of their tables is replaced."""
 
-    def __init__(self, paths: Iterable[pathlib.Path], parts: Iterable[str]) -> None:
+    def __init__(self, command: str, paths: Iterable[pathlib.Path], parts: Iterable[str]) -> None:
         """Refuses, before anything is measured, a page with none of these parts, and a part that no page has."""
-        self.paths, self.parts = list(paths), list(parts)
+        self.command, self.paths, self.parts = command, list(paths), list(parts)
         found = {path: [part for part in self.parts if self._place(path, part)] for path in self.paths}
         for path, there in found.items():
             if not there:
-                raise ValueError(f"{path}: needs a line <!-- gpu.py: PART -->, where PART is one of {self.parts}")
+                raise ValueError(f"{path}: needs a line <!-- {command}: PART -->, where PART is one of {self.parts}")
         for part in self.parts if self.paths else ():
             if not any(part in there for there in found.values()):
-                raise ValueError(f"{', '.join(map(str, self.paths))}: no line <!-- gpu.py: {part} -->")
+                raise ValueError(f"{', '.join(map(str, self.paths))}: no line <!-- {command}: {part} -->")
 
     def replace(self, part: str, text: str) -> None:
         for path in self.paths:
@@ -111,14 +119,13 @@ class Pages:
                 page = path.read_text(encoding="utf-8")
                 path.write_text(page[: place[0]] + text + page[place[1] :], encoding="utf-8")
 
-    @staticmethod
-    def _place(path: pathlib.Path, part: str) -> tuple[int, int] | None:
+    def _place(self, path: pathlib.Path, part: str) -> tuple[int, int] | None:
         """Where the text between the markers begins and ends; None on a page without them."""
-        page, marker = path.read_text(encoding="utf-8"), f"<!-- gpu.py: {part} -->\n"
+        page, marker = path.read_text(encoding="utf-8"), f"<!-- {self.command}: {part} -->\n"
         if marker not in page:
             return None
         begin = page.index(marker) + len(marker)
-        end, after = page.find(END, begin), page.find("<!-- gpu.py:", begin)
-        if page.count(marker) != 1 or end < 0 or 0 <= after < end:
+        end, after = page.find(END, begin), ANY_MARKER.search(page, begin)
+        if page.count(marker) != 1 or end < 0 or (after and after.start() < end):
             raise ValueError(f"{path}: needs one line {marker.strip()} and after it, before the next, {END.strip()}")
         return begin, end
