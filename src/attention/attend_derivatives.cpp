@@ -37,7 +37,8 @@ Eigen::MatrixXd attend_gradient(const BetaGaussian& p, const GaussianBasis& psi)
   Eigen::MatrixXd row(functions.whole_size(), block_count(1, Wanted::kAlphaToo));
   const double mu = p.mu(), sigma2 = p.sigma2();
   check_precision("attend_jacobian", "sigma2", sigma2);
-  attend_line_row({p.constants(), &mu, &sigma2}, functions, Wanted::kAlphaToo, Accuracy::kDouble,
+  LineMemory memory(functions, block_count(1, Wanted::kAlphaToo));
+  attend_line_row({p.constants(), &mu, &sigma2}, functions, Wanted::kAlphaToo, Accuracy::kDouble, memory,
                   {row.data(), row.rows()});
   return row.topRightCorner(psi.size(), 3);
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "backend/cpu/attention/basis.hpp"
 #include "backend/cpu/attention/checks.hpp"
@@ -30,6 +31,9 @@ void for_each_row(std::string_view where, const cpu::Densities<Real>& p, const c
   const index_t groups = (p.mu.rows + together - 1) / together;
   const int workers = workers_for(groups, together * psi.mu.rows * (n > 1 ? 1000 : 10));
   const Scratch memory(workers, scratch_bytes<double>(numbers) + 8 * kCacheLine);
+  std::vector<LineMemory> line_memory;
+  line_memory.reserve(static_cast<std::size_t>(n == 1 ? workers : 0));
+  for (int worker = 0; n == 1 && worker < workers; ++worker) line_memory.emplace_back(line, blocks);
   constexpr Accuracy kAccuracy = sizeof(Real) == 4 ? Accuracy::kSingle : Accuracy::kDouble;
   std::atomic<index_t> failed = -1;
   parallel_rows(groups, workers, [&](index_t begin, index_t end, int worker) noexcept {
@@ -48,7 +52,7 @@ void for_each_row(std::string_view where, const cpu::Densities<Real>& p, const c
       for (index_t a = 0; a < n; ++a) log_det += 2 * std::log(factor[a * n + a]);
       const DensityRow density{beta_gaussian_constants(n, p.alpha[i] - 1, log_det), mu, scale};
       if (n == 1) {
-        attend_line_row(density, line, wanted, kAccuracy, out);
+        attend_line_row(density, line, wanted, kAccuracy, line_memory[static_cast<std::size_t>(worker)], out);
       } else if (!attend_space_row(density, psi, wanted, kAccuracy, scratch, out)) {
         index_t first = failed;
         while ((first < 0 || i < first) && !failed.compare_exchange_weak(first, i)) {
