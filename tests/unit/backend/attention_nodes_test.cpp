@@ -30,7 +30,9 @@ TEST(AttentionNodes, RulesAreExactForPolynomials) {
       ASSERT_GE(static_cast<double>(rule.size), least);
       double expected = 1;
       for (index_t k = 0; k < std::min<index_t>(rule.size, 12); ++k) {
-        if (k > 0) expected *= static_cast<double>(2 * k - 1) * ((2 * s + 3) / (2 * s + static_cast<double>(2 * k) + 1));
+        if (k > 0)
+          expected *=
+              static_cast<double>(2 * k - 1) * ((2 * s + 3) / (2 * s + static_cast<double>(2 * k) + 1));
         double even = 0, odd = 0;
         for (index_t i = 0; i < rule.size; ++i) {
           const double term = rule.weight[i] * std::pow(rule.node[i] * rule.node[i], static_cast<double>(k));
@@ -45,9 +47,9 @@ TEST(AttentionNodes, RulesAreExactForPolynomials) {
   }
 }
 
-/// A density of mean 0, a function d away, and what quadrature says of them: r, E[psi'], E[y psi'] and E[psi''],
-/// all times width and the powers of it that make them numbers, the integrals of their absolute values, and
-/// the change of r for a relative change of a length.
+/// A density of mean 0, a function d away, and what quadrature says of them: r, E[psi'], E[y psi'] and
+/// E[psi''], all times width and the powers of it that make them numbers, the integrals of their absolute
+/// values, and the change of r for a relative change of a length.
 struct Pair {
   double alpha, sigma2, d, width;
   double value = 0, slope = 0, moment = 0, bend = 0;
@@ -91,8 +93,9 @@ struct Pair {
 
 template <class Real>
 void expect_accurate(const Pair& pair) {
-  SCOPED_TRACE(::testing::Message() << "alpha - 1 = " << pair.alpha - 1 << ", sigma2 " << pair.sigma2 << ", d "
-                                    << pair.d << ", width " << pair.width << ", value " << pair.value);
+  SCOPED_TRACE(::testing::Message() << "alpha - 1 = " << pair.alpha - 1 << ", sigma2 " << pair.sigma2
+                                    << ", d " << pair.d << ", width " << pair.width << ", value "
+                                    << pair.value);
   constexpr bool kSingle = sizeof(Real) == 4;
   const Real mu = 0, sigma2 = static_cast<Real>(pair.sigma2), one = 1;
   const double mean = pair.d, covariance = pair.width * pair.width;
@@ -120,12 +123,15 @@ void expect_accurate(const Pair& pair) {
 TEST(AttentionNodes, SharedNodesAreAccurate) {
   std::mt19937_64 random(11);
   std::uniform_real_distribution<double> uniform(0, 1);
-  for (const double alpha : {0.01,     0.3,  0.6, 0.8,     0.95, 0.995, 1 - 1e-4, 1 - 1e-9, std::nextafter(1.0, 2.0),
-                             1 + 1e-8, 1.01, 1.1, 4.0 / 3, 1.5,  1.7,   2.0,      3.0,      11.0, 1e6, kInf}) {
+  for (const double alpha :
+       {0.01,     0.3,  0.6, 0.8,     0.95, 0.995, 1 - 1e-4, 1 - 1e-9, std::nextafter(1.0, 2.0),
+        1 + 1e-8, 1.01, 1.1, 4.0 / 3, 1.5,  1.7,   2.0,      3.0,      11.0,
+        1e6,      kInf}) {
     for (int i = 0; i < 60; ++i) {
       const double sigma2 = static_cast<float>(0.01 * std::pow(100.0, uniform(random)));
       const BetaGaussianConstants c = beta_gaussian_constants(1, alpha - 1, std::log(sigma2));
-      const double size = std::sqrt(sigma2 * (alpha > 1 || c.variance_factor < 1e3 ? c.variance_factor : -c.radius2));
+      const double size =
+          std::sqrt(sigma2 * (alpha > 1 || c.variance_factor < 1e3 ? c.variance_factor : -c.radius2));
       const double width = size * std::pow(10.0, 3 * uniform(random) - 0.9);
       const double reach = i % 2 == 0 ? 2 * size : std::min(10.0, 3 / std::abs(alpha - 1)) * size + 4 * width;
       const Pair pair(alpha, sigma2, reach * (2 * uniform(random) - 1), width);

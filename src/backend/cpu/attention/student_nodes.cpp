@@ -80,7 +80,8 @@ bool attend_student_range(const DensityRow& p, const LineFunctions& psi, const L
   if (!(size2 > kLeastSize2)) return false;
   // E[y psi'] is a sum of y psi'(0) that cancel and of y^2
   constexpr double kNarrowest = 1e-4;
-  if (wanted != Wanted::kValues && size2 < kNarrowest * kNarrowest * range.widest * range.widest) return false;
+  if (wanted != Wanted::kValues && size2 < kNarrowest * kNarrowest * range.widest * range.widest)
+    return false;
   const double scale = std::sqrt(size2), power = -1 / c.am1 - 0.5, mu = p.mu[0];
   const StudentGrid grid = student_grid(accuracy == Accuracy::kSingle ? kSingleDrop : kDoubleDrop, power,
                                         (range.lowest - mu) / scale, (range.highest - mu) / scale,
