@@ -112,12 +112,12 @@ FENCHEL_INLINE bool find_saddle(const SpaceDensity& p, const SpaceGroup& group, 
   return true;
 }
 
-void record(SpaceNodes& nodes, const Saddle& saddle, const Node& node) noexcept {
+void record(SpaceNodes& nodes, const Saddle& saddle, const ContourNode& node) noexcept {
   for (index_t k = 0; k < kG; ++k) nodes.at(k, nodes.size[k]++) = {node.zeta(saddle, k), node.f(k)};
 }
 
 /// The sums of a gradient in mu and Sigma; where those of alpha begin is returned.
-FENCHEL_INLINE double* add_slopes(const SpaceGroup& group, const Saddle& saddle, const Node& node) noexcept {
+FENCHEL_INLINE double* add_slopes(const SpaceGroup& group, const Saddle& saddle, const ContourNode& node) noexcept {
   const index_t d = group.dimension;
   const Rows8 work{group.work, d};
   alignas(64) double g_re[kG], g_im[kG];
@@ -143,7 +143,7 @@ FENCHEL_INLINE double* add_slopes(const SpaceGroup& group, const Saddle& saddle,
 
 template <bool kMany>
 FENCHEL_INLINE void add_alpha_rate(const SpaceDensity& shared, const SpaceGroup& group, const Saddle& saddle,
-                                   const Node& node, double* to_alpha) noexcept {
+                                   const ContourNode& node, double* to_alpha) noexcept {
   const SpaceDensity p = shared;  // which no store can change: else the loops are not vectorised
   const Rows8 work{group.work, group.dimension};
   alignas(64) double g_re[kG], g_im[kG], g1_re[kG], g1_im[kG];
@@ -181,7 +181,7 @@ FENCHEL_INLINE void add_alpha_rate(const SpaceDensity& shared, const SpaceGroup&
 template <bool kMany>
 FENCHEL_INLINE void add_node(const SpaceDensity& p, const SpaceGroup& group, Wanted wanted,
                              const Saddle& saddle, int i, double* size) noexcept {
-  Node node;
+  ContourNode node;
   place<kMany>(p.n, saddle, i, node);
   add_coordinates(group, node);
   weigh(i == 0 ? 0.5 : 1, node, group.sums, size);

@@ -59,7 +59,7 @@ FENCHEL_INLINE Complex inverse_root(Complex b, double modulus, Complex inverse) 
 
 /// A node zeta = zeta0 (1 + x), the logarithm e of its weight relative to the saddle's, and what is a factor
 /// of it, f; and f is all of the weight once it is weighed.
-struct Node {
+struct ContourNode {
   alignas(64) double x_re[kSpaceGroup], x_im[kSpaceGroup], e_re[kSpaceGroup], e_im[kSpaceGroup],
       f_re[kSpaceGroup], f_im[kSpaceGroup];
 
@@ -72,7 +72,7 @@ struct Node {
 
 /// The node at t = i step, without the coordinates.
 template <bool kMany>
-FENCHEL_INLINE void place(double n, const Saddle& saddle, int i, Node& node) noexcept {
+FENCHEL_INLINE void place(double n, const Saddle& saddle, int i, ContourNode& node) noexcept {
   lanes([&](index_t k) FENCHEL_INLINE_LAMBDA {
     const double half = 0.5 * i * saddle.step[k], h2 = half * half, grown = exp_element(half);
     // sinh(t / 2), by its series where the difference would cancel
@@ -92,7 +92,7 @@ FENCHEL_INLINE void place(double n, const Saddle& saddle, int i, Node& node) noe
 }
 
 /// The coordinates' part of e and f, and their 1 / (1 + v zeta) into `work`.
-FENCHEL_INLINE void add_coordinates(const SpaceGroup& group, Node& node) noexcept {
+FENCHEL_INLINE void add_coordinates(const SpaceGroup& group, ContourNode& node) noexcept {
   const Rows8 work{group.work, group.dimension};
   for (index_t a = 0; a < group.dimension; ++a) {
     const double *const scaled = work(0, a), *const base = work(1, a), *const bend = work(2, a);
@@ -113,7 +113,7 @@ FENCHEL_INLINE void add_coordinates(const SpaceGroup& group, Node& node) noexcep
 }
 
 /// Makes f the weight, `share` of it at the first node, which is on the axis; its size is returned.
-FENCHEL_INLINE void weigh(double share, Node& node, double* sum, double* size) noexcept {
+FENCHEL_INLINE void weigh(double share, ContourNode& node, double* sum, double* size) noexcept {
   lanes([&](index_t k) FENCHEL_INLINE_LAMBDA {
     const SineCosine turn = sine_cosine_element(node.e_im[k]);
     const double grown = exp_element(node.e_re[k]) * share;

@@ -94,7 +94,7 @@ FENCHEL_INLINE bool fill_table(double n, index_t d, const double* v, const Conto
   double first = 0;
   for (at.size = 0; at.size < kMostNodes;) {
     for (index_t k = 0; k < kG; ++k) saddle.step[k] = at.step * static_cast<double>(at.size + k);
-    Node node;
+    ContourNode node;
     alignas(64) double size[kG], sum[kG] = {};
     place<false>(n, saddle, 1, node);
     add_coordinates(group, node);
