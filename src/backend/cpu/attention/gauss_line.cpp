@@ -8,8 +8,10 @@
 namespace fenchel::detail {
 namespace {
 
-/// How many nodes are needed grows with the resolution of the narrowest function and with how far from the
-/// density's mean the product of the two lies.
+/// How many nodes are needed grows with the resolution of the narrowest function, as the zeros of the
+/// polynomials are apart, and with how far from the density's mean the product of the two lies. The constants
+/// are fitted, over s from 0 to 1e6 and widths from 1/12 to 50 deviations of the density, to values and
+/// slopes that err by 1e-8 of their terms in a float and 1e-13 in a double.
 struct GaussDemand {
   double resolution, least, wide, shift;
 };
@@ -17,7 +19,7 @@ constexpr GaussDemand kSingleDemand{3.5, 4, 5, 2.6}, kDoubleDemand{4.35, 7, 6.5,
 /// Functions this many widths away are no longer above 1e-30 of their peak.
 constexpr double kFarthest = 12;
 
-/// More than GaussRules::kMost where no rule would do; NaN does not pass either.
+/// `ratio` is the density's deviation over the width, `distance` in widths. Infinite for what is too far.
 double nodes_needed(const GaussDemand& demand, double s, double ratio, double distance) noexcept {
   const double per_s = 2 * s + 3, half = s + 0.5, ratio2 = ratio * ratio;
   const double reach2 = 1 + ratio2 * (s > 0 ? per_s / (2 * s) : double(kInfinity));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/attention/line_integral.hpp"
+#include "backend/cpu/attention/gauss_rules.hpp"
 
 namespace fenchel::detail {
 namespace {
@@ -109,15 +110,13 @@ void attend_groups(const DensityRow& p, const LineFunctions& psi, Wanted wanted,
 }  // namespace
 
 void attend_line_row(const DensityRow& p, const LineFunctions& psi, Wanted wanted, Accuracy accuracy,
-                     LineMemory& memory, RowBlocks out) noexcept {
-  const bool sorted = !psi.order().empty();
-  const RowBlocks to = sorted ? RowBlocks{memory.sorted.data(), psi.whole_size()} : out;
-  if (p.constants.am1 == 0) {
-    attend_gaussian_row(p, psi, wanted, to);
-  } else {
-    attend_groups(p, psi, wanted, accuracy, memory.rules, to);
-  }
-  if (!sorted) return;
+                     double* sorted, RowBlocks out) noexcept {
+  static thread_local GaussRules rules;  // of the last alpha, from call to call: a small one costs less
+  const bool in_order = psi.order().empty();
+  if (p.constants.am1 == 0) return attend_gaussian_row(p, psi, wanted, out);
+  const RowBlocks to = in_order ? out : RowBlocks{sorted, psi.whole_size()};
+  attend_groups(p, psi, wanted, accuracy, rules, to);
+  if (in_order) return;
   for (index_t block = 0; block < block_count(1, wanted); ++block) {
     const double* const from = to[block];
     for (index_t k = 0; k < psi.size(); ++k) out[block][psi.order()[static_cast<std::size_t>(k)]] = from[k];

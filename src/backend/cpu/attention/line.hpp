@@ -1,13 +1,14 @@
 #pragma once
 
 #include "backend/attention/line_density.hpp"
+#include "backend/cpu/attention/gauss_rules.hpp"
 #include "backend/cpu/attention/row.hpp"
 #include "core/lanes/lanes.hpp"
 
 /// The ways to a row on the line, one for each range of alpha; attend_line_row chooses.
 namespace fenchel::detail {
 
-/// alpha = 1.
+/// alpha = 1, in the caller's order.
 void attend_gaussian_row(const DensityRow& p, const LineFunctions& psi, Wanted wanted,
                          RowBlocks out) noexcept;
 /// Any other alpha, by nodes that the functions of a range share. False where too many were needed, and for

@@ -21,7 +21,7 @@ LineFunctions::Range joined(const LineFunctions::Range& first, const LineFunctio
 LineFunctions::LineFunctions(const cpu::GaussianFunctions& psi)
     : size_(psi.mu.rows),
       whole_((size_ + kBlock - 1) / kBlock * kBlock),
-      memory_(static_cast<std::size_t>(3 * whole_)) {
+      memory_(static_cast<std::size_t>(5 * whole_)) {
   fill(psi);
   find_groups();
   if (!is_mixed()) return;
@@ -40,6 +40,10 @@ void LineFunctions::fill(const cpu::GaussianFunctions& psi) {
     lane[0] = mean;
     lane[whole_] = width;
     lane[2 * whole_] = 1 / width;
+    if (order_.empty()) {
+      lane[3 * whole_] = mean;
+      lane[4 * whole_] = width;
+    }
     const Range range{j / kBlock * kBlock, j / kBlock * kBlock + kBlock, mean, mean, width, width};
     if (j % kBlock == 0) {
       blocks_.push_back(range);

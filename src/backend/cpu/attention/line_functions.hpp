@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "backend/cpu/attention/gauss_rules.hpp"
 #include "fenchel/backend/cpu/attention.hpp"
 
 namespace fenchel::detail {
@@ -21,8 +20,16 @@ class LineFunctions {
   [[nodiscard]] const double* mean() const noexcept { return memory_.data(); }
   [[nodiscard]] const double* width() const noexcept { return memory_.data() + whole_; }
   [[nodiscard]] const double* inverse_width() const noexcept { return memory_.data() + 2 * whole_; }
+  /// The same in the caller's order.
+  [[nodiscard]] const double* given_mean() const noexcept { return memory_.data() + 3 * whole_; }
+  [[nodiscard]] const double* given_width() const noexcept { return memory_.data() + 4 * whole_; }
   /// Which of the caller's functions is number k; empty where all are in their places.
   [[nodiscard]] const std::vector<index_t>& order() const noexcept { return order_; }
+
+  /// How many numbers attend_line_row needs to bring so many blocks of results back into their places.
+  [[nodiscard]] index_t sorted_size(index_t block_count) const noexcept {
+    return order_.empty() ? 0 : whole_ * block_count;
+  }
 
   /// Functions [begin, end), whole blocks, with the least and the largest of their means and widths.
   struct Range {
@@ -44,16 +51,6 @@ class LineFunctions {
   std::vector<double> memory_;
   std::vector<Range> blocks_, groups_;
   std::vector<index_t> order_;
-};
-
-/// What a thread needs for its rows of some functions, with so many blocks of results.
-class LineMemory {
- public:
-  LineMemory(const LineFunctions& psi, index_t block_count)
-      : sorted(psi.order().empty() ? 0 : static_cast<std::size_t>(psi.whole_size() * block_count)) {}
-
-  GaussRules rules;
-  std::vector<double> sorted;
 };
 
 }  // namespace fenchel::detail

@@ -39,9 +39,9 @@ void for_each_entry(index_t dimension, const Visit& visit) noexcept {
   }
 }
 
-/// D = 1. Writes whole blocks: out.pitch >= psi.whole_size().
+/// D = 1. Writes whole blocks: out.pitch >= psi.whole_size(). `sorted` has psi.sorted_size(...) numbers.
 void attend_line_row(const DensityRow& p, const LineFunctions& psi, Wanted wanted, Accuracy accuracy,
-                     LineMemory& memory, RowBlocks out) noexcept;
+                     double* sorted, RowBlocks out) noexcept;
 
 /// D >= 2, with `scratch` of space_scratch(D) numbers. False where a result would not be accurate.
 [[nodiscard]] index_t space_scratch(index_t dimension) noexcept;

@@ -117,7 +117,8 @@ void record(SpaceNodes& nodes, const Saddle& saddle, const ContourNode& node) no
 }
 
 /// The sums of a gradient in mu and Sigma; where those of alpha begin is returned.
-FENCHEL_INLINE double* add_slopes(const SpaceGroup& group, const Saddle& saddle, const ContourNode& node) noexcept {
+FENCHEL_INLINE double* add_slopes(const SpaceGroup& group, const Saddle& saddle,
+                                  const ContourNode& node) noexcept {
   const index_t d = group.dimension;
   const Rows8 work{group.work, d};
   alignas(64) double g_re[kG], g_im[kG];

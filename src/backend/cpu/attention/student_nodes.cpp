@@ -13,11 +13,11 @@ namespace {
 
 constexpr index_t kMostNodes = 256;
 
-/// What is e^-drop of the result is left out, of the integral and of the rule's error: in a float and in a
+/// What is below e^-drop of the result is left out, and the rule errs by about as much: in a float and in a
 /// double.
+constexpr double kSingleDrop = 20, kDoubleDrop = 36;
 /// Of functions that are more widths away the slopes would cancel.
 constexpr double kFarthest = 256;
-constexpr double kSingleDrop = 20, kDoubleDrop = 36;
 
 struct Places {
   alignas(64) double place[kMostNodes], weight[kMostNodes];
@@ -40,14 +40,14 @@ FENCHEL_CLONES void place_nodes(double power, double first, double step, double 
   }
 }
 
-/// The nodes for a block: t from `first` on in steps that are half as far apart as
+/// t = first, first + step, ...
 struct StudentGrid {
   double first, step, count;
 };
 
-/// 1 / step^2 is a sum of what the pole of p at i pi / 2, its curvature at 0, and the function ask for: q
-/// widths from its mean a function has fallen by e^(-q^2/2), and nodes that are h widths apart there err by
-/// e^(-2 pi^2 / h^2) of it.
+/// Lengths are in `scale`. 1 / step^2 is a sum of what the pole of p at i pi / 2 asks for, its curvature at 0
+/// and the function: q widths from its mean that has fallen by e^(-q^2/2), and nodes h widths apart err by
+/// e^(-2 pi^2 / h^2) of it; their product is largest at `most`.
 StudentGrid student_grid(double drop, double power, double lowest, double highest, double narrowest,
                          double widest) noexcept {
   constexpr double kTwoPi2 = 2 * std::numbers::pi * std::numbers::pi;
@@ -87,7 +87,6 @@ bool attend_student_range(const DensityRow& p, const LineFunctions& psi, const L
                                         (range.lowest - mu) / scale, (range.highest - mu) / scale,
                                         range.narrowest / scale, range.widest / scale);
   if (!(grid.count >= 2 && grid.count <= kMostNodes)) return false;
-
   const double factor = std::exp(c.log_peak) * scale * grid.step;
   if (!(factor > 1e-280)) return false;
   Places nodes;
