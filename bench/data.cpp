@@ -75,7 +75,7 @@ void contest(const std::string& title, const std::string& path, const std::vecto
              const std::function<Source()>& source) {
   const auto size = static_cast<double>(std::filesystem::file_size(path));
   bench::Contest contest(title + ", " + shortest_text(std::round(size / kMegabyte)) + " MB", "/ read",
-                         {"GB/s", 1, size * 1e-9});
+                         {"ms", 1e-3, "GB/s", size * 1e-9});
   contest.add(
       "plain read", [&] { plain_read(path); }, [] { return 0.0; });
   contest.add(

@@ -9,14 +9,13 @@
 
 namespace fenchel::bench {
 
-/// What times are printed in: a name, and its length in seconds. Where a run gets through an amount, such as
-/// {"GB/s", 1, gigabytes}, the amount in that time.
+/// What times are printed in: a name, and its length in seconds. With a rate, so many of what it names per
+/// second are printed too.
 struct Unit {
   const char* name = "ms";
   double seconds = 1e-3;
-  double amount = 0;
-
-  [[nodiscard]] double of(double time) const { return amount > 0 ? amount * seconds / time : time / seconds; }
+  const char* rate = nullptr;
+  double per_run = 0;  ///< of what the rate counts
 };
 
 /// Contenders on the same data, timed in turns, so that a noisy machine disturbs all of them alike: a time is
@@ -37,15 +36,19 @@ class Contest {
     for (int round = 0; round < rounds; ++round) {
       for (Contender& contender : contenders_) contender.seconds.push_back(time(contender.run));
     }
-    std::printf("%s\n  %-24s %10s %12s %10s\n", title_.c_str(), "", unit_.name, baseline_.c_str(), "error");
+    std::printf("%s\n  %-24s %10s", title_.c_str(), "", unit_.name);
+    if (unit_.rate != nullptr) std::printf(" %12s", unit_.rate);
+    std::printf(" %12s %10s\n", baseline_.c_str(), "error");
     for (Contender& contender : contenders_) {
       std::vector<double> ratios;
       for (std::size_t k = 0; k < contender.seconds.size(); ++k) {
         ratios.push_back(contender.seconds[k] / contenders_.front().seconds[k]);
       }
       contender.run();
-      std::printf("  %-24s %10.3f %11.2fx %10.1e\n", contender.name.c_str(),
-                  unit_.of(median(contender.seconds)), median(ratios), contender.error());
+      const double seconds = median(contender.seconds);
+      std::printf("  %-24s %10.3f", contender.name.c_str(), seconds / unit_.seconds);
+      if (unit_.rate != nullptr) std::printf(" %12.1f", unit_.per_run / seconds);
+      std::printf(" %11.2fx %10.1e\n", median(ratios), contender.error());
       std::fflush(stdout);
     }
   }

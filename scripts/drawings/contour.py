@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws docs/images/drawings/contour.svg: the contour of continuous attention in R^D for alpha > 1, with its nodes.
 
-The numbers are those of src/backend/cpu/attention/space_contour.cpp in double, for D = 2, alpha = 3/2 and one function:
+The numbers are those of src/backend/cpu/attention/space_node.hpp in double, for D = 2, alpha = 3/2 and one function:
 saddle, hyperbola, step and end of the trapezoidal rule are computed as there.
 """
 import cmath

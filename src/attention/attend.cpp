@@ -33,8 +33,9 @@ Eigen::VectorXd attend(const BetaGaussian& p, const GaussianBasis& psi) {
   Eigen::VectorXd row(functions.whole_size());
   const double mu = p.mu(), sigma2 = p.sigma2();
   detail::check_precision("attend", "sigma2", sigma2);
+  Eigen::VectorXd sorted(functions.sorted_size(detail::block_count(1, detail::Wanted::kValues)));
   detail::attend_line_row({p.constants(), &mu, &sigma2}, functions, detail::Wanted::kValues,
-                          detail::Accuracy::kDouble, {row.data(), row.size()});
+                          detail::Accuracy::kDouble, sorted.data(), {row.data(), row.size()});
   return row.head(psi.size());
 }
 

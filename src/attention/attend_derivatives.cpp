@@ -37,8 +37,9 @@ Eigen::MatrixXd attend_gradient(const BetaGaussian& p, const GaussianBasis& psi)
   Eigen::MatrixXd row(functions.whole_size(), block_count(1, Wanted::kAlphaToo));
   const double mu = p.mu(), sigma2 = p.sigma2();
   check_precision("attend_jacobian", "sigma2", sigma2);
+  Eigen::VectorXd sorted(functions.sorted_size(block_count(1, Wanted::kAlphaToo)));
   attend_line_row({p.constants(), &mu, &sigma2}, functions, Wanted::kAlphaToo, Accuracy::kDouble,
-                  {row.data(), row.rows()});
+                  sorted.data(), {row.data(), row.rows()});
   return row.topRightCorner(psi.size(), 3);
 }
 

@@ -98,6 +98,42 @@ TEST(AttentionSpace, AgreesWithMultiprecision) {
   EXPECT_GE(cases, 140);
 }
 
+/// Twelve functions of one covariance, as they stand in a basis, share contours: the sixth is that of the
+/// table.
+TEST(AttentionSpace, FunctionsOfOneCovarianceAgreeWithMultiprecision) {
+  constexpr std::size_t kCount = 12, kPlace = 5;
+  for (const testing::GoldenBlock& block : testing::golden_blocks("attention_space.txt")) {
+    const Numbers &mean = block.at("mean"), &variances = block.at("variances");
+    const auto d = static_cast<index_t>(mean.size());
+    Rows rows{block.at("alpha")[0], d, {}, {}};
+    for (std::size_t j = 0; j < kCount; ++j) {
+      const double share = static_cast<double>(j + 1) / (kPlace + 1);
+      for (const double m : mean) rows.means.push_back(j == kPlace ? m : share * m);
+      rows.variances.insert(rows.variances.end(), variances.begin(), variances.end());
+    }
+    const double value = block.at("value")[0], tiny = std::numeric_limits<double>::min();
+    const double radius = std::sqrt(std::abs(beta_gaussian_constants(d, rows.alpha - 1, 0).radius2));
+    const double condition = std::max(0.0, mean[0] - radius) * radius / variances[0];
+    const Numbers fine = rows.attend(Wanted::kGradient, Accuracy::kDouble);
+    const Numbers coarse = rows.attend(Wanted::kValues, Accuracy::kSingle);
+    ASSERT_EQ(coarse.size(), kCount);
+    ASSERT_EQ(fine.size(), kCount * static_cast<std::size_t>(detail::block_count(d, Wanted::kGradient)));
+    SCOPED_TRACE(::testing::Message() << "alpha " << rows.alpha << " mean " << mean[0] << " D " << d);
+    EXPECT_NEAR(fine[kPlace], value, (1e-12 + 1e-15 * condition) * value + tiny);
+    EXPECT_NEAR(coarse[kPlace], value, 2e-7 * value + tiny);
+    for (std::size_t j = 0; j < kCount; ++j) {
+      const auto from = static_cast<std::ptrdiff_t>(j) * d;
+      const Rows alone{rows.alpha, d, Numbers(rows.means.begin() + from, rows.means.begin() + from + d),
+                       variances};
+      const Numbers own = alone.attend(Wanted::kGradient, Accuracy::kDouble);
+      double size = 0;
+      for (const double x : own) size = std::max(size, std::abs(x));
+      for (std::size_t b = 0; b < own.size(); ++b)
+        EXPECT_NEAR(fine[b * kCount + j], own[b], (1e-11 + 2e-15 * condition) * size + tiny) << b;
+    }
+  }
+}
+
 TEST(AttentionSpace, AFloatIsADoubleToItsAccuracy) {
   std::mt19937_64 rng(1);
   for (int i = 0; i < 300; ++i) {

@@ -12,7 +12,7 @@ template <Wanted kWanted>
 FENCHEL_INLINE void gaussian_blocks(double mu, double sigma2, const BetaGaussianPeakSlopes& rates,
                                     const LineFunctions& psi, const RowBlocks& out) noexcept {
   for (index_t begin = 0; begin < psi.size(); begin += kBlock) {
-    const double *mean = psi.mean() + begin, *width = psi.width() + begin;
+    const double *mean = psi.given_mean() + begin, *width = psi.given_width() + begin;
     double value[kBlock], slope[kBlock], stretch[kBlock], alpha[kBlock];
     for (index_t j = 0; j < kBlock; ++j) {
       const MixtureTerms terms = gaussian_terms(mean[j] - mu, sigma2, width[j], rates);

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <vector>
-
 #include "backend/attention/wanted.hpp"
+#include "backend/cpu/attention/line_functions.hpp"
 #include "fenchel/backend/cpu/attention.hpp"
 #include "fenchel/core/beta_gaussian.hpp"
 
@@ -40,27 +39,9 @@ void for_each_entry(index_t dimension, const Visit& visit) noexcept {
   }
 }
 
-/// Functions on the line as their kernel takes them: in whole blocks, the last function repeated.
-class LineFunctions {
- public:
-  static constexpr index_t kBlock = 16;
-  explicit LineFunctions(const cpu::GaussianFunctions& psi);
-
-  [[nodiscard]] index_t size() const noexcept { return size_; }
-  /// What a block of results must have room for.
-  [[nodiscard]] index_t whole_size() const noexcept { return whole_; }
-  [[nodiscard]] const double* mean() const noexcept { return memory_.data(); }
-  [[nodiscard]] const double* width() const noexcept { return memory_.data() + whole_; }
-  [[nodiscard]] const double* inverse_width() const noexcept { return memory_.data() + 2 * whole_; }
-
- private:
-  index_t size_, whole_;
-  std::vector<double> memory_;
-};
-
-/// D = 1. Writes whole blocks: out.pitch >= psi.whole_size().
+/// D = 1. Writes whole blocks: out.pitch >= psi.whole_size(). `sorted` has psi.sorted_size(...) numbers.
 void attend_line_row(const DensityRow& p, const LineFunctions& psi, Wanted wanted, Accuracy accuracy,
-                     RowBlocks out) noexcept;
+                     double* sorted, RowBlocks out) noexcept;
 
 /// D >= 2, with `scratch` of space_scratch(D) numbers. False where a result would not be accurate.
 [[nodiscard]] index_t space_scratch(index_t dimension) noexcept;

@@ -25,8 +25,9 @@ template <class Real, class Body>
 void for_each_row(std::string_view where, const cpu::Densities<Real>& p, const cpu::GaussianFunctions& psi,
                   Wanted wanted, const Body& body, index_t together = 1) {
   const index_t n = p.mu.cols, pitch = padded(psi.mu.rows), blocks = block_count(n, wanted);
-  const index_t numbers = n + 2 * n * n + (n > 1 ? space_scratch(n) : 0) + (blocks + 1) * pitch;
   const LineFunctions line(n == 1 ? psi : cpu::GaussianFunctions{});
+  const index_t sorted_size = line.sorted_size(blocks);
+  const index_t numbers = n + 2 * n * n + (n > 1 ? space_scratch(n) : 0) + (blocks + 1) * pitch + sorted_size;
   const index_t groups = (p.mu.rows + together - 1) / together;
   const int workers = workers_for(groups, together * psi.mu.rows * (n > 1 ? 1000 : 10));
   const Scratch memory(workers, scratch_bytes<double>(numbers) + 8 * kCacheLine);
@@ -40,6 +41,7 @@ void for_each_row(std::string_view where, const cpu::Densities<Real>& p, const c
     auto* const scratch = part.template take<double>(n > 1 ? space_scratch(n) : 0);
     const RowBlocks out{part.template take<double>(blocks * pitch), pitch};
     auto* const spare = part.template take<double>(pitch);
+    auto* const sorted = part.template take<double>(sorted_size);
     for (index_t i = begin * together; i < std::min(end * together, p.mu.rows); ++i) {
       std::copy_n(p.mu.row(i), n, mu);
       std::copy_n(p.Sigma.row(i), n * n, scale);
@@ -48,7 +50,7 @@ void for_each_row(std::string_view where, const cpu::Densities<Real>& p, const c
       for (index_t a = 0; a < n; ++a) log_det += 2 * std::log(factor[a * n + a]);
       const DensityRow density{beta_gaussian_constants(n, p.alpha[i] - 1, log_det), mu, scale};
       if (n == 1) {
-        attend_line_row(density, line, wanted, kAccuracy, out);
+        attend_line_row(density, line, wanted, kAccuracy, sorted, out);
       } else if (!attend_space_row(density, psi, wanted, kAccuracy, scratch, out)) {
         index_t first = failed;
         while ((first < 0 || i < first) && !failed.compare_exchange_weak(first, i)) {

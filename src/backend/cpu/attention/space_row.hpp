@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backend/cpu/attention/space.hpp"
+#include "backend/cpu/attention/space_shared.hpp"
 #include "core/small_matrix.hpp"
 
 namespace fenchel::detail {
@@ -16,6 +16,8 @@ struct SpaceScratch {
   double* turns;              ///< the eigenvectors of eight functions
   double *distance, *v, *e2;  ///< D x 8: d in the coordinates of each function, and what integrals need
   double *work, *sums;
+  double *run_distance, *run_e2;  ///< D x SharedFunctions::kMost: of functions of one covariance
+  double *run_sums, *run_work;
 
   SpaceScratch(double* from, index_t d) noexcept
       : factor(from),
@@ -27,7 +29,15 @@ struct SpaceScratch {
         v(distance + kSpaceGroup * d),
         e2(v + kSpaceGroup * d),
         work(e2 + kSpaceGroup * d),
-        sums(work + 5 * kSpaceGroup * d) {}
+        sums(work + 5 * kSpaceGroup * d),
+        run_distance(sums + kSpaceGroup * space_sums(d, Wanted::kAlphaToo)),
+        run_e2(run_distance + d * SharedFunctions::kMost),
+        run_sums(run_e2 + d * SharedFunctions::kMost),
+        run_work(run_sums + SharedFunctions::kMost * space_sums(d, Wanted::kGradient)) {}
+  [[nodiscard]] static index_t size(index_t d) noexcept {
+    return 3 * d * d + d + kSpaceGroup * (d * d + 8 * d + space_sums(d, Wanted::kAlphaToo)) +
+           SharedFunctions::kMost * (2 * d + space_sums(d, Wanted::kGradient)) + shared_work(d);
+  }
 };
 
 /// The functions of a row in the coordinates of their integrals, eight at a time.
@@ -38,8 +48,8 @@ class SpaceRow {
 
   [[nodiscard]] bool factorise() const noexcept { return cholesky(p_.scale, d_, at_.factor); }
 
-  /// Brings function j into its coordinates, as number `lane` of the group.
-  void load(index_t j, index_t lane) noexcept {
+  /// Finds the axes of function j.
+  void find_axes(index_t j) noexcept {
     const double* const covariance = psi_.Sigma.row(j);
     if (last_ == nullptr || !std::equal(covariance, covariance + d_ * d_, last_)) {
       std::copy(covariance, covariance + d_ * d_, at_.matrix);
@@ -47,6 +57,11 @@ class SpaceRow {
       symmetric_eigen(at_.matrix, d_, at_.axes);
       last_ = covariance;
     }
+  }
+
+  /// Brings function j into its coordinates, as number `lane` of the group.
+  void load(index_t j, index_t lane) noexcept {
+    find_axes(j);
     std::copy(at_.axes, at_.axes + d_ * d_, at_.turns + lane * d_ * d_);
     for (index_t a = 0; a < d_; ++a) at_.vector[a] = psi_.mu.row(j)[a] - p_.mu[a];
     solve_lower(at_.factor, d_, at_.vector);

@@ -16,8 +16,9 @@ struct Nodes {
 };
 
 FENCHEL_CLONES void add_nodes(const Nodes& nodes, const StudentRates& rates, double mu,
-                              const LineFunctions& psi, Wanted wanted, RowBlocks out) noexcept {
-  for (index_t begin = 0; begin < psi.size(); begin += kBlock) {
+                              const LineFunctions& psi, index_t from, index_t end, Wanted wanted,
+                              RowBlocks out) noexcept {
+  for (index_t begin = from; begin < end; begin += kBlock) {
     double d[kBlock], variance[kBlock];
     double value[kBlock] = {}, slope[kBlock] = {}, stretch[kBlock] = {}, alpha[kBlock] = {},
            bend[kBlock] = {};
@@ -49,11 +50,11 @@ FENCHEL_CLONES void add_nodes(const Nodes& nodes, const StudentRates& rates, dou
 
 }  // namespace
 
-void attend_student_row(const DensityRow& p, const LineFunctions& psi, Wanted wanted, Accuracy accuracy,
-                        RowBlocks out) noexcept {
+void attend_student_mixture(const DensityRow& p, const LineFunctions& psi, index_t begin, index_t end,
+                            Wanted wanted, Accuracy accuracy, RowBlocks out) noexcept {
   const BetaGaussianConstants& c = p.constants;
   double farthest = 0;
-  for (index_t j = 0; j < psi.size(); ++j) farthest = std::max(farthest, std::abs(psi.mean()[j] - p.mu[0]));
+  for (index_t j = begin; j < end; ++j) farthest = std::max(farthest, std::abs(psi.mean()[j] - p.mu[0]));
   const StudentRule rule(c, p.scale[0], farthest, accuracy == Accuracy::kSingle);
   const StudentRates rates(c, p.scale[0], alpha_too(wanted));
   Nodes nodes;
@@ -71,7 +72,7 @@ void attend_student_row(const DensityRow& p, const LineFunctions& psi, Wanted wa
     nodes.weight[i] *= kInverseRootTwoPi / mass;
     nodes.alpha_rate[i] = rates.nu * (rule.place(i) - mean);
   }
-  add_nodes(nodes, rates, p.mu[0], psi, wanted, out);
+  add_nodes(nodes, rates, p.mu[0], psi, begin, end, wanted, out);
 }
 
 }  // namespace fenchel::detail
