@@ -191,6 +191,23 @@ def test_gradients_are_those_of_the_whole(layout):
         made(layout).append(x[1].requires_grad_(), x[2])
 
 
+def test_transforms_of_torch_func_see_the_derivatives():
+    cache, x = made("pages of 4"), tensors()
+    cache.append(*x[1:])
+    query, alpha = x[0][:, :, -2:], torch.tensor(1.6, dtype=F64)
+
+    def attend(q, a):
+        return cache.attend(q, alpha=a)
+
+    leaves = query.clone().requires_grad_(), alpha.clone().requires_grad_()
+    slopes = torch.autograd.grad(attend(*leaves).sum(), leaves)
+    ones = torch.ones_like(query), torch.ones_like(alpha)
+    moved = torch.func.jvp(attend, (query, alpha), ones)[1]
+    torch.testing.assert_close(moved.sum(), sum(t.sum() for t in slopes))
+    inner = torch.func.grad(lambda q: torch.vmap(lambda own: attend(own, alpha))(q[None]).sum())
+    torch.testing.assert_close(inner(query), slopes[0])
+
+
 def test_errors_name_the_argument_and_change_nothing():
     cache, (query, key, value) = made("pages of 4"), tensors()
     cache.append(key[:, :, :20], value[:, :, :20])

@@ -9,6 +9,7 @@ import torch
 
 from ._attention_arguments import attention_of, per_head
 from ._attention_blocks import Attention
+from ._differentiable import is_differentiated
 from ._dot_product_attention import attend, dense_weights, sparse_weights
 from ._key_ranges import FAR, Window, counts_of, sides_of, windows_of
 from ._library import ops, register_rows
@@ -168,8 +169,7 @@ class KeyValueCache:
             (batch, H, L, value_columns).
         """
         sides = sides_of(window, True, sinks)
-        needs_grad = [x for x in (query, bias, scale, alpha) if isinstance(x, torch.Tensor) and x.requires_grad]
-        if not query.is_cpu or (needs_grad and torch.is_grad_enabled()):
+        if not query.is_cpu or is_differentiated((query, bias, scale, alpha)):
             return attend(self._attention(query, bias, scale, alpha, window, sinks)[0])
         self._check_query(query)
         alphas, alpha = per_head(alpha, query.shape[1], query.device, "alpha")
