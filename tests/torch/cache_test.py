@@ -161,6 +161,20 @@ def test_a_copy_that_finds_no_page_changes_nothing():
     assert torch.equal(cache.table, before[0]) and torch.equal(cache.lengths, before[1])
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_what_other_tokens_left_behind_is_not_read(layout):
+    """Neither by sequences that are shorter, nor by those that get their pages."""
+    cache, (query, key, value) = made(layout), tensors()
+    cache.append(*(torch.full_like(x, float("nan")) for x in (key, value)))
+    cache.clear()
+    cache.append(key[:, :, :9], value[:, :, :9], torch.tensor([9, 4]))
+    last, held = query[:, :, :1], cache.attend(query[:, :, :1])
+    found, weights = cache.attend_with_weights(last)
+    assert held.isfinite().all() and weights.isfinite().all()
+    torch.testing.assert_close(found, held, rtol=1e-12, atol=1e-13)
+    torch.testing.assert_close(cache.attend(last.clone().requires_grad_()), held, rtol=1e-12, atol=1e-13)
+
+
 def test_weights_are_those_of_the_whole():
     x, options = tensors(), {"window": (9, None), "sinks": 1}
     cache = made("pages of 4")

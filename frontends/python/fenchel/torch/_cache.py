@@ -305,6 +305,10 @@ class KeyValueCache:
         longest, page_size = int(self.lengths.max()), self.key.shape[2]
         table = self.table[:, : -(-longest // page_size)].long().to(self.key.device)
         key, value = (x[table].transpose(1, 2).flatten(2, 3)[:, :, :longest] for x in (self.key, self.value))
+        if bool((self.lengths < longest).any()):
+            # What other tokens left behind a sequence may be NaN, and would be multiplied by a weight of 0.
+            behind = (torch.arange(longest) >= self.lengths[:, None])[:, None, :, None].to(key.device)
+            key, value = (x.masked_fill(behind, 0) for x in (key, value))
         if bias is not None and bias.dim() > 0 and bias.shape[-1] > 1:
             bias = bias[..., :longest]
         x, batch = attention_of(query, key, value, bias, 0.0, False, scale, True, alpha)
