@@ -201,6 +201,18 @@ def test_gradients_are_those_of_the_whole(layout):
         made(layout).append(x[1].requires_grad_(), x[2])
 
 
+def test_autocast_changes_nothing():
+    """On any path."""
+    cache, x = made(dtype=F32), tensors(F32)
+    cache.append(*x[1:])
+    last = x[0][:, :, -2:]
+    expected = cache.attend(last)
+    with torch.autocast("cpu", torch.bfloat16):
+        found = cache.attend(last), cache.attend_with_weights(last)[0], cache.attend(last.clone().requires_grad_())
+    for each in found:
+        torch.testing.assert_close(each, expected)
+
+
 def test_transforms_of_torch_func_see_the_derivatives():
     cache, x = made("pages of 4"), tensors()
     cache.append(*x[1:])

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from ._attention_arguments import attention_of, broadcasts, per_head
-from ._attention_blocks import REAL, Attention
+from ._attention_blocks import REAL, Attention, without_autocast
 from ._differentiable import is_differentiated
 from ._dot_product_attention import attend, dense_weights, sparse_weights
 from ._key_ranges import FAR, Window, counts_of, knows, sides_of, windows_of
@@ -160,8 +160,8 @@ class KeyValueCache:
         Parameters
         ----------
         query : Tensor, shape (batch, H, L, columns)
-            Of the last L tokens of each sequence, in the type of the cache; heads divides H. One that is before the first
-            token of its sequence, which is padding on the left, has the output 0.
+            Of the last L tokens of each sequence, in the type of the cache, also under autocast; heads divides H. One that
+            is before the first token of its sequence, which is padding on the left, has the output 0.
         bias : Tensor, optional
             Broadcasts to (batch, H, L, S), where no sequence is longer than S, and is added to the scores.
         scale, alpha, window, sinks
@@ -321,7 +321,8 @@ class KeyValueCache:
             key, value = (x.masked_fill(behind, 0) for x in (key, value))
         if bias is not None and bias.dim() > 0 and bias.shape[-1] > 1:
             bias = bias[..., :longest]
-        x, batch = attention_of(query, key, value, bias, 0.0, False, scale, True, alpha)
+        with without_autocast(query):
+            x, batch = attention_of(query, key, value, bias, 0.0, False, scale, True, alpha)
         ranges = self._ranges(query.shape[2], window, sinks).to(query.device)
         return x._replace(ranges=ranges, sinks=min(sinks, FAR)), batch
 
