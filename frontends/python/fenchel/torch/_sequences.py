@@ -60,7 +60,7 @@ def nested_of(
         if mask is not None:
             raise ValueError(f"fenchel.torch: {name} must be None beside nested tensors, got a tensor")
     query_starts, key_starts, value_starts = (x.offsets() for x in (query, key, value))
-    is_alike = key.shape[2] == value.shape[2] or _may_be_equal(key_starts, value_starts)
+    is_alike = key.shape[2] == value.shape[2] or _are_equal(key_starts, value_starts)
     if not is_alike or query.shape[0] != key.shape[0]:
         raise ValueError(
             "fenchel.torch: key and value must have the same lengths, one for each member of query, got shapes "
@@ -70,9 +70,9 @@ def nested_of(
     return Sequences(query, key, value, query_starts.to(torch.int32), key_starts.to(torch.int32))
 
 
-def _may_be_equal(starts: torch.Tensor, others: torch.Tensor) -> bool:
-    """Tensors that were made apart have lengths of their own for torch, which may be the same numbers."""
-    return starts.shape == others.shape and (not (knows(starts) and knows(others)) or torch.equal(starts, others))
+def _are_equal(starts: torch.Tensor, others: torch.Tensor) -> bool:
+    """As far as one may look: what was made apart has lengths of its own for torch, which may be the same numbers."""
+    return knows(starts) and knows(others) and torch.equal(starts, others)
 
 
 def nested_like(x: Any, packed: torch.Tensor) -> torch.Tensor:
