@@ -78,10 +78,6 @@ def test_a_bias_of_positions(layout):
         given = slope * torch.arange(N + wider, dtype=F64)
         found = in_turns(made(layout), x, [9, 1, 13], bias=given)
         torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-13)
-    cache = made(layout)
-    cache.append(*x[1:])
-    with pytest.raises(ValueError, match=f"bias.cols must be at least {N}, got {N - 1}"):
-        cache.attend(x[0], bias=bias[..., :-1])
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -138,7 +134,7 @@ def test_beams_are_copies(layout):
 
 
 def test_copies_share_full_pages():
-    cache, x = ft.KeyValueCache(3, G, 16, D, page_size=4, pages=6), draw(3, G, 9, D)
+    cache, x = ft.KeyValueCache(3, G, 16, D, page_size=4, pages=6, dtype=F64), draw(3, G, 9, D)
     cache.append(x, x, torch.tensor([9, 0, 0]))
     assert cache.free_pages == 3
     cache.select(torch.tensor([0, 0, 0]))
@@ -153,12 +149,26 @@ def test_copies_share_full_pages():
 
 
 def test_a_copy_that_finds_no_page_changes_nothing():
-    cache, x = ft.KeyValueCache(2, G, 8, D, page_size=4, pages=2), draw(2, G, 6, D)
+    cache, x = ft.KeyValueCache(2, G, 8, D, page_size=4, pages=2, dtype=F64), draw(2, G, 6, D)
     cache.append(x, x, torch.tensor([6, 0]))
     before = cache.table.clone(), cache.lengths.clone()
     with pytest.raises(ValueError, match="1 more of the 2 pages are needed, got 0 free"):
         cache.select(torch.tensor([0, 0]))
     assert torch.equal(cache.table, before[0]) and torch.equal(cache.lengths, before[1])
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_what_other_tokens_left_behind_is_not_read(layout):
+    """Neither by sequences that are shorter, nor by those that get their pages."""
+    cache, (query, key, value) = made(layout), tensors()
+    cache.append(*(torch.full_like(x, float("nan")) for x in (key, value)))
+    cache.clear()
+    cache.append(key[:, :, :9], value[:, :, :9], torch.tensor([9, 4]))
+    last, held = query[:, :, :1], cache.attend(query[:, :, :1])
+    found, weights = cache.attend_with_weights(last)
+    assert held.isfinite().all() and weights.isfinite().all()
+    torch.testing.assert_close(found, held, rtol=1e-12, atol=1e-13)
+    torch.testing.assert_close(cache.attend(last.clone().requires_grad_()), held, rtol=1e-12, atol=1e-13)
 
 
 def test_weights_are_those_of_the_whole():
@@ -191,9 +201,39 @@ def test_gradients_are_those_of_the_whole(layout):
         made(layout).append(x[1].requires_grad_(), x[2])
 
 
+def test_autocast_changes_nothing():
+    """On any path."""
+    cache, x = made(dtype=F32), tensors(F32)
+    cache.append(*x[1:])
+    last = x[0][:, :, -2:]
+    expected = cache.attend(last)
+    with torch.autocast("cpu", torch.bfloat16):
+        found = cache.attend(last), cache.attend_with_weights(last)[0], cache.attend(last.clone().requires_grad_())
+    for each in found:
+        torch.testing.assert_close(each, expected)
+
+
+def test_transforms_of_torch_func_see_the_derivatives():
+    cache, x = made("pages of 4"), tensors()
+    cache.append(*x[1:])
+    query, alpha = x[0][:, :, -2:], torch.tensor(1.6, dtype=F64)
+
+    def attend(q, a):
+        return cache.attend(q, alpha=a)
+
+    leaves = query.clone().requires_grad_(), alpha.clone().requires_grad_()
+    slopes = torch.autograd.grad(attend(*leaves).sum(), leaves)
+    ones = torch.ones_like(query), torch.ones_like(alpha)
+    moved = torch.func.jvp(attend, (query, alpha), ones)[1]
+    torch.testing.assert_close(moved.sum(), sum(t.sum() for t in slopes))
+    inner = torch.func.grad(lambda q: torch.vmap(lambda own: attend(own, alpha))(q[None]).sum())
+    torch.testing.assert_close(inner(query), slopes[0])
+
+
 def test_errors_name_the_argument_and_change_nothing():
     cache, (query, key, value) = made("pages of 4"), tensors()
     cache.append(key[:, :, :20], value[:, :, :20])
+    wide, told = draw(B, H, N, N), r"bias must broadcast to \(2, 4, 23, S\), where S is at least 20"
     wrong = [
         (lambda: cache.append(key, value), "at most 23 tokens, got 43 for sequence 0"),
         (lambda: cache.append(key[:, :1], value), r"key must have shape \(2, 2, L, 8\)"),
@@ -201,22 +241,41 @@ def test_errors_name_the_argument_and_change_nothing():
         (lambda: cache.append(key[:, :, :2], value[:, :, :2], torch.tensor([3, 0])), r"in \[0, 2\], got \[3, 0\]"),
         (lambda: cache.attend(query[:, :3]), r"query must have shape \(2, H, L, 8\), where 2 divides H"),
         (lambda: cache.attend(query[..., :3]), r"query must have shape \(2, H, L, 8\)"),
+        (lambda: cache.attend(query, bias=wide[:, :, :, :19]), told + r", got shape \(2, 4, 23, 19\)"),
+        (lambda: cache.attend_with_weights(query, bias=wide[:, :, :, :19]), told + r", got shape \(2, 4, 23, 19\)"),
+        (lambda: cache.attend(query, bias=wide[None]), told + r", got shape \(1, 2, 4, 23, 23\)"),
+        (lambda: cache.attend(query, bias=wide[:, :3]), told + r", got shape \(2, 3, 23, 23\)"),
         (lambda: cache.attend(query, alpha=0.5), "alpha must be at least 1, got 0.5"),
         (lambda: cache.attend(query, window=-1), "window must not be negative"),
         (lambda: cache.attend(query, sinks=-1), "sinks must not be negative"),
         (lambda: cache.select(torch.tensor([0, 2])), r"index must be 2 numbers in \[0, 2\), got \[0, 2\]"),
         (lambda: cache.clear(torch.tensor([1, 0])), "members must be of bool"),
+        (lambda: cache.seen(-1), "count must not be negative, got -1"),
     ]
     for call, message in wrong:
         with pytest.raises(ValueError, match=message):
             call()
-    with pytest.raises(TypeError, match="query must be torch.float64, as the cache is, got torch.float32"):
-        cache.attend(query.float())
+    wrong = [
+        (lambda: cache.attend(query.float()), "query must be torch.float64, as the cache is, got torch.float32"),
+        (lambda: cache.attend(query, bias=wide > 0), "bias must be float64, .* or float16, got torch.bool"),
+        (lambda: cache.attention_weights(query, bias=wide > 0), "bias must be float64, .* or float16, got torch.bool"),
+        (lambda: cache.append(key.float(), value), "key must be torch.float64, as the cache is, got torch.float32"),
+        (lambda: cache.append(key, value.float()), "value must be torch.float64, as the cache is, got torch.float32"),
+        (lambda: cache.select(torch.tensor([0.9, 1.0])), "index must be integers, got torch.float32"),
+        (lambda: cache.append(key, value, torch.tensor([True, False])), "counts must be integers, got torch.bool"),
+    ]
+    for call, message in wrong:
+        with pytest.raises(TypeError, match=message):
+            call()
     assert cache.lengths.tolist() == [20, 20] and cache.free_pages == 2
     for name in ("batch", "heads", "capacity", "columns"):
         sizes = {"batch": 1, "heads": 1, "capacity": 1, "columns": 1} | {name: 0}
         with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
             ft.KeyValueCache(**sizes)
+    with pytest.raises(TypeError, match="capacity must be an integer, got 2.5"):
+        ft.KeyValueCache(1, 1, 2.5, 1)
+    with pytest.raises(TypeError, match="dtype must be float64, .* or float16, got torch.int64"):
+        ft.KeyValueCache(1, 1, 1, 1, dtype=torch.int64)
     for name in ("value_columns", "page_size", "pages"):
         with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
             ft.KeyValueCache(1, 1, 1, 1, **{name: 0})

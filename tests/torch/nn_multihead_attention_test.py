@@ -369,6 +369,7 @@ def test_half_types_and_autocast(dtype):
 X = dict(zip(("query", "key", "value"), inputs()))
 ERRORS = [
     ({"query": X["query"][0]}, "query, key and value must have 2 or 3 dimensions each, got"),
+    ({"key": torch.nested.nested_tensor_from_jagged(torch.ones(5, E), torch.tensor([0, 2, 5]))}, "query, .* must not be nested"),
     ({"attn_mask": torch.ones(L, S).long()}, "attn_mask must be of bool or floating point, got torch.int64"),
     ({"attn_mask": torch.ones(L, L)}, r"attn_mask must have shape \(5, 6\) or \(8, 5, 6\), got \(5, 5\)"),
     ({"attn_mask": torch.ones(B, L, S)}, r"attn_mask must have shape \(5, 6\) or \(8, 5, 6\), got \(2, 5, 6\)"),

@@ -159,6 +159,16 @@ def test_nested_tensors_are_sequences(name, path, device):
         assert_same(gradients(ours, x, **options), gradients(one_by_one(LENGTHS, keys, by_mask), x, **options))
 
 
+def test_keys_and_values_may_be_made_apart():
+    """As torch's function allows. On a GPU nobody looks whether their lengths are the same."""
+    x = packed()[0]
+    apart, one = [nested(x, LENGTHS) for _ in range(3)], nested(x, LENGTHS)
+    for alpha in (1.0, 1.5):
+        ours, same = (ft.scaled_dot_product_attention(*given, alpha=alpha) for given in (apart, (one, one, one)))
+        assert torch.equal(ours.transpose(1, 2).values(), same.transpose(1, 2).values())
+    assert F.scaled_dot_product_attention(*apart).shape == apart[0].shape == ours.shape
+
+
 def test_alpha_one_is_the_function_of_torch(device):
     """Which refuses causal ones on the CPU."""
     x = nested(packed(device)[0], LENGTHS)

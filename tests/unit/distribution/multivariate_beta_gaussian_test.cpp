@@ -322,8 +322,9 @@ TEST(MultivariateBetaGaussian, BadInputIsNamed) {
       message([&] { (void)escort(MultivariateBetaGaussian(3.378, kMu, narrow), 0.01947); }).substr(0, 96),
       where + "the logarithm of what multiplies Sigma must be within +-700");
   const std::string radius2 = where + "log(det(Sigma)) must keep radius2 in the range of doubles, got ";
-  for (const auto& [alpha, size] : {std::pair(123., 1e-314), {kInf, 1e-314}, {0.1, 1e300}}) {
-    const Matrix2d Sigma = size * Matrix2d::Identity();
+  for (const auto& given : {std::pair(123., 1e-314), {kInf, 1e-314}, {0.1, 1e300}}) {
+    const double alpha = given.first;
+    const Matrix2d Sigma = given.second * Matrix2d::Identity();
     EXPECT_EQ(message([&] { MultivariateBetaGaussian(alpha, kMu, Sigma); }).substr(0, radius2.size()),
               radius2);
   }

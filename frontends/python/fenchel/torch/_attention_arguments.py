@@ -61,7 +61,7 @@ def attention_of(
     scores = (*batch.leading, query.shape[-2], key.shape[-2])
     mask = bias = None
     if attn_mask is not None:
-        if not _broadcasts(attn_mask.shape, scores):
+        if not broadcasts(attn_mask.shape, scores):
             raise ValueError(f"fenchel.torch: attn_mask must broadcast to {scores}, got shape {tuple(attn_mask.shape)}")
         if attn_mask.dtype == torch.bool:
             mask = batch.of_scores(attn_mask)
@@ -150,7 +150,7 @@ def _batch_of(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, enabl
     return Batch(tuple(members), heads, max(map(len, shapes)) > 2), groups
 
 
-def _broadcasts(shape: torch.Size, target: tuple[int, ...]) -> bool:
+def broadcasts(shape: torch.Size, target: tuple[int, ...]) -> bool:
     return len(shape) <= len(target) and all(s in (1, t) for s, t in zip(reversed(shape), reversed(target)))
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import torch
 
-from ._attention_arguments import attention_of, per_head
-from ._attention_blocks import Attention
+from ._attention_arguments import attention_of, broadcasts, per_head
+from ._attention_blocks import REAL, Attention, without_autocast
+from ._differentiable import is_differentiated
 from ._dot_product_attention import attend, dense_weights, sparse_weights
-from ._key_ranges import FAR, Window, counts_of, sides_of, windows_of
+from ._key_ranges import FAR, Window, counts_of, knows, sides_of, windows_of
 from ._library import ops, register_rows
 from ._rows import Parameter
 
@@ -94,6 +95,8 @@ class KeyValueCache:
         # Zeros, since a weight of 0 times what happens to lie in memory may be NaN.
         self.key = torch.zeros(pages, heads, page_size, columns, dtype=dtype, device=device)
         self.value = torch.zeros(pages, heads, page_size, value_columns, dtype=dtype, device=device)
+        if self.key.dtype not in REAL:
+            raise TypeError(f"KeyValueCache: dtype must be float64, float32, bfloat16 or float16, got {dtype}")
         self.table = torch.zeros(batch, per_sequence, dtype=torch.int32)
         self.lengths = torch.zeros(batch, dtype=torch.int64)
         self._capacity = capacity
@@ -109,8 +112,8 @@ class KeyValueCache:
         Parameters
         ----------
         key, value : Tensor, shapes (batch, heads, L, columns) and (batch, heads, L, value_columns)
-            They are copied. A cache has no gradients, so that they must not need one: torch.no_grad() is around a
-            generation.
+            In the type of the cache. They are copied. A cache has no gradients, so that they must not need one:
+            torch.no_grad() is around a generation.
         counts : Tensor of integers, shape (batch,), optional
             How many of the L tokens each sequence gets: the last ones, so that what is before them is padding on the
             left. All unless said.
@@ -123,6 +126,8 @@ class KeyValueCache:
                     f"KeyValueCache: {name} must have shape ({batch}, {heads}, L, {last}), with one L for both, got "
                     f"{tuple(x.shape)}"
                 )
+            if x.dtype != self.key.dtype:
+                raise TypeError(f"KeyValueCache: {name} must be {self.key.dtype}, as the cache is, got {x.dtype}")
             if torch.is_grad_enabled() and x.requires_grad:
                 raise ValueError(f"KeyValueCache: {name} must not need a gradient (torch.no_grad), got one that does")
         new = self._counts(counts, length)
@@ -132,8 +137,8 @@ class KeyValueCache:
         token, page_size = (before[:, None] + behind)[member, column], self.key.shape[2]
         at = self.table[member, token // page_size].long(), token % page_size, member, column
         page, row, member, column = (x.to(self.key.device) for x in at)
-        self.key[page, :, row] = key.detach()[member, :, column].to(self.key.dtype)
-        self.value[page, :, row] = value.detach()[member, :, column].to(self.value.dtype)
+        self.key[page, :, row] = key.detach()[member, :, column]
+        self.value[page, :, row] = value.detach()[member, :, column]
         self.lengths = before + new
 
     def attend(
@@ -155,8 +160,8 @@ class KeyValueCache:
         Parameters
         ----------
         query : Tensor, shape (batch, H, L, columns)
-            Of the last L tokens of each sequence, in the type of the cache; heads divides H. One that is before the first token of its
-            sequence, which is padding on the left, has the output 0.
+            Of the last L tokens of each sequence, in the type of the cache, also under autocast; heads divides H. One that
+            is before the first token of its sequence, which is padding on the left, has the output 0.
         bias : Tensor, optional
             Broadcasts to (batch, H, L, S), where no sequence is longer than S, and is added to the scores.
         scale, alpha, window, sinks
@@ -168,10 +173,9 @@ class KeyValueCache:
             (batch, H, L, value_columns).
         """
         sides = sides_of(window, True, sinks)
-        needs_grad = [x for x in (query, bias, scale, alpha) if isinstance(x, torch.Tensor) and x.requires_grad]
-        if not query.is_cpu or (needs_grad and torch.is_grad_enabled()):
+        if not query.is_cpu or is_differentiated((query, bias, scale, alpha)):
             return attend(self._attention(query, bias, scale, alpha, window, sinks)[0])
-        self._check_query(query)
+        self._check_query(query, bias)
         alphas, alpha = per_head(alpha, query.shape[1], query.device, "alpha")
         scale = 1 / math.sqrt(query.shape[3]) if scale is None else scale
         scales, scale = per_head(scale, query.shape[1], query.device, "scale")
@@ -184,6 +188,8 @@ class KeyValueCache:
 
     def seen(self, count: int, window: Window = None, sinks: int = 0) -> torch.Tensor:
         """How many tokens each of the last `count` queries of a sequence sees, (batch, count), on the CPU."""
+        if count < 0:
+            raise ValueError(f"KeyValueCache: count must not be negative, got {count}")
         return counts_of(self._ranges(count, window, sinks).flatten(0, 1), sinks, None).unflatten(0, (-1, count))
 
     def attention_weights(
@@ -214,9 +220,8 @@ class KeyValueCache:
         ----------
         index : Tensor of integers, shape (batch,)
         """
-        index, batch = index.to("cpu", torch.int64), len(self.lengths)
-        if tuple(index.shape) != (batch,) or bool(((index < 0) | (index >= batch)).any()):
-            raise ValueError(f"KeyValueCache: index must be {batch} numbers in [0, {batch}), got {index.tolist()}")
+        batch = len(self.lengths)
+        index = _checked_integers("index", index, batch, batch - 1, f"[0, {batch})")
         table, lengths = self.table[index], self.lengths[index]
         last, open_pages, copies = lengths // self.key.shape[2], set(), []
         for b in (lengths % self.key.shape[2] > 0).nonzero().flatten().tolist():
@@ -244,12 +249,7 @@ class KeyValueCache:
     def _counts(self, counts: torch.Tensor | None, length: int) -> torch.Tensor:
         if counts is None:
             return torch.full_like(self.lengths, length)
-        new = counts.to("cpu", torch.int64)
-        if new.shape != self.lengths.shape or bool(((new < 0) | (new > length)).any()):
-            raise ValueError(
-                f"KeyValueCache: counts must be {len(self.lengths)} numbers in [0, {length}], got {counts.tolist()}"
-            )
-        return new
+        return _checked_integers("counts", counts, len(self.lengths), length, f"[0, {length}]")
 
     def _with_room(self, new: torch.Tensor) -> torch.Tensor:
         """The table, with pages for so many more tokens of each sequence."""
@@ -280,7 +280,7 @@ class KeyValueCache:
         if count > len(free):
             raise ValueError(f"KeyValueCache: {count} more of the {len(self.key)} pages are needed, got {len(free)} free")
 
-    def _check_query(self, query: torch.Tensor) -> None:
+    def _check_query(self, query: torch.Tensor, bias: torch.Tensor | None) -> None:
         batch, columns = len(self.lengths), self.key.shape[3]
         heads = self.key.shape[1]
         if query.dim() != 4 or query.shape[0] != batch or query.shape[1] % heads != 0 or query.shape[3] != columns:
@@ -290,6 +290,16 @@ class KeyValueCache:
             )
         if query.dtype != self.key.dtype:
             raise TypeError(f"KeyValueCache: query must be {self.key.dtype}, as the cache is, got {query.dtype}")
+        if bias is None:
+            return
+        if bias.dtype not in REAL:
+            raise TypeError(f"KeyValueCache: bias must be float64, float32, bfloat16 or float16, got {bias.dtype}")
+        longest, shape = int(self.lengths.max()) if knows(self.lengths) else 0, tuple(bias.shape)
+        if not broadcasts(bias.shape[:-1], query.shape[:3]) or shape[-1:] not in ((), (1,)) and shape[-1] < longest:
+            raise ValueError(
+                f"KeyValueCache: bias must broadcast to ({', '.join(map(str, query.shape[:3]))}, S), where S is at least "
+                f"{longest}, got shape {shape}"
+            )
 
     def _attention(
         self,
@@ -301,13 +311,18 @@ class KeyValueCache:
         sinks: int,
     ) -> tuple[Attention, Any]:
         """The same as attention over rows of keys."""
-        self._check_query(query)
+        self._check_query(query, bias)
         longest, page_size = int(self.lengths.max()), self.key.shape[2]
         table = self.table[:, : -(-longest // page_size)].long().to(self.key.device)
         key, value = (x[table].transpose(1, 2).flatten(2, 3)[:, :, :longest] for x in (self.key, self.value))
+        if bool((self.lengths < longest).any()):
+            # What other tokens left behind a sequence may be NaN, and would be multiplied by a weight of 0.
+            behind = (torch.arange(longest) >= self.lengths[:, None])[:, None, :, None].to(key.device)
+            key, value = (x.masked_fill(behind, 0) for x in (key, value))
         if bias is not None and bias.dim() > 0 and bias.shape[-1] > 1:
             bias = bias[..., :longest]
-        x, batch = attention_of(query, key, value, bias, 0.0, False, scale, True, alpha)
+        with without_autocast(query):
+            x, batch = attention_of(query, key, value, bias, 0.0, False, scale, True, alpha)
         ranges = self._ranges(query.shape[2], window, sinks).to(query.device)
         return x._replace(ranges=ranges, sinks=min(sinks, FAR)), batch
 
@@ -319,5 +334,17 @@ class KeyValueCache:
 
 
 def _check_size(name: str, size: int) -> None:
+    if isinstance(size, bool) or not isinstance(size, int):
+        raise TypeError(f"KeyValueCache: {name} must be an integer, got {size!r}")
     if size < 1:
         raise ValueError(f"KeyValueCache: {name} must be at least 1, got {size}")
+
+
+def _checked_integers(name: str, x: torch.Tensor, count: int, last: int, interval: str) -> torch.Tensor:
+    """On the CPU: so many of them from 0 to the last, which is the interval."""
+    if x.is_floating_point() or x.is_complex() or x.dtype == torch.bool:
+        raise TypeError(f"KeyValueCache: {name} must be integers, got {x.dtype}")
+    numbers = x.to("cpu", torch.int64)
+    if tuple(numbers.shape) != (count,) or bool(((numbers < 0) | (numbers > last)).any()):
+        raise ValueError(f"KeyValueCache: {name} must be {count} numbers in {interval}, got {numbers.tolist()}")
+    return numbers

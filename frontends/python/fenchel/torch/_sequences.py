@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ._key_ranges import checked_starts
+from ._key_ranges import checked_starts, knows
 
 
 class Sequences(NamedTuple):
@@ -59,14 +59,20 @@ def nested_of(
     for name, mask in (("attn_mask", attn_mask), ("documents", documents)):
         if mask is not None:
             raise ValueError(f"fenchel.torch: {name} must be None beside nested tensors, got a tensor")
-    if key.shape[2] != value.shape[2] or query.shape[0] != key.shape[0]:
+    query_starts, key_starts, value_starts = (x.offsets() for x in (query, key, value))
+    is_alike = key.shape[2] == value.shape[2] or _are_equal(key_starts, value_starts)
+    if not is_alike or query.shape[0] != key.shape[0]:
         raise ValueError(
             "fenchel.torch: key and value must have the same lengths, one for each member of query, got shapes "
             f"{tuple(query.shape)}, {tuple(key.shape)} and {tuple(value.shape)}"
         )
-    query_starts, key_starts = (x.offsets().to(torch.int32) for x in (query, key))
     query, key, value = (x.transpose(1, 2).values() for x in (query, key, value))
-    return Sequences(query, key, value, query_starts, key_starts)
+    return Sequences(query, key, value, query_starts.to(torch.int32), key_starts.to(torch.int32))
+
+
+def _are_equal(starts: torch.Tensor, others: torch.Tensor) -> bool:
+    """As far as one may look: what was made apart has lengths of its own for torch, which may be the same numbers."""
+    return knows(starts) and knows(others) and torch.equal(starts, others)
 
 
 def nested_like(x: Any, packed: torch.Tensor) -> torch.Tensor:

@@ -183,6 +183,8 @@ class MultiheadAttention(nn.MultiheadAttention):
         shapes = tuple(tuple(x.shape) for x in (query, key, value))
         if query.dim() not in (2, 3) or not query.dim() == key.dim() == value.dim():
             raise ValueError(f"MultiheadAttention: query, key and value must have 2 or 3 dimensions each, got {shapes}")
+        if query.is_nested or key.is_nested or value.is_nested:
+            raise ValueError("MultiheadAttention: query, key and value must not be nested, got a nested tensor")
         q, k, v = self._projected(query, key, value)
         if not is_batched:
             q, k, v = (x.unsqueeze(0) for x in (q, k, v))
