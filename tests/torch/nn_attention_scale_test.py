@@ -50,14 +50,16 @@ def test_both_parameters_learn_from_the_start():
 @pytest.mark.parametrize("kind", ["none", "bool", "bias", "heads"])
 @pytest.mark.parametrize("has_padding", [False, True])
 @pytest.mark.parametrize("keys", [3, 5, 7])
-def test_lengths_are_those_of_the_matrix(is_causal, appended, kind, has_padding, keys):
+@pytest.mark.parametrize(("window", "sinks"), [(None, 0), ((1, None), 1)])
+def test_lengths_are_those_of_the_matrix(is_causal, appended, kind, has_padding, keys, window, sinks):
     batch, queries = 2, 5
     mask = {
         "none": None, "bool": draw(queries, keys) > 0, "heads": draw(batch * H, queries, keys) > 0,
         "bias": draw(queries, keys).masked_fill(draw(queries, keys) > 0, -math.inf),
     }[kind]
     padding = torch.arange(keys) >= torch.tensor([[2], [keys]]) if has_padding else None
-    masks = masks_of(batch, H, queries, keys, padding, mask, is_causal).append(appended, torch.device("cpu"))
+    masks = masks_of(batch, H, queries, keys, padding, mask, is_causal, window, sinks)
+    masks = masks.append(appended, torch.device("cpu"))
     seen = torch.ones(batch, H, queries, keys, dtype=torch.bool)
     if is_causal:
         seen &= torch.ones(queries, keys, dtype=torch.bool).tril()
@@ -66,6 +68,9 @@ def test_lengths_are_those_of_the_matrix(is_causal, appended, kind, has_padding,
         seen &= ~(hidden.view(batch, H, queries, keys) if kind == "heads" else hidden)
     if padding is not None:
         seen &= ~padding[:, None, None]
+    if window is not None:
+        behind = torch.arange(keys) < torch.arange(queries)[:, None] - window[0]
+        seen &= ~behind | (torch.arange(keys) < sinks)
     assert torch.equal(masks.lengths(torch.device("cpu")).expand(batch, H, queries), seen.sum(-1) + appended)
 
 
