@@ -67,6 +67,7 @@ struct LevelLanes {
 template <class Real>
 inline constexpr index_t kRun = sizeof(Real) == 4 ? 16 : 1;
 
+/// A sum with what its roundings lose (Knuth).
 template <class Real>
 class CompensatedLanes {
  public:
@@ -143,6 +144,7 @@ struct RootLanes {
   IntLanes<Real> going;  ///< 0 in the lanes that have ended
 };
 
+/// The sums of E, E^{1-am1} and E^{1-2am1}.
 template <class Real>
 struct PowerSumLanes {
   CompensatedLanes<Real> value, escort, second;

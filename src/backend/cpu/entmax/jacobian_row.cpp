@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "backend/cpu/row_lanes.hpp"
+#include "backend/entmax/deformed_power.hpp"
 #include "core/compensated_sum.hpp"
 #include "core/lanes/lane_math.hpp"
 #include "fenchel/core/infinity.hpp"
@@ -34,7 +35,14 @@ template <class Real>
 struct PowerWeight {
   static constexpr bool kKept = true;
   Real exponent;  ///< 1 - alpha
-  FENCHEL_INLINE Real operator()(Real p) const noexcept { return p * exp_element(exponent * log_element(p)); }
+  FENCHEL_INLINE Real operator()(Real p) const noexcept {
+    if constexpr (sizeof(Real) == 4) {
+      constexpr Real kLeast = std::numeric_limits<Real>::min();
+      return p * power_of_base(p > kLeast ? p : kLeast, 0, exponent) + 0 * p;  // NaN stays
+    } else {
+      return p * exp_element(exponent * log_element(p));
+    }
+  }
 };
 
 /// In double and entry by entry, v centred at the entry k with the largest s, whose own product is -sum s (v
@@ -189,7 +197,8 @@ FENCHEL_INLINE void any_jacobian_row(const Real* p, index_t n, double alpha, con
   if (alpha == 1) return weighted(SoftmaxWeight<Real>{}, n + 1);
   if (alpha == 2) return weighted(SparsemaxWeight<Real>{}, 512);
   if (alpha == 1.5) return weighted(RootWeight<Real>{}, 512);
-  if (alpha < 2) return weighted(PowerWeight<Real>{static_cast<Real>(1 - alpha)}, 0);
+  if (alpha < 2)
+    return weighted(PowerWeight<Real>{static_cast<Real>(1 - alpha)}, sizeof(Real) == 4 ? 512 : 0);
   if (alpha == double(kInfinity)) {
     for (index_t i = 0; i < n; ++i) out[i] = p[i] * 0;
     return;

@@ -8,6 +8,7 @@
 #include "backend/cpu/checks.hpp"
 #include "backend/cpu/entmax/alpha_direction.hpp"
 #include "backend/cpu/entmax/jacobian_row.hpp"
+#include "backend/cpu/entmax/power_sum.hpp"
 #include "backend/cpu/entmax/row_group.hpp"
 #include "backend/cpu/loss_rows.hpp"
 #include "core/compensated_sum.hpp"
@@ -41,10 +42,12 @@ struct OneClass : detail::ClassRows<Real> {
   [[nodiscard]] double loss(index_t i, const PredictedRow<Real>& row) const noexcept {
     const index_t label = this->label(i);
     double others = 0;
-    for (index_t j = 0; j < row.n; ++j) {
-      if (row.p[j] > 0 && j != label) others += row.p[j] * (1 + row.am1 * row.u(j));
+    if (!std::isinf(row.am1)) {
+      const double top = row.map.top, offset = row.map.normalization.offset;
+      const index_t next = label + 1;
+      others = detail::power_sum(row.z, row.p, label, row.am1, top, offset) +
+               detail::power_sum(row.z + next, row.p + next, row.n - next, row.am1, top, offset);
     }
-    if (std::isinf(row.am1)) others = 0;
     return others / (1 + row.am1) + detail::fenchel_young_term(row.am1, 1, row.p[label], row.u(label));
   }
   [[nodiscard]] double negentropy_alpha_gradient(index_t, double) const noexcept { return 0; }

@@ -222,7 +222,7 @@ FENCHEL_INLINE Normalization solve_and_write(double am1, const Scores<Real>& sco
 /// iteration near its end.
 template <class Real, class Power>
 FENCHEL_INLINE Normalization solve_row(const RowContext<Real>& row, const Power& power) noexcept {
-  constexpr index_t kStride = 8 * kLanes<Real>, kLongRow = 8 * kStride;
+  constexpr index_t kStride = 8 * kLanes<Real>, kLongRow = 4 * kStride;
   constexpr const SolveScratch<Real>* kKeepNothing = nullptr;
   const Scores<Real> scores{row.z, row.n, row.top};
   const double c =

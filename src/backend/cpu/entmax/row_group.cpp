@@ -13,12 +13,14 @@ namespace {
 template <class Real>
 struct GroupColumns {
   Columns<Real> columns;
-  Lanes<Real> top, level;        ///< an upper bound of P^am1
+  Lanes<Real> top;               ///< the largest scores
+  Lanes<Real> level;             ///< an upper bound of P^am1, where one was asked for
   bool there[kGroup<Real>];      ///< rows with a prediction, which are among the columns
   index_t listed[kGroup<Real>];  ///< how many of a row are listed; not set where rows are whole
   bool whole;
 };
 
+/// m is a power of at least 1/am1, for bound_level; 0 where no bound is wanted.
 template <int m, class Real>
 FENCHEL_INLINE void take_whole(const GroupRows<Real>& rows, double am1, const GroupScratch<Real>& scratch,
                                GroupColumns<Real>& group) noexcept {
@@ -48,15 +50,17 @@ FENCHEL_INLINE void take_candidates(const GroupRows<Real>& rows, double am1,
   Real tops[kGroup<Real>], cuts[kGroup<Real>];
   store(tops, top);
   store(cuts, cut);
+  constexpr index_t kShortRow = 160;  // which costs no more where all of it is listed
+  const index_t most = rows.n <= kShortRow ? rows.n : rows.n / 2;
   index_t longest = 0;
   for (index_t r = 0; r < kGroup<Real>; ++r) {
     group.listed[r] = 0;
     group.there[r] = false;
     if (r >= rows.count || bad[r] != 0) continue;
-    group.listed[r] =
-        list_candidates(rows.z[r], rows.n, cuts[r], tops[r], rows.n <= 160 ? rows.n : rows.n / 2,
-                        scratch.columns + r, scratch.places + r * list_room(rows.n));
-    group.there[r] = group.listed[r] > 0;
+    const index_t found = list_candidates(rows.z[r], rows.n, cuts[r], tops[r], most, scratch.columns + r,
+                                          scratch.places + r * list_room(rows.n));
+    group.there[r] = found > 0;
+    group.listed[r] = std::max<index_t>(found, 0);
     longest = std::max(longest, group.listed[r]);
   }
   for (index_t r = 0; r < kGroup<Real>; ++r) {
@@ -111,10 +115,13 @@ struct ClosedForm {
   }
 };
 
-/// Any other alpha.
+/// Any other alpha. With m = 0 the iteration begins with what a share of the columns gives, else with a
+/// bound.
 template <class Real, int m, class Power>
 struct ByPowers {
   static constexpr int kBound = m;
+  /// To list candidates costs more than to go over all, the more so the cheaper the power and the more they
+  /// are.
   static constexpr index_t kLongestWhole = m == 0 ? kLongestInGroup : Power::kCheap ? 128 : m == 4 ? 64 : 16;
   double am1;
   Power power;
@@ -158,6 +165,7 @@ struct ByPowers {
   }
 };
 
+/// The three ways.
 template <class Real, class Solver>
 FENCHEL_INLINE void map_rows(GroupRows<Real> rows, double alpha, const Solver& solver,
                              const GroupScratch<Real>& scratch, EntmaxRow* maps) noexcept {
@@ -205,7 +213,7 @@ FENCHEL_INLINE void map_any(const GroupRows<Real>& rows, double alpha, const Gro
   using Steep = std::conditional_t<sizeof(Real) == 4, SteepPower, GeneralPower<Real>>;
   if (alpha > 1.5) return by_powers(kTwo, Steep{am1});
   const GeneralPower<Real> general{am1};
-  if (am1 >= 0.25) return by_powers(kFour, general);
+  if (alpha >= kLeastListed) return by_powers(kFour, general);
   return by_powers(std::integral_constant<int, 0>{}, general);
 }
 

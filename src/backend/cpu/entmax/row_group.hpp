@@ -14,12 +14,14 @@ namespace fenchel::detail {
 template <class Real>
 inline constexpr index_t kGroup = kLanes<Real>;
 
-/// Longer rows are mapped one by one.
-inline constexpr index_t kLongestInGroup = 1024;
+/// Longer rows are mapped one by one. Below some alpha most scores can have mass, and rows are not listed but
+/// taken whole: for one that comes alone all lanes are computed.
+inline constexpr index_t kLongestInGroup = 1024, kLongestWholeRow = 256;
+inline constexpr double kLeastListed = 1.25;
 
 /// Whether rows of so many columns are mapped in groups.
 [[nodiscard]] constexpr bool mapped_in_groups(double alpha, index_t cols) noexcept {
-  return alpha != 1 && alpha <= 2 && cols <= kLongestInGroup;
+  return alpha != 1 && alpha <= 2 && cols <= (alpha < kLeastListed ? kLongestWholeRow : kLongestInGroup);
 }
 
 /// Memory for a group.
@@ -57,8 +59,8 @@ GroupScratch<Real> take_group_scratch(WorkerScratch& memory, index_t cols) noexc
           take_entmax_scratch<Real>(memory, cols)};
 }
 
-/// entmax of up to kGroup rows, with what each map leaves behind; p may be the scores. A row's numbers do not
-/// depend on the others.
+/// entmax of up to kGroup rows, with what each map leaves behind if maps is not null; p may be the scores. A
+/// row's numbers do not depend on the others.
 void entmax_row_group(const Rows<const float>& scores, double alpha, const GroupScratch<float>& scratch,
                       const Rows<float>& p, EntmaxRow* maps) noexcept;
 void entmax_row_group(const Rows<const double>& scores, double alpha, const GroupScratch<double>& scratch,
