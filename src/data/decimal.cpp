@@ -20,7 +20,7 @@ namespace {
   constexpr std::ptrdiff_t kExact = DecimalPowers::kMostExact, kMost = DecimalPowers::kMost;
   if (mantissa < kFew && power >= -kExact && power <= kExact) {
     // A product or quotient of two doubles that are exact is rounded once (Clinger 1990).
-    const double m = static_cast<double>(mantissa);
+    const auto m = static_cast<double>(mantissa);
     value = power < 0 ? m / kDecimalPowers.exact[static_cast<std::size_t>(-power)]
                       : m * kDecimalPowers.exact[static_cast<std::size_t>(power)];
     return true;
@@ -81,7 +81,8 @@ bool read_decimal(const char* p, const char* stop, const char* end, double& valu
                          (stop[-3] == '+' || stop[-3] == '-') && is_digit(stop[-2]) && is_digit(stop[-1]);
   std::ptrdiff_t power = 0;
   if (has_power) {
-    power = (10 * (stop[-2] - '0') + (stop[-1] - '0')) * ('+' + 1 - stop[-3]);  // '-' is '+' + 2
+    power = 10 * (stop[-2] - '0') + (stop[-1] - '0');
+    if (stop[-3] == '-') power = -power;
   }
   const char* const last = has_power ? stop - 4 : stop;
   Digits digits;

@@ -108,7 +108,7 @@ struct SteepPower {
     const float power = power_of_base(base, 0, inverse_am1), e = inside ? power : 0.0F;
     return {e, e * inverse, 0};
   }
-  [[nodiscard]] FENCHEL_INLINE double last_step() const noexcept { return 0; }
+  [[nodiscard]] FENCHEL_INLINE static double last_step() noexcept { return 0; }
 };
 
 }  // namespace fenchel::detail
