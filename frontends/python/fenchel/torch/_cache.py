@@ -173,7 +173,8 @@ class KeyValueCache:
             (batch, H, L, value_columns).
         """
         sides = sides_of(window, True, sinks)
-        if not query.is_cpu or is_differentiated((query, bias, scale, alpha)):
+        tensors = tuple(x for x in (query, bias, scale, alpha) if isinstance(x, torch.Tensor))
+        if not query.is_cpu or is_differentiated(tensors):
             return attend(self._attention(query, bias, scale, alpha, window, sinks)[0])
         self._check_query(query, bias)
         alphas, alpha = per_head(alpha, query.shape[1], query.device, "alpha")
