@@ -185,7 +185,7 @@ TEST_P(Losses, CurvatureIsTheSlopeOfTheGradientsInScoresAndAlpha) {
   const ClassTargets one{{&label, 1}};
   const SoftTargets<double> soft{row(q)};
   const auto check = [&](auto loss, auto curvature) {
-    const double h = 1e-6 * std::min(1.0, alpha), d_alpha = 0.7;
+    const double h = 2e-6 * std::min(1.0, alpha), d_alpha = 0.7;
     const auto moved = [&](double step) {
       auto there = z;
       for (std::size_t i = 0; i < z.size(); ++i) there[i] += step * direction[i];
