@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "backend/cpu/entmax/row_group.hpp"
 #include "fenchel/core/parallel.hpp"
 #include "support/golden.hpp"
 #include "support/grids.hpp"
@@ -78,6 +79,13 @@ TEST(Entmax, NamedMapsAreEntmax) {
   EXPECT_EQ(sparse, entmax(2, z));
   EXPECT_EQ(sparse[0], 0);
   EXPECT_NEAR(sparse[2], 0.65, 1e-15);
+}
+
+TEST(Entmax, LongRowsTakeNoMemoryForAGroup) {
+  constexpr index_t kLong = index_t{1} << 26;
+  EXPECT_LE(detail::group_scratch_bytes<float>(kLong) - detail::entmax_scratch_bytes<float>(kLong),
+            detail::group_scratch_bytes<float>(detail::kLongestInGroup));
+  EXPECT_EQ(detail::most_in_group<float>(kLong), 1);
 }
 
 TEST(Entmax, MaskedScoresHaveProbabilityZero) {

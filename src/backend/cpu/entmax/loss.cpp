@@ -100,7 +100,7 @@ void run(std::string_view where, Rows<const Real> scores, PerRow alpha, const Ta
   };
   const bool wants_loss = !outputs.loss.empty();
   detail::run_loss_groups(
-      where, scores, target, outputs, 4 * cols, detail::kGroup<Real>,
+      where, scores, target, outputs, 4 * cols, detail::most_in_group<Real>(cols),
       detail::group_scratch_bytes<Real>(cols) +
           detail::scratch_bytes<detail::EntmaxRow>(detail::kGroup<Real>),
       [cols](auto& part) {
@@ -108,6 +108,7 @@ void run(std::string_view where, Rows<const Real> scores, PerRow alpha, const Ta
                            part.template take<detail::EntmaxRow>(detail::kGroup<Real>)};
       },
       [&](index_t i, index_t end, const LossScratch& scratch, const Rows<Real>& p) noexcept {
+        if (target.ignored(i)) return index_t{1};  // nobody asks for its prediction
         const index_t count = detail::group_at(alpha, cols, i, end, detail::kGroup<Real>);
         detail::entmax_rows({scores.row(i), count, cols, scores.stride}, alpha[i], scratch.group,
                             {p.data, count, cols, p.stride}, wants_loss ? scratch.maps : nullptr);
@@ -250,14 +251,15 @@ void entmax_loss_hessian_product(Input<Real> scores, PerRow alpha, Input<Real> d
   detail::check_alpha(kWhere, alpha, scores.rows);
   const index_t cols = scores.cols;
   const int workers = workers_for(scores.rows, 3 * cols);
-  const detail::Scratch memory(workers, detail::group_scratch_bytes<Real>(cols) +
-                                            detail::jacobian_scratch_bytes<Real>(cols) +
-                                            detail::scratch_bytes<Real>(detail::kGroup<Real> * cols));
+  const detail::Scratch memory(
+      workers, detail::group_scratch_bytes<Real>(cols) + detail::jacobian_scratch_bytes<Real>(cols) +
+                   detail::scratch_bytes<Real>(detail::most_in_group<Real>(cols) * cols));
   parallel_rows(scores.rows, workers, [&](index_t begin, index_t end, int worker) noexcept {
     auto part = memory.of(worker);
     const auto map_scratch = detail::take_group_scratch<Real>(part, cols);
     const auto scratch = detail::take_jacobian_scratch<Real>(part, cols);
-    const Rows<Real> p(part.take<Real>(detail::kGroup<Real> * cols), detail::kGroup<Real>, cols);
+    const index_t most = detail::most_in_group<Real>(cols);
+    const Rows<Real> p(part.take<Real>(most * cols), most, cols);
     for (index_t i = begin; i < end;) {
       const index_t count = detail::group_at(alpha, cols, i, end, detail::kGroup<Real>);
       detail::entmax_rows({scores.row(i), count, cols, scores.stride}, alpha[i], map_scratch,

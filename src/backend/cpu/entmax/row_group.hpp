@@ -24,6 +24,12 @@ inline constexpr double kLeastListed = 1.25;
   return alpha != 1 && alpha <= 2 && cols <= (alpha < kLeastListed ? kLongestWholeRow : kLongestInGroup);
 }
 
+/// How many rows of so many columns a group may have.
+template <class Real>
+constexpr index_t most_in_group(index_t cols) noexcept {
+  return cols <= kLongestInGroup ? kGroup<Real> : 1;
+}
+
 /// Memory for a group.
 template <class Real>
 struct GroupScratch {
@@ -38,16 +44,22 @@ inline constexpr index_t kMostSummits = 32;
 
 inline constexpr index_t list_room(index_t cols) noexcept { return cols + 8; }
 
+/// Room for the lists of a group; rows that are never in one have none.
+template <class Real>
+constexpr index_t group_room(index_t cols) noexcept {
+  return cols <= kLongestInGroup ? kGroup<Real> * list_room(cols) : 0;
+}
+
 template <class Real>
 std::size_t group_scratch_bytes(index_t cols) noexcept {
-  const index_t listed = kGroup<Real> * list_room(cols);
+  const index_t listed = group_room<Real>(cols);
   return 2 * scratch_bytes<Real>(kGroup<Real> * kMostSummits) + 3 * scratch_bytes<Real>(listed) +
          scratch_bytes<std::int32_t>(listed) + entmax_scratch_bytes<Real>(cols);
 }
 
 template <class Real>
 GroupScratch<Real> take_group_scratch(WorkerScratch& memory, index_t cols) noexcept {
-  const index_t listed = kGroup<Real> * list_room(cols);
+  const index_t listed = group_room<Real>(cols);
   const auto summits = [&] { return memory.take<Real>(kGroup<Real> * kMostSummits); };
   const auto reals = [&] { return memory.take<Real>(listed); };
   return {summits(),
