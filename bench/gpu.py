@@ -17,6 +17,7 @@ from collections.abc import Callable
 from functools import partial
 
 import gpu_attention
+import gpu_decoding
 import gpu_keys
 import gpu_losses
 import gpu_maps
@@ -31,7 +32,7 @@ def tables(program: gpu_attention.Program) -> dict[str, Callable[[Limit], Table]
     functions: list[Callable[[Limit], Table]] = [gpu_maps.maps, gpu_maps.bfloat16, gpu_maps.float64, gpu_maps.packages]
     functions += [gpu_maps.backward, gpu_maps.fusedmax, gpu_losses.losses, gpu_losses.autograd, gpu_losses.soft]
     functions += [partial(f, program=program) for f in (gpu_attention.line, gpu_attention.plane)]
-    functions += [gpu_keys.keys, partial(gpu_attention.small, program=program)]
+    functions += [gpu_keys.keys, gpu_decoding.decoding, partial(gpu_attention.small, program=program)]
     return dict(zip(PARTS["gpu.py"], functions, strict=True))
 
 

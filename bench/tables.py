@@ -29,6 +29,7 @@ PARTS = {
         "line",
         "plane",
         "keys",
+        "decoding",
         "small",
     ),
     "pytorch.py": ("forward", "both", "losses", "small", "packages", "attention"),

@@ -30,7 +30,6 @@ REASONS = {
     "values": "Attention with probabilities is their product with the values: weights @ values.",
     "sequences": "Attention of many sequences and heads at once is for models, and models are torch's.",
     "layers": "Layers with weights that a training changes, and models made of them, are torch's.",
-    "pages": "A cache is read on the CPU. On a GPU torch copies its pages into rows of keys, which attention has kernels for.",
     "target": "Its loss needs a target on the same nodes or a table; `fenchel map --target` has losses of maps.",
     "generator": "An elliptical law has a function as its parameter and no score of a fixed family: it is a density "
                  "with draws and marginals, and is fitted by nobody.",
@@ -78,8 +77,8 @@ ROWS = [
     ("softmax, sparsemax, entmax", "attention of sequences in a row", "backend/dot_product_views.hpp: KeyRange",
      "backend/dot_product_views.hpp: KeyRange", "sequences", "varlen_attention", "composed varlen_attention", "values"),
     ("softmax, sparsemax, entmax", "attention to a cache, for decoding",
-     "backend/cpu/cached_attention.hpp: cached_attention", "pages", "layers", "KeyValueCache",
-     "composed KeyValueCache", "layers"),
+     "backend/cpu/cached_attention.hpp: cached_attention", "backend/cuda/cached_attention.hpp: cached_attention", "layers",
+     "KeyValueCache", "op cached_attention", "layers"),
     ("softmax, sparsemax, entmax", "attention with heads", "layers", "layers", "layers", "nn MultiheadAttention",
      "composed scaled_dot_product_attention", "layers"),
     ("softmax, sparsemax, entmax", "a scale of attention that grows with the length", "layers", "layers", "layers",

@@ -69,17 +69,6 @@ Matrices<T> contiguous(T* data, index_t batch, index_t heads, index_t rows, inde
   return {data, batch, heads, rows, cols, heads * rows * cols, rows * cols, cols, 1};
 }
 
-/// |x - y| / |y|, or |x| where y is 0: the scores of a single key have no gradient.
-template <class T>
-double distance(const std::vector<T>& x, const std::vector<float>& y) {
-  double error = 0, size = 0;
-  for (std::size_t k = 0; k < y.size(); ++k) {
-    error += std::pow(test::widened(x[k]) - double(y[k]), 2);
-    size += std::pow(double(y[k]), 2);
-  }
-  return std::sqrt(size > 0 ? error / size : error);
-}
-
 /// What the GPU and the CPU in float make of the same numbers.
 template <class T>
 class Compared {
@@ -243,12 +232,12 @@ class CudaKeyAttention : public test::GpuTest {
 
   static void expect_close(const Case& c) {
     const Compared<T> x(c);
-    EXPECT_LT(distance(x.out, x.cpu_out), kError);
-    EXPECT_LT(distance(x.to_query, x.cpu_to_query), kError);
-    EXPECT_LT(distance(x.to_key, x.cpu_to_key), kError);
-    EXPECT_LT(distance(x.to_value, x.cpu_to_value), kError);
-    EXPECT_LT(distance(x.to_alpha, x.cpu_to_alpha), kError);
-    EXPECT_LT(distance(x.to_scale, x.cpu_to_scale), kError);
+    EXPECT_LT(test::distance(x.out, x.cpu_out), kError);
+    EXPECT_LT(test::distance(x.to_query, x.cpu_to_query), kError);
+    EXPECT_LT(test::distance(x.to_key, x.cpu_to_key), kError);
+    EXPECT_LT(test::distance(x.to_value, x.cpu_to_value), kError);
+    EXPECT_LT(test::distance(x.to_alpha, x.cpu_to_alpha), kError);
+    EXPECT_LT(test::distance(x.to_scale, x.cpu_to_scale), kError);
     EXPECT_TRUE(x.same_bits_again);
   }
 };
@@ -267,7 +256,7 @@ TYPED_TEST(CudaKeyAttention, IsThatOfTheCpuForEveryAlpha) {
 TYPED_TEST(CudaKeyAttention, LargeAlphaFeelsRoundingsOfScores) {
   constexpr double kAlpha = 5, kRounding = 1e-6;
   const Compared<TypeParam> x(Case{.alpha = {kAlpha}});
-  EXPECT_LT(distance(x.out, x.cpu_out), std::pow((kAlpha - 1) * kRounding, 1 / (kAlpha - 1)));
+  EXPECT_LT(test::distance(x.out, x.cpu_out), std::pow((kAlpha - 1) * kRounding, 1 / (kAlpha - 1)));
   EXPECT_TRUE(x.same_bits_again);
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <span>
 #include <utility>
@@ -83,6 +84,17 @@ inline float widened(cuda::Half x) {
       : exponent == 0 ? static_cast<float>(fraction) * 0x1p-24f
                       : std::bit_cast<float>((exponent + 112) << 23 | fraction << 13);
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(size) | sign);
+}
+
+/// |x - y| / |y|, or |x| where y is 0.
+template <class T>
+double distance(const std::vector<T>& x, const std::vector<float>& y) {
+  double error = 0, size = 0;
+  for (std::size_t k = 0; k < y.size(); ++k) {
+    error += std::pow(widened(x[k]) - double(y[k]), 2);
+    size += std::pow(double(y[k]), 2);
+  }
+  return std::sqrt(size > 0 ? error / size : error);
 }
 template <class T>
 T stored(double x) {

@@ -1,5 +1,7 @@
 """A cache of keys and values: tokens one by one are what all of them are at once."""
 
+import math
+
 import pytest
 import torch
 from key_attention import ALPHAS, F32, F64, draw
@@ -155,6 +157,40 @@ def test_a_copy_that_finds_no_page_changes_nothing():
     with pytest.raises(ValueError, match="1 more of the 2 pages are needed, got 0 free"):
         cache.select(torch.tensor([0, 0]))
     assert torch.equal(cache.table, before[0]) and torch.equal(cache.lengths, before[1])
+
+
+def test_bounds_are_those_of_the_tokens_of_a_page():
+    random, beams, size = torch.Generator().manual_seed(4), 3, 16
+    cache = ft.KeyValueCache(beams, G, 70, D, page_size=size, bounds=True, dtype=F64)
+    plain = ft.KeyValueCache(beams, G, 70, D, page_size=size, dtype=F64)
+    for step in range(40):
+        length = int(torch.randint(4, (), generator=random))
+        counts = torch.randint(length + 1, (beams,), generator=random)
+        key = torch.randn(beams, G, length, D, generator=random, dtype=F64)
+        if int((cache.lengths + counts).max()) > 60:
+            members = cache.lengths > 40
+            for each in (cache, plain):
+                each.clear(members)
+        for each in (cache, plain):
+            each.append(key, key, counts)
+        if step % 5 == 0:
+            index = torch.randint(beams, (beams,), generator=random)
+            for each in (cache, plain):
+                each.select(index)
+        for b, count in enumerate(cache.lengths.tolist()):
+            for k in range(-(-count // size)):
+                page = cache.table[b, k]
+                own = cache.key[page, :, : min(size, count - k * size)]
+                assert torch.equal(cache._bounds[page], torch.stack([own.amin(1), own.amax(1)], 1)), (step, b, k)
+        query = torch.randn(beams, H, 1, D, generator=random, dtype=F64)
+        assert torch.equal(cache.attend(query), plain.attend(query))
+    bad = torch.zeros(beams, G, 1, D, dtype=F64)
+    bad[0, 0, 0, 3] = math.nan
+    cache.append(bad, bad)
+    last = cache.table[0, (cache.lengths[0] - 1) // size]
+    assert cache._bounds[last].isnan().nonzero().tolist() == [[0, 0, 3], [0, 1, 3]]
+    with pytest.raises(ValueError, match="page_size must be a multiple of 16 with bounds, got 24"):
+        ft.KeyValueCache(1, G, 70, D, page_size=24, bounds=True)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

@@ -165,6 +165,7 @@ class Cache(Draw):
             "pages": lambda: self.integers(0, pages, b, each).int(),
             "lengths": lambda: self.integers(0, size * each + 1, b),
             "bias": lambda: self.normal(*[self.one_of(1, k) for k in (b, h, n, size * each + 1)], dtype=other),
+            "bounds": lambda: self.normal(pages, groups, 2, d, dtype=other),
             "alphas": lambda: 1 + self.positive(h),
             "scales": lambda: self.normal(h),
             "alpha": lambda: self.one_of(1.0, 1.5, 1.7, 2.0, math.inf),

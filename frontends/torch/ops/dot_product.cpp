@@ -12,24 +12,14 @@ using Three = std::tuple<Tensor, Tensor, Tensor>;
 using Five = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor>;
 
 #ifdef USE_CUDA
-/// What only a GPU has: types of 16 bits alone, and lists of the support.
+/// What only a GPU has: lists of the support.
 constexpr std::int64_t kSupportColumns = cuda::kAttentionSupportColumns;
-template <class Body>
-void visit(ScalarType type, const Body& body) {
-  if (type == ScalarType::Half) return body(cuda::Half());
-  if (type == ScalarType::BFloat16) return body(cuda::BFloat16());
-  refuse("query", "be of float16 or bfloat16 on a GPU", "another type");
-}
 template <class T>
 [[nodiscard]] std::int64_t scratch_bytes(const DotProducts<T>& x) {
   return static_cast<std::int64_t>(cuda::attention_scratch_bytes(x));
 }
 #else
 constexpr std::int64_t kSupportColumns = 0;
-template <class Body>
-void visit(ScalarType type, const Body& body) {
-  Device::visit(type, body);
-}
 template <class T>
 [[nodiscard]] std::int64_t scratch_bytes(const DotProducts<T>&) {
   return 0;
@@ -125,7 +115,7 @@ Three dot_product_attention(const Tensor& query, const Tensor& key, const Tensor
     out.set_to_zero();
     normalizers.set_to_zero();
   } else {
-    visit(x.type, [&]<class T>(T) {
+    visit_matrices(x.type, [&]<class T>(T) {
       const AttentionRecord<RealOf<T>> record{normalizers.rows<RealOf<T>>(2),
                                               support.rows<std::int32_t>(kSupportColumns)};
       device.call([](const auto&... a) { backend::attention(a...); }, x.view<T>(), out.matrices<T>(), record);
@@ -158,7 +148,7 @@ Five dot_product_attention_vjp(const Tensor& query, const Tensor& key, const Ten
   if (x.is_nothing()) {
     for (Output* part : {&to_query, &to_key, &to_value, &to_alphas, &to_scales}) part->set_to_zero();
   } else {
-    visit(x.type, [&]<class T>(T) {
+    visit_matrices(x.type, [&]<class T>(T) {
       using Real = RealOf<T>;
       const auto view = x.view<T>();
       const Tensor scratch = torch::stable::new_empty(query, {scratch_bytes(view)}, ScalarType::Byte);

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "fenchel/backend/dot_product_views.hpp"
+#include "ops/device.hpp"
 #include "ops/flat_tensors.hpp"
 
 /// Tensors (B, H, n, d) as a matrix for each head of each member of a batch.
@@ -15,6 +16,19 @@ constexpr bool kOnGpu = true;
 #else
 constexpr bool kOnGpu = false;
 #endif
+
+/// Calls body with a number of the type of the tensors: a GPU reads queries, keys and values of 16 bits
+/// alone.
+template <class Body>
+void visit_matrices(ScalarType type, const Body& body) {
+#ifdef USE_CUDA
+  if (type == ScalarType::Half) return body(cuda::Half());
+  if (type == ScalarType::BFloat16) return body(cuda::BFloat16());
+  refuse("query", "be of float16 or bfloat16 on a GPU", "another type");
+#else
+  Device::visit(type, body);
+#endif
+}
 
 [[nodiscard]] inline const Tensor& with_heads(const char* name, const Tensor& x) {
   if (x.dim() != 4) refuse(name, "have 4 dimensions", show(shape_of(x)));

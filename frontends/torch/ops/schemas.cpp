@@ -137,11 +137,13 @@ STABLE_TORCH_LIBRARY(fenchel, m) {
       "Tensor)");
 
   // query (B, H, n, d) of the last n tokens of each sequence; key (N, G, R, d) and value (N, G, R, e), N
-  // pages of R tokens; pages (B, P), int32, and lengths (B), int64, of each sequence; bias that broadcasts to
-  // (B, H, n, m); alphas and scales (H), float64, in place of the numbers. (B, H, n, e), without gradients.
+  // pages of R tokens; pages (B, P), int32, and lengths (B), int64, of each sequence, on the CPU; bias that
+  // broadcasts to (B, H, n, m); bounds (N, G, 2, d), the least and largest numbers of the keys of a page;
+  // alphas and scales (H), float64, in place of the numbers. (B, H, n, e), without gradients.
   m.def(
       "cached_attention(Tensor query, Tensor key, Tensor value, Tensor pages, Tensor lengths, Tensor? bias, "
-      "Tensor? alphas, Tensor? scales, float alpha, float scale, int window, int sinks) -> Tensor");
+      "Tensor? bounds, Tensor? alphas, Tensor? scales, float alpha, float scale, int window, int sinks) -> "
+      "Tensor");
 
   // mu, sigma2 and alphas (...), float64, r (..., N): for polynomials up to the degree `count` about
   // `offset`, and for so many waves of a period `unit`. The gradient in the three is a matrix (..., 3, N).

@@ -1,9 +1,10 @@
 #pragma once
 
-/// `Matrices`, `KeyRange` and `DotProducts`: what attention over keys reads and writes, on the CPU or a GPU.
+/// `DotProducts`, `CachedDotProducts`: what attention over keys reads and writes, on the CPU or a GPU.
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <type_traits>
 
@@ -64,6 +65,28 @@ struct DotProducts {
   /// otherwise `causal` is false.
   const KeyRange* ranges = nullptr;
   index_t sinks = 0;
+};
+
+/// The same for decoding: few queries, those of the last tokens of sequences, and many keys. A page is a
+/// matrix of keys, and one of values, for each head; token j of sequence b is row j % R of the page
+/// pages[b][j / R], for pages of R rows. One page a sequence is a cache without pages. Sequences may share
+/// pages. Pages and lengths are in the memory of the host, for a GPU too.
+template <class T>
+struct CachedDotProducts {
+  Matrices<const T> query;       ///< of the last n tokens of each sequence
+  Matrices<const T> key, value;  ///< the batch is that of the pages
+  Rows<const std::int32_t> pages;
+  std::span<const std::int64_t> lengths;  ///< how many tokens a sequence has, with the last n
+  PerRow alpha, scale;                    ///< one, or one for each head of the queries; alpha is at least 1
+  /// n x m, where no sequence is longer than m; null where there is none.
+  Matrices<const T> bias = {};
+  /// A query sees its own token and so many before it, and the first `sinks` tokens of its sequence.
+  index_t window = std::numeric_limits<index_t>::max();
+  index_t sinks = 0;
+  /// Of each page and head of keys: the least number of each column, and the largest. Null where they are not
+  /// known. A GPU skips pages that cannot have weight by them, where there is no bias.
+  Matrices<const T> bounds = {};
+  std::span<std::byte> scratch = {};  ///< on a GPU
 };
 
 /// What the forward pass leaves for the backward pass. Row (b H + h) n + i is that of a query.

@@ -26,7 +26,8 @@ struct Rows {
       : data(first), rows(row_count), cols(col_count), stride(row_stride) {}
 
   /// Rows that can be written can be read.
-  constexpr operator Rows<const T>() const noexcept requires(!std::is_const_v<T>) {
+  template <class U = T>
+  requires(!std::is_const_v<U>) constexpr operator Rows<const U>() const noexcept {
     return {data, rows, cols, stride};
   }
 

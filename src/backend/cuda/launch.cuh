@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 
@@ -47,12 +48,12 @@ inline std::size_t most_shared_memory() {
   return static_cast<std::size_t>(bytes);
 }
 
-/// Gives a kernel to a stream, in clusters of so many blocks; throws CudaError where it is refused. A kernel
-/// that asks for more shared memory than 48 KiB is allowed it first.
+/// Gives a kernel to a stream, with an attribute or none; throws CudaError where it is refused. A kernel that
+/// asks for more shared memory than 48 KiB is allowed it first.
 template <class... Params>
-void launch_clusters(std::string_view where, void (*kernel)(Params...), dim3 grid, dim3 block,
-                     std::size_t shared, Stream stream, unsigned cluster,
-                     const std::type_identity_t<Params>&... params) {
+void launch_with(std::string_view where, void (*kernel)(Params...), dim3 grid, dim3 block, std::size_t shared,
+                 Stream stream, std::optional<cudaLaunchAttribute> attribute,
+                 const std::type_identity_t<Params>&... params) {
   constexpr std::size_t kAlwaysAllowed = 48 * 1024;
   if (shared > kAlwaysAllowed) {
     throw_if_failed(where, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -63,21 +64,41 @@ void launch_clusters(std::string_view where, void (*kernel)(Params...), dim3 gri
   config.blockDim = block;
   config.dynamicSmemBytes = shared;
   config.stream = stream;
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim = {cluster, 1, 1};
-  if (cluster > 1) {
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-  }
+  config.attrs = attribute ? &*attribute : nullptr;
+  config.numAttrs = attribute ? 1 : 0;
   throw_if_failed(where, cudaLaunchKernelEx(&config, kernel, params...));
 }
 
-/// Without clusters.
 template <class... Params>
 void launch(std::string_view where, void (*kernel)(Params...), dim3 grid, dim3 block, std::size_t shared,
             Stream stream, const std::type_identity_t<Params>&... params) {
-  launch_clusters(where, kernel, grid, block, shared, stream, 1, params...);
+  launch_with(where, kernel, grid, block, shared, stream, std::nullopt, params...);
+}
+
+/// In clusters of so many blocks.
+template <class... Params>
+void launch_clusters(std::string_view where, void (*kernel)(Params...), dim3 grid, dim3 block,
+                     std::size_t shared, Stream stream, unsigned cluster,
+                     const std::type_identity_t<Params>&... params) {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim = {cluster, 1, 1};
+  launch_with(where, kernel, grid, block, shared, stream,
+              cluster > 1 ? std::optional(attribute) : std::nullopt, params...);
+}
+
+/// While the last blocks of the kernel before it in the stream still run. The kernel must wait for them by
+/// `device::wait_for_kernel_before`, which code for a GPU before 9.0 has not.
+template <class... Params>
+void launch_behind(std::string_view where, void (*kernel)(Params...), dim3 grid, dim3 block,
+                   std::size_t shared, Stream stream, const std::type_identity_t<Params>&... params) {
+  cudaFuncAttributes code{};
+  throw_if_failed(where, cudaFuncGetAttributes(&code, kernel));
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  launch_with(where, kernel, grid, block, shared, stream,
+              code.ptxVersion >= 90 ? std::optional(attribute) : std::nullopt, params...);
 }
 
 }  // namespace fenchel::cuda

@@ -62,7 +62,7 @@ struct Cache {
     fill(problem.value, value);
   }
 
-  [[nodiscard]] cpu::CachedDotProducts<Real> products(PerRow alpha, PerRow scale) const {
+  [[nodiscard]] CachedDotProducts<Real> products(PerRow alpha, PerRow scale) const {
     return {problem.query.view(),
             key.view(),
             value.view(),
@@ -107,7 +107,7 @@ struct Cache {
 };
 
 template <class Real>
-double error(Cache<Real>& cache, const cpu::CachedDotProducts<Real>& x) {
+double error(Cache<Real>& cache, const CachedDotProducts<Real>& x) {
   cpu::cached_attention(x, cache.problem.out.view());
   auto plain = cache.problem.products(x.alpha, x.scale);
   const auto ranges = cache.ranges();

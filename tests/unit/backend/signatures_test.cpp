@@ -7,6 +7,7 @@
 
 #include "fenchel/backend/cpu/attention.hpp"
 #include "fenchel/backend/cpu/beta_gaussian_batch.hpp"
+#include "fenchel/backend/cpu/cached_attention.hpp"
 #include "fenchel/backend/cpu/dot_product_attention.hpp"
 #include "fenchel/backend/cpu/entmax.hpp"
 #include "fenchel/backend/cpu/entmax_derivatives.hpp"
@@ -16,6 +17,7 @@
 #include "fenchel/backend/cpu/weighted_entmax.hpp"
 #include "fenchel/backend/cuda/attention.hpp"
 #include "fenchel/backend/cuda/beta_gaussian_batch.hpp"
+#include "fenchel/backend/cuda/cached_attention.hpp"
 #include "fenchel/backend/cuda/dot_product_attention.hpp"
 #include "fenchel/backend/cuda/entmax.hpp"
 #include "fenchel/backend/cuda/entmax_derivatives.hpp"
@@ -130,6 +132,7 @@ consteval bool has_twins() {
   FENCHEL_TWINS(attention<Real>, void(Keys, Matrices<Real>, Record));
   FENCHEL_TWINS(attention_vjp<Real>,
                 void(Keys, Record, Matrices<const Real>, const DotProductGradients<Real, Real>&));
+  FENCHEL_TWINS(cached_attention<Real>, void(const CachedDotProducts<Real>&, Matrices<Real>));
 
   using Batch = const BetaGaussianBatch&;
   FENCHEL_TWINS(beta_gaussian, void(BetaGaussianFunction, Batch, Slopes));
@@ -159,7 +162,6 @@ consteval bool has_twins() {
     "smooth_sparsemax_vjp_vjp",
     "smooth_sparsemax_loss",
     "smooth_sparsemax_loss_curvature",
-    "cached_attention",
     "attend_context",
     "attend_context_vjp",
     "log_pdf_rows",
@@ -168,7 +170,8 @@ consteval bool has_twins() {
     "quantile_rows",
     "sample_rows",
 };
-[[maybe_unused]] constexpr const char* kOnlyCuda[] = {"attention_scratch_bytes", "fusedmax_scratch_bytes"};
+[[maybe_unused]] constexpr const char* kOnlyCuda[] = {
+    "attention_scratch_bytes", "cached_attention_scratch_bytes", "fusedmax_scratch_bytes"};
 
 TEST(Signatures, OfTheGpuAreThoseOfTheCpuAndAStream) {
   EXPECT_TRUE(has_twins<float>());

@@ -13,14 +13,18 @@ from ._differentiable import is_differentiated
 from ._dot_product_attention import attend, dense_weights, sparse_weights
 from ._key_ranges import FAR, Window, counts_of, knows, sides_of, windows_of
 from ._library import ops, register_rows
-from ._rows import Parameter
+from ._rows import HALF, Parameter
 
 
 def _fake(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, *rest: Any) -> torch.Tensor:
     return query.new_empty(*query.shape[:3], value.shape[3])
 
 
-register_rows("cached_attention", _fake, shared=tuple(range(8)))
+register_rows("cached_attention", _fake, shared=tuple(range(9)), on_cpu=(3, 4))
+ON_GPU = torch._C._dispatch_has_kernel_for_dispatch_key("fenchel::cached_attention", "CUDA")
+MOST_COLUMNS, MOST_SHARING, BOUNDED_KEYS = 256, 64, 16
+"""Of kernels on a GPU: how many columns a key or value may have, how many queries a head of keys should have at the most
+before rows of keys are faster, and of what number the size of a page with bounds is a multiple."""
 
 
 class KeyValueCache:
@@ -44,6 +48,10 @@ class KeyValueCache:
         Tokens of a page; capacity unless said.
     pages : int, optional
         How many pages there are; enough for the capacity of all sequences unless said.
+    bounds : bool
+        Whether the least and the largest number of each column is kept for the keys of a page, 2 / page_size of the
+        memory of the keys. On a GPU pages whose keys cannot have weight by these are not read, where there is no bias.
+        page_size must be a multiple of 16.
     dtype, device
         Of keys and values; torch's defaults unless said. On a CPU float32 and float64 are read where they are. Of other
         types the whole cache is converted at each call.
@@ -81,6 +89,7 @@ class KeyValueCache:
         *,
         page_size: int | None = None,
         pages: int | None = None,
+        bounds: bool = False,
         dtype: torch.dtype | None = None,
         device: Any = None,
     ) -> None:
@@ -97,6 +106,9 @@ class KeyValueCache:
         self.value = torch.zeros(pages, heads, page_size, value_columns, dtype=dtype, device=device)
         if self.key.dtype not in REAL:
             raise TypeError(f"KeyValueCache: dtype must be float64, float32, bfloat16 or float16, got {dtype}")
+        if bounds and page_size % BOUNDED_KEYS != 0:
+            raise ValueError(f"KeyValueCache: page_size must be a multiple of {BOUNDED_KEYS} with bounds, got {page_size}")
+        self._bounds: torch.Tensor | None = self.key.new_zeros(pages, heads, 2, columns) if bounds else None
         self.table = torch.zeros(batch, per_sequence, dtype=torch.int32)
         self.lengths = torch.zeros(batch, dtype=torch.int64)
         self._capacity = capacity
@@ -136,9 +148,11 @@ class KeyValueCache:
         member, column = (behind >= 0).nonzero(as_tuple=True)
         token, page_size = (before[:, None] + behind)[member, column], self.key.shape[2]
         at = self.table[member, token // page_size].long(), token % page_size, member, column
-        page, row, member, column = (x.to(self.key.device) for x in at)
-        self.key[page, :, row] = key.detach()[member, :, column]
-        self.value[page, :, row] = value.detach()[member, :, column]
+        page, row, own, taken = (x.to(self.key.device) for x in at)
+        self.key[page, :, row] = key.detach()[own, :, taken]
+        self.value[page, :, row] = value.detach()[own, :, taken]
+        if self._bounds is not None:
+            self._bound(self._bounds, at[0], (before + new)[member] - token + token % page_size)
         self.lengths = before + new
 
     def attend(
@@ -154,8 +168,10 @@ class KeyValueCache:
         """Attention of the last tokens of each sequence to those that are not after them.
 
         It is what `scaled_dot_product_attention` computes for these queries with is_causal, from all tokens of the
-        sequence. Values of tokens without weight are not read on a CPU. On a GPU, and where a gradient is asked for, it
-        is that function, after the pages were copied into rows.
+        sequence. Values of tokens without weight are not read. Where a gradient is asked for it is that function, after
+        the pages were copied into rows; on a GPU also for float32 and float64, for keys or values with more than 256
+        columns or a number that is not a multiple of 8, for an infinite alpha, and for more than 64 queries of a head of
+        keys. With other pages and lengths at each call, calls on a GPU are not for a CUDA graph.
 
         Parameters
         ----------
@@ -174,7 +190,7 @@ class KeyValueCache:
         """
         sides = sides_of(window, True, sinks)
         tensors = tuple(x for x in (query, bias, scale, alpha) if isinstance(x, torch.Tensor))
-        if not query.is_cpu or is_differentiated(tensors):
+        if is_differentiated(tensors) or not self._has_kernel(query, alpha):
             return attend(self._attention(query, bias, scale, alpha, window, sinks)[0])
         self._check_query(query, bias)
         alphas, alpha = per_head(alpha, query.shape[1], query.device, "alpha")
@@ -184,7 +200,19 @@ class KeyValueCache:
         if bias is not None:
             bias = bias[(None,) * (4 - bias.dim())]
         return ops.cached_attention(
-            query, self.key, self.value, self.table, self.lengths, bias, alphas, scales, alpha, scale, left, sinks
+            query,
+            self.key,
+            self.value,
+            self.table,
+            self.lengths,
+            bias,
+            self._bounds,
+            alphas,
+            scales,
+            alpha,
+            scale,
+            left,
+            sinks,
         )
 
     def seen(self, count: int, window: Window = None, sinks: int = 0) -> torch.Tensor:
@@ -234,6 +262,8 @@ class KeyValueCache:
         self._check_free(len(copies), free)
         for (b, page), own in zip(copies, free):
             self.key[own], self.value[own], table[b, last[b]] = self.key[page], self.value[page], own
+            if self._bounds is not None:
+                self._bounds[own] = self._bounds[page]
         self.table, self.lengths = table, lengths
 
     def clear(self, members: torch.Tensor | None = None) -> None:
@@ -246,6 +276,17 @@ class KeyValueCache:
             )
         self.table = self.table.masked_fill(gone[:, None], 0)
         self.lengths = self.lengths.masked_fill(gone, 0)
+
+    def _bound(self, bounds: torch.Tensor, pages: torch.Tensor, tokens: torch.Tensor) -> None:
+        """Those of some pages anew, each of which has so many tokens, or is full."""
+        touched, place = pages.unique(return_inverse=True)
+        count = touched.new_zeros(len(touched))
+        count[place] = tokens
+        absent = (torch.arange(self.key.shape[2]) >= count[:, None])[:, None, :, None].to(self.key.device)
+        touched = touched.to(self.key.device)
+        key = self.key[touched]
+        sides = key.masked_fill(absent, math.inf).amin(2), key.masked_fill(absent, -math.inf).amax(2)
+        bounds[touched] = torch.stack(sides, 2)
 
     def _counts(self, counts: torch.Tensor | None, length: int) -> torch.Tensor:
         if counts is None:
@@ -280,6 +321,18 @@ class KeyValueCache:
     def _check_free(self, count: int, free: torch.Tensor) -> None:
         if count > len(free):
             raise ValueError(f"KeyValueCache: {count} more of the {len(self.key)} pages are needed, got {len(free)} free")
+
+    def _has_kernel(self, query: torch.Tensor, alpha: Parameter) -> bool:
+        if not query.is_cuda:
+            return True
+        sharing = query.shape[1] // self.key.shape[1] * query.shape[2] if query.dim() == 4 else 0
+        return (
+            ON_GPU
+            and query.dtype in HALF
+            and sharing <= MOST_SHARING
+            and (isinstance(alpha, torch.Tensor) or alpha < math.inf)
+            and all(x.shape[3] % 8 == 0 and x.shape[3] <= MOST_COLUMNS for x in (self.key, self.value))
+        )
 
     def _check_query(self, query: torch.Tensor, bias: torch.Tensor | None) -> None:
         batch, columns = len(self.lengths), self.key.shape[3]

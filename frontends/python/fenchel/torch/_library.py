@@ -57,17 +57,24 @@ def _refuse_on_cuda(name: str) -> None:
     _without_kernel.impl(name, refuse)
 
 
-def register_rows(name: str, fake: Callable[..., Any], shared: tuple[int, ...] = (), summed: bool = False) -> None:
+def register_rows(
+    name: str,
+    fake: Callable[..., Any],
+    shared: tuple[int, ...] = (),
+    summed: bool = False,
+    on_cpu: tuple[int, ...] = (),
+) -> None:
     """For an operation whose tensors all have the rows' leading dimensions, and whose dims are counted from the end:
     vmap then is one more leading dimension.
 
     But the arguments at the places `shared` are one for all rows, and so are gradients in them, which there are where
-    `summed` and the last argument say so: then vmap is a call for each element of its batch.
+    `summed` and the last argument say so: then vmap is a call for each element of its batch. The arguments at the places
+    `on_cpu` are there whatever the device of the others is.
     """
 
     def fake_on_one_device(*args: Any) -> Any:
         """A meta tensor among tensors with data would be told to have a result, of numbers that nobody computed."""
-        devices = {x.device for x in args if isinstance(x, torch.Tensor)}
+        devices = {x.device for i, x in enumerate(args) if isinstance(x, torch.Tensor) and i not in on_cpu}
         if len(devices) > 1:
             raise ValueError(f"fenchel::{name}: tensors must be on one device, got {sorted(map(str, devices))}")
         return fake(*args)

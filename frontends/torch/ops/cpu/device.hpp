@@ -2,6 +2,7 @@
 
 #include "fenchel/backend/cpu/attention.hpp"
 #include "fenchel/backend/cpu/beta_gaussian_batch.hpp"
+#include "fenchel/backend/cpu/cached_attention.hpp"
 #include "fenchel/backend/cpu/dot_product_attention.hpp"
 #include "fenchel/backend/cpu/entmax.hpp"
 #include "fenchel/backend/cpu/entmax_derivatives.hpp"

@@ -6,6 +6,7 @@
 
 #include "fenchel/backend/cuda/attention.hpp"
 #include "fenchel/backend/cuda/beta_gaussian_batch.hpp"
+#include "fenchel/backend/cuda/cached_attention.hpp"
 #include "fenchel/backend/cuda/dot_product_attention.hpp"
 #include "fenchel/backend/cuda/entmax.hpp"
 #include "fenchel/backend/cuda/entmax_derivatives.hpp"

@@ -3,10 +3,12 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <string>
+#include <string_view>
 
-#include "backend/cpu/dot_product/cached_checks.hpp"
 #include "backend/cpu/dot_product/products.hpp"
 #include "backend/cpu/entmax/row.hpp"
+#include "backend/dot_product/cached_checks.hpp"
 #include "core/scratch.hpp"
 #include "fenchel/backend/cpu/cached_attention.hpp"
 #include "fenchel/core/infinity.hpp"
@@ -213,12 +215,23 @@ class Call {
   std::unique_ptr<Real[]> scores_;
 };
 
+/// Rows of all pages are places of one table.
+template <class T>
+void check_pages_are_rows(std::string_view where, std::string_view name, const Matrices<T>& view) {
+  if (view.batch < 2 || (view.row_stride > 0 && view.batch_stride % view.row_stride == 0)) return;
+  throw_invalid_argument(where, std::string(name) + ".batch_stride",
+                         "must be a multiple of row_stride, " + std::to_string(view.row_stride),
+                         view.batch_stride);
+}
+
 }  // namespace
 
 template <class Real>
 void cached_attention(const CachedDotProducts<Real>& x, Matrices<std::type_identity_t<Real>> out) {
   constexpr auto kWhere = "cached_attention";
-  detail::check_cached_products(kWhere, x);
+  detail::check_cached_products(kWhere, x, detail::NumbersOn::kCpu);
+  check_pages_are_rows(kWhere, "key", x.key);
+  check_pages_are_rows(kWhere, "value", x.value);
   detail::check_output(kWhere, "out", x, out);
   if (x.query.batch == 0 || x.query.heads == 0 || x.query.rows == 0) return;
   Call<Real>(x, out).run();

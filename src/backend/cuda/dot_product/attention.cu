@@ -5,6 +5,7 @@
 
 #include "backend/cuda/checks.hpp"
 #include "backend/cuda/dot_product/launches.hpp"
+#include "backend/cuda/dot_product/pieces.hpp"
 #include "backend/cuda/dot_product/transposed.cuh"
 #include "backend/dot_product/checks.hpp"
 
@@ -12,26 +13,6 @@ namespace fenchel::cuda {
 namespace {
 
 constexpr int kFewColumns = 64, kManyColumns = kAttentionColumns;
-
-/// Rows that can be read 16 bytes at a time.
-template <class T>
-void check_pieces(std::string_view where, const std::string& name, const Matrices<T>& view) {
-  constexpr index_t kPiece = 16 / sizeof(T);
-  if (view.cols > kManyColumns || view.cols % kPiece != 0) {
-    throw_invalid_argument(where, name + ".cols", "must be a multiple of 8 up to 128", view.cols);
-  }
-  const auto check_stride = [&](const char* part, index_t stride) {
-    if (stride % kPiece != 0) throw_invalid_argument(where, name + part, "must be a multiple of 8", stride);
-  };
-  check_stride(".batch_stride", view.batch_stride);
-  check_stride(".head_stride", view.head_stride);
-  check_stride(".row_stride", view.row_stride);
-  const auto address = reinterpret_cast<std::uintptr_t>(view.data);
-  if (address % 16 != 0) {
-    throw_invalid_argument(where, name + ".data", "must begin at a multiple of 16 bytes",
-                           "a remainder of " + std::to_string(address % 16));
-  }
-}
 
 template <class T>
 void check_attention(std::string_view where, const DotProducts<T>& x, const AttentionRecord<float>& record) {
@@ -50,9 +31,9 @@ void check_attention(std::string_view where, const DotProducts<T>& x, const Atte
   };
   check_rows("key.rows", x.key.rows);
   check_rows("query.rows * query.heads / key.heads", x.query.rows * (x.query.heads / x.key.heads));
-  check_pieces(where, "query", x.query);
-  check_pieces(where, "key", x.key);
-  check_pieces(where, "value", x.value);
+  check_pieces(where, "query", x.query, kManyColumns);
+  check_pieces(where, "key", x.key, kManyColumns);
+  check_pieces(where, "value", x.value, kManyColumns);
   detail::check_query_rows(where, "normalizers", x, record.normalizers, 2);
   detail::check_query_rows(where, "support", x, record.support, kAttentionSupportColumns);
   if (record.support.stride != kAttentionSupportColumns) {
@@ -74,7 +55,7 @@ void attention(const DotProducts<T>& x, Matrices<std::type_identity_t<T>> out,
   constexpr std::string_view kWhere = "cuda::attention";
   check_attention(kWhere, x, record);
   detail::check_output(kWhere, "out", x, out);
-  check_pieces(kWhere, "out", out);
+  check_pieces(kWhere, "out", out, kManyColumns);
   if (detail::has_no_query(x)) return;
   const auto launched =
       has_few_columns(x) ? launch_attention<T, kFewColumns> : launch_attention<T, kManyColumns>;
@@ -98,12 +79,12 @@ void attention_vjp(const DotProducts<T>& x, const AttentionRecord<Computed<T>>& 
   constexpr std::string_view kWhere = "cuda::attention_vjp";
   check_attention(kWhere, x, record);
   detail::check_output(kWhere, "cotangent", x, cotangent);
-  check_pieces(kWhere, "cotangent", cotangent);
+  check_pieces(kWhere, "cotangent", cotangent, kManyColumns);
   const auto check_gradient = [&](const char* name, const Matrices<T>& view, const char* of,
                                   const Matrices<const T>& like) {
     if (view.data == nullptr) return;
     detail::check_as(kWhere, name, view, of, like);
-    check_pieces(kWhere, name, view);
+    check_pieces(kWhere, name, view, kManyColumns);
   };
   check_gradient("gradient.query", gradient.query, "query", x.query);
   check_gradient("gradient.key", gradient.key, "key", x.key);

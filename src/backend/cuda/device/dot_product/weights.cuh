@@ -2,6 +2,8 @@
 
 #include <cuda_runtime.h>
 
+#include <cfloat>
+
 #include "fenchel/core/deformed.hpp"
 
 /// The weights of one row of scores, p = exp_{2-alpha}(z - A), by their largest one, P: with d = z - max z <=
@@ -26,7 +28,7 @@ __device__ inline float whole_power(float x) {
 
 /// A row's weights as a function of d. 1/am1 is kPower, and `level` P^am1; or with kAnyPower it is any
 /// number, and `level` log P.
-inline constexpr int kAnyPower = 0, kMostPower = 4;
+inline constexpr int kAnyPower = 0;
 template <int kPower>
 struct RowWeights {
   static constexpr bool kAny = kPower == kAnyPower;
@@ -43,10 +45,10 @@ struct RowWeights {
   }
 
   [[nodiscard]] __device__ float peak() const { return kAny ? expf(level) : whole_power<kPower>(level); }
-  /// The d below which there is no weight.
+  /// The d below which there is no weight; never 0, which has some.
   [[nodiscard]] __device__ float threshold() const {
     if constexpr (!kAny) return -kPower * level;
-    return am1 == 0 ? -__builtin_huge_valf() : -expf(am1 * level) / am1;
+    return am1 == 0 ? -__builtin_huge_valf() : -fmaxf(expf(am1 * level) / am1, FLT_MIN);
   }
   [[nodiscard]] __device__ WeightTerms operator()(float d) const {
     if constexpr (kPower == 1) {
@@ -57,8 +59,9 @@ struct RowWeights {
       const float curve = kPower > 2 ? whole_power<kPower - 2>(root) : root > 0 ? 1.0f : 0.0f;
       return {curve * root * root, curve * root, curve};
     } else {
-      if (d == -__builtin_huge_valf()) return {0.0f, 0.0f, 0.0f};
+      constexpr float kNone = -__builtin_huge_valf();
       if (d == 0) return {expf(level), expf((1 - am1) * level), 0.0f};  // also where am1 is infinite
+      if (d == kNone || am1 * d == kNone) return {0.0f, 0.0f, 0.0f};
       const float change = log_deformed_exp(am1, expf(-am1 * level) * d);
       return {expf(level + change), expf((1 - am1) * (level + change)), 0.0f};
     }

@@ -8,24 +8,6 @@ namespace fenchel::cuda::device {
 /// So many numbers are solved by one warp, and shared with all blocks of a cluster.
 inline constexpr int kFewNumbers = 1024;
 
-/// How many numbers of a row a thread comes before, and how many there are.
-struct Placed {
-  int before, all;
-};
-
-/// Of counts of the kLanes neighbours of a warp.
-template <int kLanes>
-__device__ inline Placed placed_in_warp(int mine) {
-  int through = mine;
-  const int lane = static_cast<int>(threadIdx.x) % kLanes;
-#pragma unroll
-  for (int distance = 1; distance < kLanes; distance *= 2) {
-    const int before = __shfl_up_sync(kAllLanes, through, distance, kLanes);
-    through += lane >= distance ? before : 0;
-  }
-  return {through - mine, __shfl_sync(kAllLanes, through, kLanes - 1, kLanes)};
-}
-
 /// The packs of a row in registers that can have mass, in shared memory, those of a thread one after the
 /// other: what a solver does then costs as much as there are of them, few in most rows of a sparse map. A
 /// block has room for all of a row. Packs come as they are stored, and have room for as many Number. Where
