@@ -68,11 +68,20 @@ class Results:
     def rows(self) -> list[dict[str, Any]]:
         return self.content["rows"]
 
-    def has(self, data: str, name: str, config: dict[str, Any], seeds: int) -> bool:
-        """Whether a row with this configuration was run with so many seeds."""
+    def row(self, data: str, name: str, config: dict[str, Any]) -> dict[str, Any] | None:
+        """That of this name and data, if it has this configuration."""
         row = self._find(data, name)
         known = json.loads(json.dumps(_rounded(config)))
-        return row is not None and row["config"] == known and len({run["seed"] for run in row["runs"]}) == seeds
+        return row if row is not None and row["config"] == known else None
+
+    def seeds(self, data: str, name: str, config: dict[str, Any]) -> set[int]:
+        """With which a row with this configuration was run."""
+        row = self.row(data, name, config)
+        return set() if row is None else {run["seed"] for run in row["runs"]}
+
+    def has(self, data: str, name: str, config: dict[str, Any], seeds: int) -> bool:
+        """Whether a row with this configuration was run with so many seeds."""
+        return len(self.seeds(data, name, config)) == seeds
 
     def put(self, row: dict[str, Any]) -> None:
         """In place of the row of the same name and data, or at the end; as the file has it, so that the same command twice
@@ -136,4 +145,4 @@ def _rounded(value: Any) -> Any:
         return float(f"{value:.6g}")
     if isinstance(value, dict):
         return {key: _rounded(item) for key, item in value.items()}
-    return [_rounded(item) for item in value] if isinstance(value, list) else value
+    return [_rounded(item) for item in value] if isinstance(value, list | tuple) else value

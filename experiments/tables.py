@@ -171,15 +171,23 @@ def clevr_differences() -> str:
     return table(["difference", *kinds], lines)
 
 
-def made(experiment: str) -> str:
+def made_of(content: Content) -> str:
     """When, where and by what the rows were made."""
-    rows = read(experiment)["rows"]
+    rows = content["rows"]
     machines = dict.fromkeys((row["made"]["machine"], row["made"]["torch"]) for row in rows)
     commits = dict.fromkeys(row["made"]["commit"] for row in rows)
     days = sorted({row["made"]["day"] for row in rows})
     where = "; ".join(f"{machine} (torch {torch})" for machine, torch in machines)
     minutes = sum(row["seconds"] for row in rows) / 60
-    return f"Recorded on {' and '.join(days)}: {where}; commits {', '.join(commits)}; {minutes:.0f} minutes in all.\n"
+    jobs = max(row["made"].get("jobs", 1) for row in rows)
+    beside = f", {jobs} trainings at a time" if jobs > 1 else ""
+    return (
+        f"Recorded on {' and '.join(days)}: {where}; commits {', '.join(commits)}; {minutes:.0f} minutes in all{beside}.\n"
+    )
+
+
+def made(experiment: str) -> str:
+    return made_of(read(experiment))
 
 
 TABLES: dict[str, Callable[[], str]] = {

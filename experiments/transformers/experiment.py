@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import torch
@@ -11,6 +11,7 @@ from torch import nn
 from torch.nn import functional
 
 from . import measures, recall, text
+from .devices import arithmetic, sent
 from .model import Finder, Size, Writer
 from .variants import Variant
 
@@ -32,18 +33,24 @@ class Training:
     size: Size = field(default_factory=Size)
     questions: int = 16
     """Of each context."""
+    autocast: str | None = None
+    """The type of torch.autocast, such as "bfloat16"; None is none, and is absent from the results."""
 
 
-def optimize(model: nn.Module, losses: Iterator[torch.Tensor], training: Training, progress: Progress) -> None:
-    """A step for each loss, until there have been enough."""
+def optimize(
+    model: nn.Module, loss: Callable[[], torch.Tensor], training: Training, device: torch.device, progress: Progress
+) -> None:
+    """Steps on the losses, each of new data."""
     model.train()
-    optimizer = torch.optim.Adam(model.parameters(), training.rate)
+    optimizer = torch.optim.Adam(model.parameters(), training.rate, fused=True if device.type == "cuda" else None)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
         optimizer, training.rate, training.steps, pct_start=0.1, cycle_momentum=False
     )
     for step in range(training.steps):
         optimizer.zero_grad()
-        next(losses).backward()
+        with arithmetic(training.autocast, device):
+            value = loss()
+        value.backward()
         optimizer.step()
         schedule.step()
         progress((step + 1) / training.steps)
@@ -53,12 +60,12 @@ def optimize(model: nn.Module, losses: Iterator[torch.Tensor], training: Trainin
 def loss_of_text(model: Writer, letters: torch.Tensor) -> torch.Tensor:
     """In nats, of each letter but the first."""
     scores, _ = model(letters[:, :-1])
-    return functional.cross_entropy(scores.mT, letters[:, 1:], reduction="none")
+    return functional.cross_entropy(scores.mT.float(), letters[:, 1:], reduction="none")
 
 
 def loss_of_recall(model: Finder, task: recall.Recall) -> torch.Tensor:
     scores, _ = model(task)
-    return functional.cross_entropy(scores.flatten(0, 1), task.answers.flatten())
+    return functional.cross_entropy(scores.flatten(0, 1).float(), task.answers.flatten())
 
 
 def train_writer(variant: Variant, training: Training, seed: int, device: torch.device, progress: Progress) -> Writer:
@@ -67,12 +74,11 @@ def train_writer(variant: Variant, training: Training, seed: int, device: torch.
     model = Writer(variant, training.size).to(device)
     draw = random.Random(seed)
 
-    def losses() -> Iterator[torch.Tensor]:
-        while True:
-            texts = [text.write(training.length + 1, draw) for _ in range(training.batch)]
-            yield loss_of_text(model, text.encode(texts).to(device)).mean()
+    def loss() -> torch.Tensor:
+        texts = [text.write(training.length + 1, draw) for _ in range(training.batch)]
+        return loss_of_text(model, sent(text.encode(texts), device)).mean()
 
-    optimize(model, losses(), training, progress)
+    optimize(model, loss, training, device, progress)
     return model
 
 
@@ -82,12 +88,11 @@ def train_finder(variant: Variant, training: Training, seed: int, device: torch.
     model = Finder(variant, training.size).to(device)
     draw = torch.Generator().manual_seed(seed)
 
-    def losses() -> Iterator[torch.Tensor]:
-        while True:
-            pairs = int(torch.randint(4, training.length + 1, (), generator=draw))
-            yield loss_of_recall(model, recall.make(training.batch, pairs, training.questions, draw).to(device))
+    def loss() -> torch.Tensor:
+        pairs = int(torch.randint(4, training.length + 1, (), generator=draw))
+        return loss_of_recall(model, recall.make(training.batch, pairs, training.questions, draw).to(device))
 
-    optimize(model, losses(), training, progress)
+    optimize(model, loss, training, device, progress)
     return model
 
 
@@ -113,8 +118,8 @@ def measure_writer(model: Writer, training: Training, lengths: tuple[int, ...], 
         texts = [text.write(length + 1, draw) for _ in range(32)]
         letters = text.encode(texts).to(device)
         bits_needed = torch.tensor([one.bits[1:] for one in texts], device=device)[:, -training.length :]
-        with torch.no_grad():
-            scores = torch.cat([model(part[:, :-1])[0][:, -training.length :] for part in letters.split(8)])
+        with torch.no_grad(), arithmetic(training.autocast, device):
+            scores = torch.cat([model(part[:, :-1])[0][:, -training.length :] for part in letters.split(8)]).float()
             target = letters[:, -training.length :]
             bits = functional.cross_entropy(scores.mT, target, reduction="none") / torch.log(torch.tensor(2.0))
             copied = ~bits_needed.isnan()
@@ -145,7 +150,7 @@ def measure_finder(model: Finder, training: Training, lengths: tuple[int, ...], 
         tasks = [recall.make(1, length, 128, draw).to(device) for _ in range(8)]
         right, on, keys, held = [], [], [], []
         for task in tasks:
-            with torch.no_grad():
+            with torch.no_grad(), arithmetic(training.autocast, device):
                 scores, (weights,) = model(task, need_weights=True)
             right.append((scores.argmax(-1) == task.answers).double().mean().item())
             place = task.at[:, None, :, None].expand(-1, weights.shape[1], -1, 1)

@@ -14,9 +14,10 @@ import torch
 
 from .. import command
 from ..drawing import save_small
-from . import tables, text
-from .__main__ import SETS, file_of
+from ..tables import Content, read
+from . import presets, tables, text
 from .model import Weights, Writer
+from .presets import FILES, Set, file_of
 from .variants import VARIANTS
 
 PICTURED = ("softmax", "learned")
@@ -25,14 +26,14 @@ LETTERS = 64
 
 
 @torch.no_grad()
-def weights_of(kept: pathlib.Path, name: str, letters: torch.Tensor) -> Weights:
+def weights_of(of: Set, kept: pathlib.Path, name: str, letters: torch.Tensor) -> Weights:
     """Of a trained model of text."""
-    model = Writer(VARIANTS[name][1], SETS["text"].training.size).eval()
-    model.load_state_dict(torch.load(file_of(kept, "text", name), weights_only=True))
+    model = Writer(VARIANTS[name][1], of.training.size).eval()
+    model.load_state_dict(torch.load(file_of(kept, "text", name), map_location="cpu", weights_only=True))
     return model(letters, need_weights=True)[1]
 
 
-def draw_maps(kept: pathlib.Path, file: pathlib.Path) -> None:
+def draw_maps(of: Set, kept: pathlib.Path, file: pathlib.Path) -> None:
     """The weights of all heads, the letters from above to below and those that they see from left to right; white is 0."""
     from matplotlib import colormaps, pyplot
     from matplotlib.colors import LogNorm
@@ -41,7 +42,7 @@ def draw_maps(kept: pathlib.Path, file: pathlib.Path) -> None:
     colours = colormaps["viridis_r"].with_extremes(bad="white")
     figure, panels = pyplot.subplots(4, 4, figsize=(8.4, 8.6), layout="constrained")
     for i, name in enumerate(PICTURED):
-        for layer, weights in enumerate(weights_of(kept, name, text.encode([written]))):
+        for layer, weights in enumerate(weights_of(of, kept, name, text.encode([written]))):
             for head, matrix in enumerate(weights[0]):
                 panel = panels[2 * i + layer, head]
                 masked = matrix.masked_fill(matrix == 0, torch.nan).numpy()
@@ -53,11 +54,10 @@ def draw_maps(kept: pathlib.Path, file: pathlib.Path) -> None:
     save_small(figure, file, dpi=90, colours=24)
 
 
-def draw_lengths(file: pathlib.Path) -> None:
+def draw_lengths(content: Content, file: pathlib.Path) -> None:
     """Means of the seeds with their intervals, over the length."""
     from matplotlib import pyplot
 
-    content = tables.read()
     figure, panels = pyplot.subplots(2, 2, figsize=(8.4, 6), layout="constrained")
     drawn = (
         (panels[0, 0], "text", "bits of copies", "bits of letters that can be copied"),
@@ -87,9 +87,11 @@ def main(words: list[str] | None = None) -> None:
     options: Any = argparse.ArgumentParser(prog="python -m experiments.transformers.pictures", description=__doc__)
     options.add_argument("--kept", type=pathlib.Path, metavar="DIR", required=True, help="what --keep saved")
     options.add_argument("--out", type=pathlib.Path, metavar="DIR", required=True, help="the folder of pictures")
+    presets.add_size(options)
     chosen = options.parse_args(words)
-    draw_maps(chosen.kept, chosen.out / "transformers_maps.png")
-    draw_lengths(chosen.out / "transformers_lengths.png")
+    name = FILES[chosen.size]
+    draw_maps(presets.SIZES[chosen.size]["text"], chosen.kept, chosen.out / f"{name}_maps.png")
+    draw_lengths(read(name), chosen.out / f"{name}_lengths.png")
 
 
 if __name__ == "__main__":

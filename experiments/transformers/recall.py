@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import torch
 
+from .devices import sent
+
 SYMBOLS, VALUES = 128, 32
 
 
@@ -34,7 +36,7 @@ class Recall(NamedTuple):
         return self.values.gather(1, self.at)
 
     def to(self, device: torch.device) -> Recall:
-        return Recall(*(x.to(device) for x in self))
+        return Recall(*(sent(x, device) for x in self))
 
 
 def make(contexts: int, pairs: int, questions: int, random: torch.Generator) -> Recall:

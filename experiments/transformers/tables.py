@@ -3,11 +3,12 @@
 usage: python -m experiments.transformers.tables          writes the page anew
        python -m experiments.transformers.tables --check  ends with 1 where the page differs from the results
 
-It needs no torch.
+A table is empty while its file of results is absent. It needs no torch.
 """
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -16,10 +17,6 @@ from .. import tables
 from ..tables import ROOT, Content, table
 
 PAGE = ROOT / "docs" / "small_transformers.md"
-
-
-def read() -> Content:
-    return tables.read("transformers")
 
 
 def rows_of(content: Content, data: str) -> list[dict[str, Any]]:
@@ -50,9 +47,8 @@ def difference(content: Content, data: str, name: str, against: str, value: str,
     return ""
 
 
-def by_length(data: str, value: str, head: str, digits: int) -> str:
+def by_length(content: Content, data: str, value: str, head: str, digits: int) -> str:
     """A line for each kind of attention, a column for each length."""
-    content = read()
     lengths = lengths_of(content, data)
     lines = [
         [row["label"], *(mean(row, f"{value}: {length}", digits) for length in lengths)]
@@ -61,9 +57,8 @@ def by_length(data: str, value: str, head: str, digits: int) -> str:
     return table([head, *map(str, lengths)], lines)
 
 
-def differences(data: str, value: str, head: str, digits: int) -> str:
+def differences(content: Content, data: str, value: str, head: str, digits: int) -> str:
     """A line for each pair of kinds of attention, a column for each length."""
-    content = read()
     lengths = lengths_of(content, data)
     labels = {row["name"]: row["label"] for row in rows_of(content, data)}
     pairs = dict.fromkeys((d["row"], d["against"]) for d in content["differences"] if d["data"] == data)
@@ -77,19 +72,17 @@ def differences(data: str, value: str, head: str, digits: int) -> str:
     return table([head, *map(str, lengths)], lines)
 
 
-def copies() -> str:
+def copies(content: Content) -> str:
     """Bits of letters that can be copied, and the least that are possible."""
-    content = read()
     lengths = lengths_of(content, "text")
     needed = rows_of(content, "text")[0]["values"]
     least = [f"{needed[f'least bits of copies: {length}']['mean']:.2f}" for length in lengths]
     line = f"| least possible | {' | '.join(least)} |\n"
-    return by_length("text", "bits of copies", "bits of letters that can be copied", 2) + line
+    return by_length(content, "text", "bits of copies", "bits of letters that can be copied", 2) + line
 
 
-def heads(value: str, title: str, digits: int) -> str:
+def heads(content: Content, value: str, title: str, digits: int) -> str:
     """A line for each kind of attention of each task, a column for each head of each layer."""
-    content = read()
     places = [f"layer {layer}, head {head}" for layer in (1, 2) for head in (1, 2, 3, 4)]
     lines = [
         [f"{data}, {row['label']}", *(mean(row, f"{value}: {place}", digits) for place in places)]
@@ -100,9 +93,8 @@ def heads(value: str, title: str, digits: int) -> str:
     return table([title, *places], lines)
 
 
-def costs() -> str:
+def costs(content: Content) -> str:
     """Milliseconds and megabytes of a step, a column for each task and length."""
-    content = read()
     columns = list(dict.fromkeys((cost["data"], cost["length"]) for cost in content["costs"]))
     labels = {row["name"]: row["label"] for row in content["summary"]}
     lines = [
@@ -121,25 +113,34 @@ def costs() -> str:
     return table(["a step", *(f"{data}, {length}" for data, length in columns)], lines)
 
 
-def made() -> str:
-    return tables.made("transformers")
+TABLES_OF: dict[str, Callable[[Content], str]] = {
+    "text, bits": lambda found: by_length(found, "text", "bits", "bits of a letter", 3),
+    "text, differences": lambda found: differences(found, "text", "bits", "bits of a letter", 3),
+    "text, copies": copies,
+    "text, differences of copies": lambda found: differences(
+        found, "text", "bits of copies", "bits of letters that can be copied", 2
+    ),
+    "text, keys": lambda found: by_length(found, "text", "keys", "keys with weight, second layer", 0),
+    "recall, accuracy": lambda found: by_length(found, "recall", "accuracy", "right answers", 3),
+    "recall, differences": lambda found: differences(found, "recall", "accuracy", "right answers", 3),
+    "recall, keys": lambda found: by_length(found, "recall", "keys", "keys with weight", 1),
+    "recall, bulk": lambda found: by_length(found, "recall", "keys of 95 %", "keys that hold 95 %", 1),
+    "zeros": lambda found: heads(found, "zeros", "zeros", 2),
+    "alphas": lambda found: heads(found, "alpha", "alpha", 2),
+    "gammas": lambda found: heads(found, "gamma", "gamma", 2),
+    "costs": costs,
+    "made": tables.made_of,
+}
+
+
+def made_from(file: str, make: Callable[[Content], str]) -> str:
+    return make(tables.read(file))
 
 
 TABLES: dict[str, Callable[[], str]] = {
-    "text, bits": lambda: by_length("text", "bits", "bits of a letter", 3),
-    "text, differences": lambda: differences("text", "bits", "bits of a letter", 3),
-    "text, copies": copies,
-    "text, differences of copies": lambda: differences("text", "bits of copies", "bits of letters that can be copied", 2),
-    "text, keys": lambda: by_length("text", "keys", "keys with weight, second layer", 0),
-    "recall, accuracy": lambda: by_length("recall", "accuracy", "right answers", 3),
-    "recall, differences": lambda: differences("recall", "accuracy", "right answers", 3),
-    "recall, keys": lambda: by_length("recall", "keys", "keys with weight", 1),
-    "recall, bulk": lambda: by_length("recall", "keys of 95 %", "keys that hold 95 %", 1),
-    "zeros": lambda: heads("zeros", "zeros", 2),
-    "alphas": lambda: heads("alpha", "alpha", 2),
-    "gammas": lambda: heads("gamma", "gamma", 2),
-    "costs": costs,
-    "made": made,
+    prefix + name: functools.partial(made_from, file, make)
+    for file, prefix in (("transformers", ""), ("transformers_gpu", "GPU, "))
+    for name, make in TABLES_OF.items()
 }
 
 

@@ -15,6 +15,8 @@ from typing import NamedTuple
 import torch
 
 LETTERS = string.ascii_lowercase + " ."
+CODES = bytes.maketrans(LETTERS.encode(), bytes(range(len(LETTERS))))
+"""For bytes.translate: from a letter to its place in LETTERS."""
 SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprst" for vowel in "aeiou"]
 NEW = 0.25
 """How probable it is that a name is new."""
@@ -32,8 +34,19 @@ FIRST = 2
 
 class Text(NamedTuple):
     letters: str
-    bits: list[float]
-    """Of each letter that can be copied, those that who knows the grammar and the names so far needs; else NaN."""
+    copies: list[tuple[int, str, int]]
+    """Of each name that comes back: where it begins, the name, and how many names were known."""
+    known: list[str]
+    """All names, in the order in which they were new."""
+
+    @property
+    def bits(self) -> list[float]:
+        """Of each letter that can be copied, those that who knows the grammar and the names so far needs; else NaN."""
+        found = [math.nan] * len(self.letters)
+        for start, name, count in self.copies:
+            needed = copying_bits(name, self.known[:count])
+            found[start + FIRST : start + len(name)] = needed[: max(len(found) - start - FIRST, 0)]
+        return found
 
 
 def copying_bits(name: str, known: list[str]) -> list[float]:
@@ -50,28 +63,34 @@ def copying_bits(name: str, known: list[str]) -> list[float]:
 
 def write(length: int, draw: random.Random) -> Text:
     """The first letters of a text."""
-    letters: list[str] = []
-    bits: list[float] = []
+    parts: list[str] = []
+    copies: list[tuple[int, str, int]] = []
     known: list[str] = []
-    while len(letters) < length:
+    written = 0
+    while written < length:
         for sign in draw.choice(SENTENCES):
-            word, of_word = sign, None
+            word = sign
             if sign in WORDS:
                 word = draw.choice(WORDS[sign])
             elif sign == "@" and known and draw.random() >= NEW:
                 word = draw.choice(known)
-                of_word = [math.nan] * FIRST + copying_bits(word, known)
+                copies.append((written, word, len(known)))
             elif sign == "@":
                 word = "".join(draw.choices(SYLLABLES, k=3))
                 known.append(word)
-            letters += word
-            bits += of_word or [math.nan] * len(word)
-    return Text("".join(letters[:length]), bits[:length])
+            parts.append(word)
+            written += len(word)
+    return Text("".join(parts)[:length], [copy for copy in copies if copy[0] < length], known)
+
+
+def codes(letters: str) -> bytes:
+    """The places of letters in LETTERS."""
+    return letters.encode().translate(CODES)
 
 
 def encode(texts: list[Text]) -> torch.Tensor:
     """(texts, length): the places of letters in LETTERS."""
-    return torch.tensor([[LETTERS.index(letter) for letter in text.letters] for text in texts])
+    return torch.tensor([list(codes(text.letters)) for text in texts])
 
 
 def decode(letters: torch.Tensor) -> str:

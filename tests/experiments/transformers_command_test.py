@@ -8,7 +8,7 @@ import pytest
 
 from experiments import tables as all_tables
 from experiments.transformers import __main__ as program
-from experiments.transformers import costs, pictures, tables
+from experiments.transformers import costs, pictures, presets, tables
 from experiments.transformers.experiment import Training
 from experiments.transformers.model import Size
 from experiments.transformers.variants import VARIANTS
@@ -18,17 +18,20 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
 
+def make_small(patch):
+    """Few steps of few short texts and contexts, and few lengths."""
+    sets = presets.SIZES["small"]
+    text, recall = Training(8, 1e-2, 2, 32), Training(8, 1e-2, 2, 8)
+    patch.setitem(sets, "text", sets["text"]._replace(training=text, lengths=(32, 64), timed=(32, 64)))
+    patch.setitem(sets, "recall", sets["recall"]._replace(training=recall, lengths=(8, 16), timed=(8, 16)))
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """With the results and the parameters of a run whose steps are few."""
     path = tmp_path_factory.mktemp("transformers")
-    small = {
-        "text": program.SETS["text"]._replace(training=Training(8, 1e-2, 2, 32), lengths=(32, 64)),
-        "recall": program.SETS["recall"]._replace(training=Training(8, 1e-2, 2, 8), lengths=(8, 16)),
-    }
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(program, "SETS", small)
-        patch.setattr(costs, "SETS", small)
+        make_small(patch)
         program.main(["--out", str(path / "transformers.json"), "--seeds", "2", "--keep", str(path / "kept")])
         costs.main(["--kept", str(path / "kept"), "--out", str(path / "transformers.json")])
     return path
@@ -61,19 +64,24 @@ def test_all_have_the_same_texts_and_contexts(content):
 
 def test_what_was_run_is_not_run_again(folder, capsys, monkeypatch):
     before = (folder / "transformers.json").read_text()
-    sets = {name: of for name, of in program.SETS.items()}
-    sets["recall"] = sets["recall"]._replace(training=Training(8, 1e-2, 2, 8), lengths=(8, 16))
-    monkeypatch.setattr(program, "SETS", sets)
+    make_small(monkeypatch)
     program.main(["--out", str(folder / "transformers.json"), "--seeds", "2", "--sets", "recall"])
-    assert capsys.readouterr().err.count("there already") == 4
+    assert capsys.readouterr().err.count("there already") == 8
     assert (folder / "transformers.json").read_text() == before
 
 
 def test_options_change_the_settings():
     options = program.parser().parse_args(["--out", "x", "--features", "32", "--rate", "0.5"])
-    changed = program.changed(program.SETS["text"], options).training
+    changed = presets.chosen(options.size, options.features, options.steps, options.rate)["text"].training
     assert changed.size == Size(features=32) and changed.rate == 0.5
-    assert changed.steps == program.SETS["text"].training.steps
+    assert changed.steps == presets.SIZES["small"]["text"].training.steps
+
+
+def test_the_small_size_is_that_of_the_recorded_results():
+    """Another setting, or another word for one, would train all of them again."""
+    for row in tables.tables.read("transformers")["rows"]:
+        config = presets.config_of(presets.SIZES["small"][row["data"]], VARIANTS[row["name"]][1])
+        assert json.loads(json.dumps(config)) == row["config"]
 
 
 def test_tables_say_what_the_results_say(content):
@@ -112,6 +120,16 @@ def test_costs_are_those_of_each_length(content):
     assert lines[-1] == f"| learned alpha and scale, megabytes | {' | '.join(kept)} |"
 
 
+def test_a_gpu_has_tables_of_its_own(content, folder):
+    file = folder / "transformers_gpu.json"
+    made = [row | {"made": row["made"] | {"jobs": 14}} for row in content["rows"]]
+    file.write_text(json.dumps(content | {"rows": made}))
+    assert tables.TABLES["GPU, recall, accuracy"]() == tables.TABLES["recall, accuracy"]()
+    assert tables.TABLES["GPU, made"]().endswith(" minutes in all, 14 trainings at a time.\n")
+    assert tables.TABLES["made"]().endswith(" minutes in all.\n")
+    file.unlink()
+
+
 def test_intervals_that_exclude_zero_are_bold():
     found = {"data": "d", "row": "a", "against": "b", "value": "v", "difference": 0.5, "interval": [0.25, 0.75]}
     assert tables.difference({"differences": [found]}, "d", "a", "b", "v", 2) == "**+0.50** [+0.25, +0.75]"
@@ -132,5 +150,5 @@ def test_pictures_are_drawn(content, folder, monkeypatch):
 def test_the_page_has_the_tables_of_the_results():
     page = tables.PAGE.read_text()
     assert all_tables.written(page, tables.TABLES) == page, "python -m experiments.transformers.tables"
-    for name in tables.TABLES:
+    for name in tables.TABLES_OF:
         assert f"<!-- tables: {name} -->" in page

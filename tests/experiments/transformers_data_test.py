@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import random
 import re
@@ -21,6 +22,22 @@ def test_a_seed_has_one_text():
     assert text.write(300, random.Random(3)) == text.write(300, random.Random(3)) != text.write(300, random.Random(4))
     longer = text.write(500, random.Random(3))
     assert longer.letters.startswith(text.write(300, random.Random(3)).letters) and len(longer.letters) == 500
+
+
+def test_a_seed_has_the_text_of_the_recorded_results():
+    """Another order of draws would be other data: the results that are recorded would not be found again."""
+    written = text.write(2000, random.Random(7))
+    assert hashlib.sha256(written.letters.encode()).hexdigest()[:16] == "71771a8aa9eabfcd"
+    assert sum(bits for bits in written.bits if not math.isnan(bits)) == pytest.approx(36.31296353365876, rel=1e-12)
+
+
+def test_bits_end_with_the_letters():
+    """Wherever a text is cut, in a name or beside one."""
+    whole = text.write(400, random.Random(2))
+    for length in range(380, 400):
+        cut = text.write(length, random.Random(2))
+        assert len(cut.bits) == length
+        assert cut.bits == pytest.approx(whole.bits[:length], nan_ok=True)
 
 
 def test_letters_that_can_be_copied_are_those_of_known_names():
