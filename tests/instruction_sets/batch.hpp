@@ -116,9 +116,8 @@ Scalar solve(double alpha, std::span<const Real> z) {
   return result;
 }
 
-inline const std::array kSetAlphas{
-    0.5, 0.8, 1.0, std::nextafter(1.0, 2.0), 1 + 1e-8, 1.1, 1.25, 4.0 / 3, 1.5, 1.7, 2.0, 3.0,
-    5.0, 1e6, kInf};
+inline const std::array kSetAlphas{0.5, 0.8, 1.0, std::nextafter(1.0, 2.0), 1 + 1e-8, 1.1, 1.25, 1.3, 4.0 / 3,
+                                   1.5, 1.7, 2.0, std::nextafter(2.0, 3.0), 2.01,     3.0, 5.0,  1e6, kInf};
 
 /// Calls check(alpha, cols) for every length: with each alpha up to kAllAlphas columns, beyond it with each
 /// alpha in turn, `together` of them at every length.

@@ -83,9 +83,16 @@ FENCHEL_INLINE void store_up_to(Real* to, Lanes<Real> lanes, index_t count) noex
 template <class Real>
 class RunningSum {
  public:
+  static constexpr int kRun = 32;
+
   FENCHEL_INLINE void add(Lanes<Real> lanes) noexcept {
     lanes_ += lanes;
     if (++count_ == kRun) flush();
+  }
+  /// The sum of kRun vectors, or of fewer.
+  FENCHEL_INLINE void add_run(Lanes<Real> lanes) noexcept {
+    lanes_ = lanes;
+    flush();
   }
   FENCHEL_INLINE double total() noexcept {
     flush();
@@ -93,7 +100,6 @@ class RunningSum {
   }
 
  private:
-  static constexpr int kRun = 32;
   FENCHEL_INLINE void flush() noexcept {
     const double term = sum_of<Real>(lanes_) - lost_, next = total_ + term;
     lost_ = (next - total_) - term;

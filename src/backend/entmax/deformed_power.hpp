@@ -12,6 +12,7 @@ namespace fenchel::detail {
 template <class Real>
 struct Powers {
   Real value, escort, second;
+  Real kept;  ///< what `moved` needs beside the value
 };
 
 /// How small the last Newton step in log P must be for the linear finish of the solver to be below rounding:
@@ -23,21 +24,31 @@ FENCHEL_INLINE double last_step(double am1) noexcept {
   return second_is_bounded(am1) ? 1e-8 : 0.0;
 }
 
+/// E after a small step of log P, to first order: dE = E^{1-am1} - E.
+template <class Real>
+FENCHEL_INLINE Real moved_linearly(Real value, Real escort, Real step) noexcept {
+  return value + step * (escort - value);
+}
+
 /// am1 = 1 / q for a small whole q: alpha = 2, 3/2, 4/3, 5/4. No exp, no log.
 template <class Real, int q>
 struct WholePower {
   using Argument = Real;
   static constexpr int kExponent = q;
-  static constexpr bool kClosedForm = q <= 2, kCheap = true;
+  static constexpr bool kClosedForm = q <= 2, kCheap = true, kStarts = false;
 
   FENCHEL_INLINE Powers<Real> operator()(Real y) const noexcept {
     const Real base = y > -1 ? 1 + y : Real(0), one = y > -1 ? Real(1) : Real(0);
-    if constexpr (q == 1) return {base, one, 0};
-    if constexpr (q == 2) return {base * base, base, one};
+    if constexpr (q == 1) return {base, one, 0, one};
+    if constexpr (q == 2) return {base * base, base, one, base};
     Real second = base;
     for (int k = 3; k < q; ++k) second *= base;
-    return {second * base * base, second * base, second};
+    return {second * base * base, second * base, second, second * base};
   }
+  [[nodiscard]] FENCHEL_INLINE static Real moved(Real value, Real escort, Real step) noexcept {
+    return moved_linearly(value, escort, step);
+  }
+  [[nodiscard]] FENCHEL_INLINE static bool moves_far() noexcept { return false; }
   /// sum^{-am1}.
   [[nodiscard]] FENCHEL_INLINE double inverse_root(double sum) const noexcept {
     if constexpr (q == 1) return 1 / sum;
@@ -69,34 +80,41 @@ template <class Real>
 struct GeneralPower {
   using Argument = Real;
   static constexpr bool kClosedForm = false, kCheap = false;
-  static constexpr Real kLargeBase = 0x1p60F;  ///< which may be infinite
+  static constexpr bool kStarts = true;  ///< with whole powers
+  /// Of y, which may be infinite.
+  static constexpr Real kLargest = sizeof(Real) == 4 ? Real(0x1p120) : Real(0x1p1000);
   double am1;
   Real inverse_am1 = static_cast<Real>(1 / am1);
 
   FENCHEL_INLINE Powers<Real> operator()(Real y) const noexcept {
-    const bool inside = y > -1;
+    const bool inside = static_cast<int>(y > -1) & static_cast<int>(y < kLargest);
     const Real safe = inside ? y : Real(0), base = 1 + safe, inverse = 1 / base;
     Real power;
     if constexpr (sizeof(Real) == 4) {
-      const Real excess = base < kLargeBase ? (safe - (base - 1)) * inverse : 0;
-      power = power_of_base(base, excess, inverse_am1);
+      power = power_of_base(base, (safe - (base - 1)) * inverse, inverse_am1);
     } else {
       power = exp_element(log1p_element(safe) * inverse_am1);
     }
     const Real e = inside ? power : Real(0);
-    return {e, e * inverse, e * inverse * inverse};
+    return {e, e * inverse, e * inverse * inverse, inverse};
+  }
+  /// To second order: with u = 1 / (1 + y), dE = E (u - 1) and d2E = E (u - 1) ((1 - am1) u - 1).
+  [[nodiscard]] FENCHEL_INLINE Real moved(Real value, Real inverse, Real step) const noexcept {
+    const Real slope = inverse - 1, bend = static_cast<Real>(1 - am1) * inverse - 1;
+    return value + value * slope * step * (1 + bend * (step / 2));
   }
   [[nodiscard]] FENCHEL_INLINE double inverse_root(double sum) const noexcept {
     return std::exp(-am1 * std::log(sum));
   }
   [[nodiscard]] FENCHEL_INLINE double last_step() const noexcept { return detail::last_step<Real>(am1); }
+  [[nodiscard]] FENCHEL_INLINE bool moves_far() const noexcept { return third_is_bounded(am1); }
 };
 
 /// am1 in (1/2, 1) in float, of y in double: next to the threshold, where the mass is steep, no digit of 1 +
 /// y is lost.
 struct SteepPower {
   using Argument = double;
-  static constexpr bool kCheap = false;
+  static constexpr bool kCheap = false, kStarts = false;
   static constexpr float kLeast = 0x1p-100F;
   double am1;
   float inverse_am1 = static_cast<float>(1 / am1);
@@ -106,8 +124,12 @@ struct SteepPower {
     const auto rounded = static_cast<float>(inside ? 1 + y : 1.0);
     const float base = rounded > kLeast ? rounded : kLeast, inverse = 1 / base;
     const float power = power_of_base(base, 0, inverse_am1), e = inside ? power : 0.0F;
-    return {e, e * inverse, 0};
+    return {e, e * inverse, 0, e * inverse};
   }
+  [[nodiscard]] FENCHEL_INLINE static float moved(float value, float escort, float step) noexcept {
+    return moved_linearly(value, escort, step);
+  }
+  [[nodiscard]] FENCHEL_INLINE static bool moves_far() noexcept { return false; }
   [[nodiscard]] FENCHEL_INLINE static double last_step() noexcept { return 0; }
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/lanes/lanes.hpp"
 
@@ -37,6 +38,27 @@ FENCHEL_INLINE Real halley_change(Real am1, Real excess, Real sum, Real escort, 
   const Real curvature = quotient(quotient(sum, escort) * second, escort) - 1;
   const Real lengthening = quotient(-excess * (1 - am1), 2 * am1) * curvature;
   return quotient(newton_change(excess, sum, escort), 1 - std::min(Real(0.5), lengthening));
+}
+
+/// Where E^{1-3am1} is bounded, and the last step may be taken to second order.
+template <class Real>
+FENCHEL_INLINE bool third_is_bounded(Real am1) noexcept {
+  return am1 <= Real(1) / 3;
+}
+
+/// Whether a step of log P to second order leaves no more than rounding: its cube times sum E^{1-3am1} / S,
+/// of which T^2 / (R S) is a lower bound and, but for a crowd at the threshold, much the same.
+template <class Real>
+FENCHEL_INLINE bool third_is_small(Real step, Real sum, Real escort, Real second) noexcept {
+  constexpr Real kMost = Real(0.01), kThird = sizeof(Real) == 4 ? Real(2e-7) : Real(4e-16);
+  const Real size = std::abs(step), third = size * size * size * (second / escort) * (second / sum);
+  return static_cast<bool>(static_cast<int>(size <= kMost) & static_cast<int>(third <= kThird));
+}
+
+/// The step of log P of a small change of c: log (1 + change) / am1.
+template <class Real>
+FENCHEL_INLINE Real step_of_log_peak(Real am1, Real change) noexcept {
+  return change * (1 - change / 2) / am1;
 }
 
 }  // namespace fenchel::detail

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "backend/cpu/entmax/row_group.hpp"
+#include "backend/cpu/entmax/whole_start.hpp"
 #include "backend/cpu/row_lanes.hpp"
 #include "backend/entmax/deformed_power.hpp"
 
@@ -150,28 +151,29 @@ struct PowerSumLanes {
   CompensatedLanes<Real> value, escort, second;
 };
 
-/// The powers of every `stride`-th column, with y = slope d; E and E^{1-am1} are kept.
+/// The powers of the columns, with y = slope d; E and what else the finish needs are kept.
 template <class Real, class Power>
-FENCHEL_INLINE PowerSumLanes<Real> evaluate_lanes(const Columns<Real>& columns, index_t stride,
+FENCHEL_INLINE PowerSumLanes<Real> evaluate_lanes(const Columns<Real>& columns,
                                                   const typename Power::Argument* slope, const Power& power,
-                                                  Real* value, Real* escort) noexcept {
+                                                  Real* value, Real* kept) noexcept {
   PowerSumLanes<Real> sums;
-  for (index_t first = 0; first < columns.count; first += kRun<Real> * stride) {
+  for (index_t first = 0; first < columns.count; first += kRun<Real>) {
     Lanes<Real> value_run{}, escort_run{}, second_run{};
-    for (index_t k = first; k < std::min(columns.count, first + kRun<Real> * stride); k += stride) {
+    for (index_t k = first; k < std::min(columns.count, first + kRun<Real>); ++k) {
       const Lanes<Real> d = load(columns.d + k * kGroup<Real>);
-      Lanes<Real> e, e_escort, second;
+      Lanes<Real> e, e_escort, second, rest;
       for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA {
         const Powers<Real> powers = power(slope[j] * d[j]);
         e[j] = powers.value;
         e_escort[j] = powers.escort;
         second[j] = powers.second;
+        rest[j] = powers.kept;
       });
       value_run += e;
       escort_run += e_escort;
       second_run += second;
       store(value + k * kGroup<Real>, e);
-      store(escort + k * kGroup<Real>, e_escort);
+      store(kept + k * kGroup<Real>, rest);
     }
     sums.value.add(value_run);
     sums.escort.add(escort_run);
@@ -180,76 +182,79 @@ FENCHEL_INLINE PowerSumLanes<Real> evaluate_lanes(const Columns<Real>& columns, 
   return sums;
 }
 
-/// Newton's and Halley's steps as in row.cpp, for a vector of rows; on every `stride`-th column, which stand
-/// for all, and at most so many steps.
+/// Newton's and Halley's steps as in row.cpp, for a vector of rows; `few` says that they are short.
 template <class Real, class Power>
-FENCHEL_INLINE RootLanes<Real> solve_powers(double am1, const Columns<Real>& columns, index_t stride,
-                                            const Power& power, int most_steps, double* c, Real* value,
-                                            Real* escort) noexcept {
+FENCHEL_INLINE RootLanes<Real> solve_powers(double am1, const Columns<Real>& columns, const Power& power,
+                                            bool few, double* c, Real* value, Real* kept) noexcept {
+  constexpr int kMostSteps = 20;
   constexpr double kRounding = std::is_same_v<Real, typename Power::Argument> ? 4 : 1;
   const auto enough = static_cast<Real>(
       std::max(power.last_step() * std::abs(am1), kRounding * double{std::numeric_limits<Real>::epsilon()}));
-  const auto share = static_cast<Real>(stride), order = static_cast<Real>(am1);
+  const auto order = static_cast<Real>(am1);
   RootLanes<Real> root{};
-  for (int k = 0; k < most_steps; ++k) {
+  for (int k = 0; k < kMostSteps; ++k) {
     using Argument = typename Power::Argument;
     Argument slope[kGroup<Real>];
     for_each_lane<Real>([&](index_t j)
                             FENCHEL_INLINE_LAMBDA { slope[j] = static_cast<Argument>(am1 * c[j]); });
-    const auto sums = evaluate_lanes(columns, stride, slope, power, value, escort);
+    const auto sums = evaluate_lanes(columns, slope, power, value, kept);
     const Lanes<Real> sum = sums.value.total(), escort_sum = sums.escort.total(),
                       second = sums.second.total();
     Lanes<Real> excess, newton, change;
     if constexpr (std::is_same_v<Argument, double>) {
       const auto over_one = sums.value.lacks_of_one();
       for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA {
-        const double mass = share * (1 - double{over_one[j]});
+        const double mass = 1 - double{over_one[j]};
         excess[j] = static_cast<Real>(c[j] * exp_element(-am1 * log_element(mass)) - 1);
       });
     } else {
       for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA {
-        excess[j] = static_cast<Real>(c[j] * double{exp_element(-order * log_element(share * sum[j]))} - 1);
+        excess[j] = static_cast<Real>(c[j] * double{exp_element(-order * log_element(sum[j]))} - 1);
       });
     }
     for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA {
       newton[j] = newton_change(excess[j], sum[j], escort_sum[j]);
       change[j] = newton[j];
     });
-    if (second_is_bounded(am1) && k + 1 < most_steps) {
+    if (second_is_bounded(am1)) {
       for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA {
         const Real curvature = sum[j] / escort_sum[j] * second[j] / escort_sum[j] - 1;
         const Real lengthening = -excess[j] * (1 - order) / (2 * order) * curvature;
         change[j] = newton[j] / (1 - (lengthening < Real(0.5) ? lengthening : Real(0.5)));
       });
     }
+    const bool far = power.moves_far() && !few;
     for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA {
-      root.step[j] = newton[j] / order;
-      root.going[j] = std::abs(newton[j]) > enough;
-    });
-    for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA {
+      const Real first = newton[j] / order, whole = step_of_log_peak(order, change[j]);
+      const bool near = std::abs(newton[j]) <= enough;
+      const bool ends = far ? near || third_is_small(first, sum[j], escort_sum[j], second[j]) : near;
+      root.step[j] = far ? whole : first;
+      root.going[j] = !ends;
       const double next = change[j] > -1 ? c[j] / (1 + double{change[j]}) : 1.0;
       const double inside = am1 > 0 ? (next > 1 ? next : 1.0) : (next < 1 ? next : 1.0);
-      c[j] = std::abs(newton[j]) > enough ? inside : c[j];
+      c[j] = ends ? c[j] : inside;
     });
     if (!any_of<Real>(root.going)) break;
   }
   return root;
 }
 
-/// p = E / sum E after the last step, taken linearly: d E / d log P = E^{1-am1} - E. It is left in `value`,
-/// and the sums are returned.
-template <class Real>
-FENCHEL_INLINE Lanes<Real> finish_lanes(index_t count, Lanes<Real> step, Real* value,
-                                        const Real* escort) noexcept {
+/// p = E / sum E after the last step, which is not solved for again. It is left in `value`, and the sums are
+/// returned.
+template <class Real, class Power>
+FENCHEL_INLINE Lanes<Real> finish_lanes(index_t count, const Power& power, Lanes<Real> step, Real* value,
+                                        const Real* kept) noexcept {
   CompensatedLanes<Real> sum;
   for (index_t first = 0; first < count; first += kRun<Real>) {
     Lanes<Real> run{};
     for (index_t k = first; k < std::min(count, first + kRun<Real>); ++k) {
       Real* const column = value + k * kGroup<Real>;
-      const Lanes<Real> e = load(column), moved = e + step * (load(escort + k * kGroup<Real>) - e);
+      const Lanes<Real> e = load(column), rest = load(kept + k * kGroup<Real>);
       Lanes<Real> p;
-      for_each_lane<Real>([&](index_t j)
-                              FENCHEL_INLINE_LAMBDA { p[j] = e[j] > 0 && moved[j] > 0 ? moved[j] : 0; });
+      for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA {
+        const Real moved = power.moved(e[j], rest[j], step[j]);
+        p[j] = e[j] > 0 && moved > 0 ? moved : 0;
+      });
       run += p;
       store(column, p);
     }

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "backend/cpu/entmax/closed_form.hpp"
+#include "backend/cpu/entmax/whole_start.hpp"
 #include "backend/cpu/row_lanes.hpp"
 #include "backend/entmax/deformed_power.hpp"
 #include "backend/entmax/newton.hpp"
@@ -114,30 +115,38 @@ struct PowerSums {
   double value, escort, second;
 };
 
-/// The powers of the vectors at a stride of the scores, with y = slope (x - top); E and E^{1-am1} are kept if
-/// there is room.
+/// The powers of the vectors at a stride of the scores, with y = slope (x - top); E and what else the finish
+/// needs are kept if there is room.
 template <class Real, class Power>
 FENCHEL_INLINE PowerSums evaluate(const Scores<Real>& scores, index_t stride, Real slope, const Power& power,
                                   const SolveScratch<Real>* keep) noexcept {
   const Real top = scores.top;
   RunningSum<Real> value_sum, escort_sum, second_sum;
-  for (index_t i = 0; i < scores.n; i += stride) {
-    const index_t count = std::min(kLanes<Real>, scores.n - i);
-    const Lanes<Real> score = load_up_to(scores.x + i, count, -Real(kInfinity));
-    Lanes<Real> value, escort, second;
-    for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA {
-      const Powers<Real> powers = power(slope * (score[j] - top));
-      value[j] = powers.value;
-      escort[j] = powers.escort;
-      second[j] = powers.second;
-    });
-    value_sum.add(value);
-    escort_sum.add(escort);
-    second_sum.add(second);
-    if (keep != nullptr) {
-      store(keep->e + i, value);
-      store(keep->escort + i, escort);
+  const index_t run = RunningSum<Real>::kRun * stride;
+  for (index_t first = 0; first < scores.n; first += run) {
+    Lanes<Real> value_run{}, escort_run{}, second_run{};
+    for (index_t i = first; i < std::min(scores.n, first + run); i += stride) {
+      const index_t count = std::min(kLanes<Real>, scores.n - i);
+      const Lanes<Real> score = load_up_to(scores.x + i, count, -Real(kInfinity));
+      Lanes<Real> value, escort, second, kept;
+      for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA {
+        const Powers<Real> powers = power(slope * (score[j] - top));
+        value[j] = powers.value;
+        escort[j] = powers.escort;
+        second[j] = powers.second;
+        kept[j] = powers.kept;
+      });
+      value_run += value;
+      escort_run += escort;
+      second_run += second;
+      if (keep != nullptr) {
+        store(keep->e + i, value);
+        store(keep->kept + i, kept);
+      }
     }
+    value_sum.add_run(value_run);
+    escort_sum.add_run(escort_run);
+    second_sum.add_run(second_run);
   }
   return {value_sum.total(), escort_sum.total(), second_sum.total()};
 }
@@ -146,7 +155,7 @@ FENCHEL_INLINE PowerSums evaluate(const Scores<Real>& scores, index_t stride, Re
 struct Search {
   double c;
   int most_steps;
-  double last_step;  ///< of log P
+  double last_step;  ///< of log P; 0 for a bound of c, which no step may end but one of rounding
 };
 
 /// c = P^{-am1} of the scores.
@@ -164,30 +173,40 @@ FENCHEL_INLINE Root solve(double am1, const Scores<Real>& scores, index_t stride
   const auto share = static_cast<double>(vectors_a_visit);
   const double enough =
       std::max(search.last_step * std::abs(am1), 4 * std::numeric_limits<double>::epsilon());
+  const bool far = search.last_step > 0 && power.moves_far();
   double c = search.c;
   for (int k = 0; k < search.most_steps; ++k) {
     const PowerSums sums = evaluate(scores, stride, static_cast<Real>(am1 * c), power, keep);
     const double excess = c * power.inverse_root(share * sums.value) - 1;
-    double change = newton_change(excess, sums.value, sums.escort);
-    if (std::abs(change) <= enough) return {c, change / am1, true};
-    if (second_is_bounded(am1) && k + 1 < search.most_steps)
-      change = halley_change(am1, excess, sums.value, sums.escort, sums.second);
+    const double newton = newton_change(excess, sums.value, sums.escort);
+    const double change = second_is_bounded(am1) && k + 1 < search.most_steps
+                              ? halley_change(am1, excess, sums.value, sums.escort, sums.second)
+                              : newton;
+    if (far) {
+      const auto number = [](double x) { return static_cast<Real>(x); };
+      if (third_is_small(number(newton / am1), number(sums.value), number(sums.escort), number(sums.second)))
+        return {c, step_of_log_peak(am1, change), true};
+    }
+    if (std::abs(newton) <= enough) return {c, newton / am1, true};
     c = change > -1 ? c / (1 + change) : 1.0;
     c = am1 > 0 ? std::max(c, 1.0) : std::min(c, 1.0);  // P <= 1
   }
   return {c, 0, false};
 }
 
-/// p = E / sum E after the last step, taken linearly: d E / d log P = E^{1-am1} - E. Returns log P.
-template <class Real>
-FENCHEL_INLINE double finish(const SolveScratch<Real>& solved, index_t n, double step, Real* p) noexcept {
+/// p = E / sum E after the last step, which is not solved for again. Returns log P.
+template <class Real, class Power>
+FENCHEL_INLINE double finish(const SolveScratch<Real>& solved, index_t n, const Power& power, double step,
+                             Real* p) noexcept {
   RunningSum<Real> sum;
   const auto weight = static_cast<Real>(step);
   for_each_vector<Real>(n, [&](index_t i, index_t count) FENCHEL_INLINE_LAMBDA {
-    const Lanes<Real> e = load(solved.e + i), moved = e + weight * (load(solved.escort + i) - e);
+    const Lanes<Real> e = load(solved.e + i), kept = load(solved.kept + i);
     Lanes<Real> value;
-    for_each_lane<Real>([&](index_t j)
-                            FENCHEL_INLINE_LAMBDA { value[j] = e[j] > 0 && moved[j] > 0 ? moved[j] : 0; });
+    for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA {
+      const Real moved = power.moved(e[j], kept[j], weight);
+      value[j] = e[j] > 0 && moved > 0 ? moved : 0;
+    });
     sum.add(value);
     store_up_to(p + i, value, count);
   });
@@ -212,10 +231,13 @@ template <class Real, class Power>
 FENCHEL_INLINE Normalization solve_and_write(double am1, const Scores<Real>& scores, const Power& power,
                                              double c, const SolveScratch<Real>& scratch,
                                              double* slow_scratch, Real* p) noexcept {
+  if constexpr (Power::kStarts) {
+    if (WholeNodes::serve(am1)) c = start_row(scores.x, scores.n, scores.top, kLanes<Real>, am1, c);
+  }
   const Root root =
       solve(am1, scores, kLanes<Real>, power, Search{c, kMostSteps, power.last_step()}, &scratch);
   if (!root.found) return solve_slowly(am1, scores, slow_scratch, p);
-  return normalization_from_peak(am1, finish(scratch, scores.n, root.step, p));
+  return normalization_from_peak(am1, finish(scratch, scores.n, power, root.step, p));
 }
 
 /// The row itself. A long one is solved on every eighth vector first, which costs little and starts Newton's
@@ -225,10 +247,12 @@ FENCHEL_INLINE Normalization solve_row(const RowContext<Real>& row, const Power&
   constexpr index_t kStride = 8 * kLanes<Real>, kLongRow = 4 * kStride;
   constexpr const SolveScratch<Real>* kKeepNothing = nullptr;
   const Scores<Real> scores{row.z, row.n, row.top};
-  const double c =
-      row.n < kLongRow
-          ? 1.0
-          : solve(row.am1, scores, kStride, power, Search{1.0, kMostSteps, 1e-3}, kKeepNothing).c;
+  double c = 1;
+  if (row.n >= kLongRow) {
+    c = Power::kStarts && WholeNodes::serve(row.am1)
+            ? start_row(row.z, row.n, row.top, kStride, row.am1, c)
+            : solve(row.am1, scores, kStride, power, Search{c, kMostSteps, 1e-3}, kKeepNothing).c;
+  }
   return solve_and_write(row.am1, scores, power, c, row.scratch.general, row.scratch.exact.x, row.p);
 }
 
@@ -238,7 +262,8 @@ template <class Real, class Power>
 FENCHEL_INLINE double lower_bound(const RowContext<Real>& row, const Power& power) noexcept {
   constexpr const SolveScratch<Real>* kKeepNothing = nullptr;
   const Scores<Real> few{row.summits.values, Summits<Real>::kQuarters * kLanes<Real>, row.top};
-  const double c = solve(row.am1, few, kLanes<Real>, power, Search{1.0, 3, 0.0}, kKeepNothing).c;
+  const int steps = row.am1 < 0.25 ? 1 : 3;  // Newton's equation is linear at alpha = 1
+  const double c = solve(row.am1, few, kLanes<Real>, power, Search{1.0, steps, 0.0}, kKeepNothing).c;
   return std::max(1.0, c * (1 - 64 * double{std::numeric_limits<Real>::epsilon()}));
 }
 
@@ -345,8 +370,8 @@ FENCHEL_INLINE Normalization entmax_valid_row(double alpha, const RowContext<Rea
   if (alpha == 4.0 / 3) return whole(std::integral_constant<int, 3>{});
   if (alpha == 1.25) return whole(std::integral_constant<int, 4>{});
   if (alpha > 2) return entmax_beyond_two(row);
-  const GeneralPower<Real> power{row.am1};
   const GeneralPower<double> exact{row.am1};
+  const GeneralPower<Real> power{row.am1};
   if (!second_is_bounded(row.am1)) return entmax_up_to_two(row, row.scratch.exact, exact, exact, power);
   return entmax_up_to_two(row, row.scratch.general, power, exact, power);
 }

@@ -6,10 +6,10 @@
 
 namespace fenchel::detail {
 
-/// Room for the numbers of one solve: scores less the maximum, E and E^{1-am1}.
+/// Room for the numbers of one solve: scores less the maximum, E and what else its finish needs.
 template <class Value>
 struct SolveScratch {
-  Value *x, *e, *escort;
+  Value *x, *e, *kept;
 };
 
 /// Memory for one row, as long as the row and a little more; every thread has its own.

@@ -2,6 +2,8 @@
 
 #include "backend/cpu/entmax/group_layout.hpp"
 #include "backend/cpu/entmax/group_solvers.hpp"
+#include "backend/cpu/entmax/group_support.hpp"
+#include "backend/cpu/entmax/whole_start.hpp"
 
 /// Three ways, each for the rows that the one before has left: lists of the few scores that can have mass, in
 /// lanes; whole rows in lanes; a row alone (row.cpp). Which way a row goes depends on that row.
@@ -9,10 +11,10 @@ namespace fenchel::detail {
 namespace {
 
 /// What is solved for: the scores d that can have mass, less the largest one, in lanes, filled up with scores
-/// of no mass.
+/// of no mass. Beyond alpha = 2 they are the scores themselves.
 template <class Real>
 struct GroupColumns {
-  Columns<Real> columns;
+  Columns<Real> columns{};
   Lanes<Real> top;               ///< the largest scores
   Lanes<Real> level;             ///< an upper bound of P^am1, where one was asked for
   bool there[kGroup<Real>];      ///< rows with a prediction, which are among the columns
@@ -21,12 +23,12 @@ struct GroupColumns {
 };
 
 /// m is a power of at least 1/am1, for bound_level; 0 where no bound is wanted.
-template <int m, class Real>
+template <int m, bool kFromTop, class Real>
 FENCHEL_INLINE void take_whole(const GroupRows<Real>& rows, double am1, const GroupScratch<Real>& scratch,
                                GroupColumns<Real>& group) noexcept {
   turn_into_lanes(rows.z, rows.count, rows.n, scratch.columns);
   const auto [count, top, bad] = summits_of_lanes(scratch.columns, rows.n, scratch.by_lane);
-  for (index_t k = 0; k < rows.n; ++k) {
+  for (index_t k = 0; kFromTop && k < rows.n; ++k) {
     Real* const column = scratch.columns + k * kGroup<Real>;
     store(column, load(column) - top);
   }
@@ -36,7 +38,7 @@ FENCHEL_INLINE void take_whole(const GroupRows<Real>& rows, double am1, const Gr
   for (index_t r = 0; r < rows.count; ++r) group.there[r] = bad[r] == 0 && top[r] > -Real(kInfinity);
 }
 
-template <int m, class Real>
+template <int m, bool kFromTop, class Real>
 FENCHEL_INLINE void take_candidates(const GroupRows<Real>& rows, double am1,
                                     const GroupScratch<Real>& scratch, GroupColumns<Real>& group) noexcept {
   const auto [count, top, bad] = summits_of_rows(rows, scratch.by_row, scratch.by_lane);
@@ -57,8 +59,8 @@ FENCHEL_INLINE void take_candidates(const GroupRows<Real>& rows, double am1,
     group.listed[r] = 0;
     group.there[r] = false;
     if (r >= rows.count || bad[r] != 0) continue;
-    const index_t found = list_candidates(rows.z[r], rows.n, cuts[r], tops[r], most, scratch.columns + r,
-                                          scratch.places + r * list_room(rows.n));
+    const index_t found = list_candidates(rows.z[r], rows.n, cuts[r], kFromTop ? tops[r] : Real(0), most,
+                                          scratch.columns + r, scratch.places + r * list_room(rows.n));
     group.there[r] = found > 0;
     group.listed[r] = std::max<index_t>(found, 0);
     longest = std::max(longest, group.listed[r]);
@@ -79,10 +81,24 @@ struct MapsOf {
   FENCHEL_INLINE void set(index_t r, const EntmaxRow& map) const noexcept { maps[place[r]] = map; }
 };
 
+/// Writes the rows that are done from the probabilities of the columns.
+template <class Real>
+FENCHEL_INLINE void write_values(const GroupRows<Real>& rows, const GroupColumns<Real>& group,
+                                 const GroupScratch<Real>& scratch, const bool* done) noexcept {
+  if (group.whole) return turn_into_rows(scratch.value, rows, done);
+  for (index_t r = 0; r < rows.count; ++r) {
+    if (!done[r]) continue;
+    const std::int32_t* const places = scratch.places + r * list_room(rows.n);
+    fill(rows.p[r], rows.n, Real(0));
+    for (index_t k = 0; k < group.listed[r]; ++k) rows.p[r][places[k]] = scratch.value[k * kGroup<Real> + r];
+  }
+}
+
 /// alpha = 2 and 3/2.
 template <class Real, int q>
 struct ClosedForm {
   static constexpr int kBound = q;
+  static constexpr bool kFromTop = true;
   static constexpr index_t kLongestWhole = 160;  ///< to list candidates costs more than to go over all
 
   /// Writes the rows that it finds, and says which these are.
@@ -120,48 +136,84 @@ struct ClosedForm {
 template <class Real, int m, class Power>
 struct ByPowers {
   static constexpr int kBound = m;
+  static constexpr bool kFromTop = true;
   /// To list candidates costs more than to go over all, the more so the cheaper the power and the more they
   /// are.
-  static constexpr index_t kLongestWhole = m == 0 ? kLongestInGroup : Power::kCheap ? 128 : m == 4 ? 64 : 16;
+  static constexpr index_t kLongestWhole = [] {
+    if constexpr (m == 0) return kLongestInGroup;
+    if constexpr (Power::kCheap) return index_t{64 * Power::kExponent};
+    return index_t{m == 4 ? 64 : 16};
+  }();
   double am1;
   Power power;
 
   FENCHEL_INLINE void operator()(const GroupRows<Real>& rows, const GroupColumns<Real>& group,
                                  const GroupScratch<Real>& scratch, bool* done,
                                  const MapsOf& maps) const noexcept {
-    constexpr int kMostSteps = 20, kFewSteps = 3;
-    constexpr index_t kEnough = 16;
     double c[kGroup<Real>];
-    if constexpr (m == 0) {
-      for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA { c[j] = 1; });
-      const index_t stride = rows.n / kEnough;
-      if (stride > 1)
-        solve_powers(am1, group.columns, stride, power, kFewSteps, c, scratch.value, scratch.escort);
-    } else {
-      for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA {
-        const double bound = 1 / double{group.level[j]};
-        c[j] = bound > 1 ? bound : 1.0;
-      });
+    for_each_lane<Real>([&](index_t j) FENCHEL_INLINE_LAMBDA {
+      const double bound = m == 0 ? 1.0 : 1 / double{group.level[j]};
+      c[j] = bound > 1 ? bound : 1.0;
+    });
+    const bool few = rows.n < WholeNodes::kFewest;  // as all of its group: a row does not depend on others
+    if constexpr (Power::kStarts) {
+      constexpr index_t kEnough = 64;
+      if (!few && WholeNodes::serve(am1)) {
+        const auto& [columns, count] = group.columns;
+        if (group.whole && count >= 2 * kEnough) start_lanes(columns, count, count / kEnough, am1, c);
+        start_lanes(columns, count, 1, am1, c);
+      }
     }
-    const auto root =
-        solve_powers(am1, group.columns, 1, power, kMostSteps, c, scratch.value, scratch.escort);
-    const auto total = finish_lanes(group.columns.count, root.step, scratch.value, scratch.escort);
+    const auto root = solve_powers(am1, group.columns, power, few, c, scratch.value, scratch.escort);
+    const auto total = finish_lanes(group.columns.count, power, root.step, scratch.value, scratch.escort);
     for (index_t r = 0; r < rows.count; ++r) {
       done[r] = group.there[r] && root.going[r] == 0;
       if (!done[r]) continue;
       if (maps.wanted())
         maps.set(r, {group.top[r], normalization_from_peak(am1, -std::log(double{total[r]}))});
-      if (!group.whole)
-        write(scratch.value + r, scratch.places + r * list_room(rows.n), group.listed[r], rows.n, rows.p[r]);
     }
-    if (group.whole) turn_into_rows(scratch.value, rows, done);
+    write_values(rows, group, scratch, done);
   }
+};
 
- private:
-  FENCHEL_INLINE static void write(const Real* value, const std::int32_t* places, index_t listed, index_t n,
-                                   Real* p) noexcept {
-    fill(p, n, Real(0));
-    for (index_t k = 0; k < listed; ++k) p[places[k]] = value[k * kGroup<Real>];
+/// alpha > 2, finite.
+template <class Real>
+struct BySmallest {
+  static constexpr int kBound = 1;
+  static constexpr bool kFromTop = false;
+  static constexpr index_t kLongestWhole = 16;
+  double am1;
+
+  FENCHEL_INLINE void operator()(const GroupRows<Real>& rows, const GroupColumns<Real>& group,
+                                 const GroupScratch<Real>& scratch, bool* done,
+                                 const MapsOf& maps) const noexcept {
+    constexpr index_t kEight = kLanes<double>;
+    WideLanes<Real> top, outside;
+    for_each_wide_lane<Real>([&](index_t o, index_t j) FENCHEL_INLINE_LAMBDA {
+      top[o][j] = group.top[o * kEight + j];
+      const double cut = top[o][j] - group.level[o * kEight + j] / am1;
+      using Limits = std::numeric_limits<double>;
+      outside[o][j] =
+          cut - std::abs(cut) * Limits::epsilon() - Limits::min();  // whichever way it was rounded
+    });
+    const auto pivot = find_pivots<Real>(am1, group.columns, top, outside);
+    const auto found = solve_densities(am1, group.columns, pivot, scratch.value, scratch.escort);
+    for (index_t k = 0; k < group.columns.count; ++k) {
+      for_each_wide_lane<Real>([&](index_t o, index_t j) FENCHEL_INLINE_LAMBDA {
+        const index_t at = k * kGroup<Real> + o * kEight + j;
+        const Real p = scratch.value[at] + static_cast<Real>(found.step[o][j]) * scratch.escort[at];
+        scratch.value[at] = p > 0 ? p : Real(0);
+      });
+    }
+    for (index_t r = 0; r < rows.count; ++r) {
+      const index_t o = r / kEight, j = r % kEight;
+      done[r] = group.there[r] && pivot.going[o][j] == 0 && found.going[o][j] == 0;
+      if (!done[r] || !maps.wanted()) continue;
+      const double q = std::max(0.0, found.q[o][j] + found.step[o][j]);
+      const double threshold = pivot.score[o][j] - top[o][j] - std::exp(am1 * std::log(q)) / am1;
+      maps.set(r, {top[o][j], {threshold + 1 / am1, threshold}});
+    }
+    write_values(rows, group, scratch, done);
   }
 };
 
@@ -176,9 +228,10 @@ FENCHEL_INLINE void map_rows(GroupRows<Real> rows, double alpha, const Solver& s
   for (bool last = false; !last && rows.count > 0; group.whole = true) {
     last = group.whole;
     constexpr int kBound = Solver::kBound;
-    if (group.whole) take_whole<kBound>(rows, alpha - 1, scratch, group);
+    constexpr bool kFromTop = Solver::kFromTop;
+    if (group.whole) take_whole<kBound, kFromTop>(rows, alpha - 1, scratch, group);
     if constexpr (kBound != 0) {
-      if (!group.whole) take_candidates<kBound>(rows, alpha - 1, scratch, group);
+      if (!group.whole) take_candidates<kBound, kFromTop>(rows, alpha - 1, scratch, group);
     }
     bool done[kGroup<Real>];
     solver(rows, group, scratch, done, MapsOf{maps, place});
@@ -206,6 +259,7 @@ FENCHEL_INLINE void map_any(const GroupRows<Real>& rows, double alpha, const Gro
   };
   constexpr std::integral_constant<int, 2> kTwo;
   constexpr std::integral_constant<int, 4> kFour;
+  if (alpha > 2) return map_rows(rows, alpha, BySmallest<Real>{am1}, scratch, maps);
   if (alpha == 2) return map_rows(rows, alpha, ClosedForm<Real, 1>{}, scratch, maps);
   if (alpha == 1.5) return map_rows(rows, alpha, ClosedForm<Real, 2>{}, scratch, maps);
   if (alpha == 4.0 / 3) return by_powers(kFour, WholePower<Real, 3>{});

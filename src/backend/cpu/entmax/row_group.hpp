@@ -18,10 +18,13 @@ inline constexpr index_t kGroup = kLanes<Real>;
 /// taken whole: for one that comes alone all lanes are computed.
 inline constexpr index_t kLongestInGroup = 1024, kLongestWholeRow = 256;
 inline constexpr double kLeastListed = 1.25;
+/// Beyond, a difference of scores times alpha - 1 may be no float.
+inline constexpr double kLargestInGroup = 0x1p60;
 
 /// Whether rows of so many columns are mapped in groups.
 [[nodiscard]] constexpr bool mapped_in_groups(double alpha, index_t cols) noexcept {
-  return alpha != 1 && alpha <= 2 && cols <= (alpha < kLeastListed ? kLongestWholeRow : kLongestInGroup);
+  return alpha != 1 && alpha <= kLargestInGroup &&
+         cols <= (alpha < kLeastListed ? kLongestWholeRow : kLongestInGroup);
 }
 
 /// How many rows of so many columns a group may have.
@@ -35,7 +38,7 @@ template <class Real>
 struct GroupScratch {
   Real *by_row, *by_lane;   ///< some large scores of each row
   Real* columns;            ///< scores less the largest one
-  Real *value, *escort;     ///< their E and E^{1-am1}
+  Real *value, *escort;     ///< their E, and what else a finish needs
   std::int32_t* places;     ///< where candidates stand, a list after the other
   EntmaxScratch<Real> row;  ///< for a row that is mapped alone
 };
