@@ -41,6 +41,18 @@ double checked_half_width(const BetaGaussian& p) {
   return kInf;
 }
 
+/// That of a uniform density, whose square is its sigma2.
+double checked_length(const char* name, double length) {
+  if (!(length * length >= std::numeric_limits<double>::min() && length * length < kInf))
+    throw_domain_error(kWhere, name, "must have a square within the range of doubles", length);
+  return length;
+}
+
+BetaGaussianConstants uniform_constants(double length) {
+  const double radius2 = 0.25;
+  return {1, kInf, -std::log(length), kInf, radius2, -radius2 / 2, -radius2 / 2, radius2 / 3};
+}
+
 double standardised(const BetaGaussian& p, double t) { return (t - p.mu()) / std::sqrt(p.sigma2()); }
 
 /// Whether all mass lies above t, or below it. Where both ends round to mu, half of it lies on each side.
@@ -86,12 +98,8 @@ BetaGaussian BetaGaussian::uniform(double lower, double upper) {
   detail::checked_finite(kWhere, "lower", lower);
   detail::checked_finite(kWhere, "upper", upper);
   if (!(lower < upper)) throw_domain_error(kWhere, "upper", "must be above lower", upper);
-  const double length = upper - lower, radius2 = 0.25;
-  if (!(length * length >= std::numeric_limits<double>::min() && length * length < kInf))
-    throw_domain_error(kWhere, "upper - lower", "must have a square within the range of doubles", length);
-  return BetaGaussian(kInf, lower + length / 2, length * length,
-                      {1, kInf, -std::log(length), kInf, radius2, -radius2 / 2, -radius2 / 2, radius2 / 3},
-                      {lower, upper});
+  const double length = checked_length("upper - lower", upper - lower);
+  return {kInf, lower + length / 2, length * length, uniform_constants(length), {lower, upper}};
 }
 
 BetaGaussian BetaGaussian::from_variance(double alpha, double mu, double variance) {
@@ -105,7 +113,12 @@ BetaGaussian BetaGaussian::from_variance(double alpha, double mu, double varianc
 BetaGaussian BetaGaussian::from_half_width(double alpha, double mu, double half_width) {
   checked_alpha(alpha, 1, "must be above 1 for a bounded support");
   detail::checked_positive(kWhere, "half_width", half_width);
-  if (std::isinf(alpha)) return uniform(mu - half_width, mu + half_width);
+  if (std::isinf(alpha)) {
+    detail::checked_finite(kWhere, "mu", mu);
+    const double length = checked_length("2 half_width", 2 * half_width);
+    const Interval rounded{mu - half_width, mu + half_width};
+    return {kInf, mu, length * length, uniform_constants(length), rounded};
+  }
   return BetaGaussian(alpha, mu,
                       sigma2_from_curvature(alpha, 2 * std::log(half_width) + std::log((alpha - 1) / 2)));
 }

@@ -294,6 +294,15 @@ TEST(BetaGaussian, HugeAlphaAndTinyScaleIsNearlyTheUniform) {
   EXPECT_NEAR(quantile(p, 0.25), -0.25, 1e-12);
 }
 
+TEST(BetaGaussian, UniformsFarFromZeroHaveTheVarianceThatWasGiven) {
+  for (const double mu : {-15818695.49, 1e20}) {  // whose ends round by 1e-12 of the length, and to mu
+    const auto p = BetaGaussian::from_variance(kInf, mu, 25607.02);
+    EXPECT_NEAR(variance(p), 25607.02, 1e-15 * 25607.02);
+    EXPECT_EQ(mean(p), mu);
+    EXPECT_DOUBLE_EQ(BetaGaussian::from_half_width(kInf, mu, 0.3).half_width(), 0.3);
+  }
+}
+
 TEST(BetaGaussian, EntropiesOfSmallOrderAreDifferentiable) {
   for (const double alpha : {0.99, 1.0, 1.02}) {
     const BetaGaussian p(alpha, 0, 1);
@@ -316,6 +325,9 @@ TEST(BetaGaussian, ParametersThatLeaveTheDoublesAreNamed) {
   EXPECT_EQ(
       message_of<std::domain_error>([] { (void)BetaGaussian::uniform(0, 1e-200); }),
       "fenchel::beta_gaussian: upper - lower must have a square within the range of doubles, got 1e-200");
+  EXPECT_EQ(
+      message_of<std::domain_error>([] { (void)BetaGaussian::from_half_width(kInf, 0, 1e200); }),
+      "fenchel::beta_gaussian: 2 half_width must have a square within the range of doubles, got 2e+200");
   EXPECT_EQ(message_of<std::domain_error>([] { (void)escort(BetaGaussian(2, 0, 1), 1e-5); }),
             "fenchel::escort: order must be such that the escort's sigma2 is positive and finite, got 1e-05");
   EXPECT_EQ(
