@@ -66,7 +66,7 @@ class Sample(CommandLine):
     def check_moments(self, family):
         count = 20000
         about = self.json("density", *family)
-        table = self.table("sample", *family, "-n", count, "--seed", 3)
+        table = self.table("sample", *family, "-n", count, "--seed", 3, "--quiet")  # no progress where it is slow
         self.assertEqual(list(table), ["t1", "t2"])
         columns = [table["t1"], table["t2"]]
         means = [sum(column) / count for column in columns]

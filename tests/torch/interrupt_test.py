@@ -43,9 +43,9 @@ BASIS = ft.GaussianBasis(torch.linspace(0, 1, 64, dtype=F64), 0.1)
 POLYNOMIALS = ft.PolynomialBasis(12)
 # Calls on so many rows that they take a second or more on one thread.
 CALLS = {
-    "entmax": (1_000_000, lambda n: over(ft.entmax, normal(n, 10), 3.0)),
-    "entmax along the first dimension": (1_000_000, lambda n: over(ft.entmax, normal(10, n), 3.0, dim=0)),
-    "entmax of a half type": (1_000_000, lambda n: over(ft.entmax, normal(n, 10, dtype=torch.bfloat16), 3.0)),
+    "entmax": (4_000_000, lambda n: over(ft.entmax, normal(n, 10), 3.0)),
+    "entmax along the first dimension": (4_000_000, lambda n: over(ft.entmax, normal(10, n), 3.0, dim=0)),
+    "entmax of a half type": (8_000_000, lambda n: over(ft.entmax, normal(n, 10, dtype=torch.bfloat16), 3.0)),
     "entmax backward": (3_000_000, lambda n: backward(lambda x: ft.entmax(x, 1.3), normal(n, 10))),
     "entmax backward in alpha": (3_000_000, lambda n: backward(ft.entmax, normal(n, 10), 1.3 + uniform(n, 1))),
     "entmax in forward mode": (4_000_000, lambda n: over(ops.entmax_jvp, row(n), None, row(n), None, 1.3, -1)),
@@ -54,7 +54,7 @@ CALLS = {
         lambda n: over(ops.entmax_vjp_vjp, row(n), None, row(n), row(n), None, 1.3, -1),
     ),
     "weighted entmax": (1_000_000, lambda n: over(ft.entmax, normal(n, 10), 1.3, weight=uniform(10))),
-    "loss": (1_000_000, lambda n: over(ft.entmax_loss, normal(n, 10), torch.zeros(n, dtype=torch.int64), 3.0)),
+    "loss": (4_000_000, lambda n: over(ft.entmax_loss, normal(n, 10), torch.zeros(n, dtype=torch.int64), 3.0)),
     "fusedmax": (3_000_000, lambda n: over(ft.fusedmax, normal(n, 10))),
     "smooth sparsemax": (1_000_000, lambda n: over(ft.smooth_sparsemax, normal(n, 10))),
     "fusedmax of images": (50, lambda n: over(ft.fusedmax_grid, normal(n, 128, 128))),
