@@ -134,7 +134,9 @@ def test_one_graph_serves_all_lengths(device):
     counts = []
     for n in (5, 6, 9):
         x = tensors(device, (2, 4, n, 8), (2, 4, n + 13, 8))
-        assert torch.equal(compiled(*x), ft.scaled_dot_product_attention(*x, is_causal=True))
+        rounding = 0 if device.type == "cpu" else 1e-13  # of torch's products, which the plain path of a GPU has
+        plain = ft.scaled_dot_product_attention(*x, is_causal=True)
+        torch.testing.assert_close(compiled(*x), plain, rtol=rounding, atol=rounding)
         counts.append(counter.frame_count)
     assert counts[1:] == counts[:-1]
 

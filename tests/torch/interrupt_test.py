@@ -41,7 +41,7 @@ def row(n):
 
 BASIS = ft.GaussianBasis(torch.linspace(0, 1, 64, dtype=F64), 0.1)
 POLYNOMIALS = ft.PolynomialBasis(12)
-# Calls on so many rows that they take a second or more on one thread.
+# Calls on so many rows that they take about a second on one thread.
 CALLS = {
     "entmax": (4_000_000, lambda n: over(ft.entmax, normal(n, 10), 3.0)),
     "entmax along the first dimension": (4_000_000, lambda n: over(ft.entmax, normal(10, n), 3.0, dim=0)),
@@ -81,6 +81,12 @@ SIGNALS = 8
 """More than Python handles before and after the operation that takes the time, if it has imported all it needs."""
 
 
+def ends(call, rows):
+    """Whether Ctrl-C ends a call on so many rows. A machine may have done them before it handled all signals, and then
+    gets more of them; a call that does not look at signals handles too few on any number of rows."""
+    return any(is_interrupted(call(rows * more), SIGNALS) for more in (1, 2, 4, 8))
+
+
 @pytest.fixture
 def one_thread():
     count = torch.get_num_threads()
@@ -93,18 +99,18 @@ def one_thread():
 def test_a_long_operation_ends(name, one_thread):
     rows, call = CALLS[name]
     call(2)()
-    assert is_interrupted(call(rows), SIGNALS)
+    assert ends(call, rows)
 
 
 def test_several_threads_end():
-    assert is_interrupted(over(ft.entmax, normal(4_000_000, 10), 1.3), SIGNALS)
+    assert ends(lambda n: over(ft.entmax, normal(n, 10), 1.3), 4_000_000)
 
 
 def test_an_operation_that_was_ended_can_be_called_again(one_thread):
     x = normal(3_000_000, 10).requires_grad_()
     expected = torch.autograd.grad(ft.entmax(x, 1.3).pow(2).sum(), x)[0]
     y = ft.entmax(x, 1.3).pow(2).sum()
-    assert is_interrupted(over(torch.autograd.grad, y, x, retain_graph=True), SIGNALS)
+    assert any(is_interrupted(over(torch.autograd.grad, y, x, retain_graph=True), SIGNALS) for _ in range(4))
     assert torch.equal(torch.autograd.grad(y, x)[0], expected)
 
 
