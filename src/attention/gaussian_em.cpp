@@ -5,6 +5,7 @@
 #include <limits>
 #include <numbers>
 
+#include "fenchel/backend/cpu/entmax.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/checkpoint.hpp"
 #include "fenchel/core/error.hpp"
@@ -114,24 +115,27 @@ GaussianMixture maximise(const WeightedPoints& points, const Eigen::MatrixXd& re
   return found;
 }
 
-/// Responsibilities and the weighted mean of the log density.
-double expect(const WeightedPoints& points, const GaussianMixture& mixture,
+/// Responsibilities, and the weighted mean of Omega*_order of the log densities with their weights: the mean
+/// log density at order 1.
+double expect(const WeightedPoints& points, const GaussianMixture& mixture, double order,
               Eigen::MatrixXd& responsibilities) {
-  const index_t dimension = points.offsets.rows(), size = mixture.weights.size();
-  responsibilities.resize(size, points.offsets.cols());
+  const index_t dimension = points.offsets.rows(), size = mixture.weights.size(),
+                count = points.offsets.cols();
+  Eigen::MatrixXd scores(size, count);
   for (index_t k = 0; k < size; ++k) {
     const Eigen::LLT<Eigen::MatrixXd> factor(mixture.covariances[static_cast<std::size_t>(k)]);
     const Eigen::MatrixXd standard = factor.matrixL().solve(points.offsets.colwise() - mixture.means.col(k));
     const double log_det = 2 * factor.matrixLLT().diagonal().array().log().sum();
     const double top = std::log(mixture.weights[k]) -
                        (static_cast<double>(dimension) * std::log(2 * std::numbers::pi) + log_det) / 2;
-    responsibilities.row(k) = (top - standard.colwise().squaredNorm().array() / 2).matrix();
+    scores.row(k) = (top - standard.colwise().squaredNorm().array() / 2).matrix();
   }
-  const Eigen::RowVectorXd top = responsibilities.colwise().maxCoeff();
-  responsibilities = (responsibilities.rowwise() - top).array().exp();
-  const Eigen::RowVectorXd sum = responsibilities.colwise().sum();
-  responsibilities.array().rowwise() /= sum.array();
-  return (top.array() + sum.array().log()).matrix().dot(points.weights);
+  responsibilities.resize(size, count);
+  Eigen::RowVectorXd normalizer(count);
+  cpu::entmax<double>({scores.data(), count, size}, order, {responsibilities.data(), count, size},
+                      {.normalizer = normalizer.data()});
+  const Eigen::RowVectorXd mean = responsibilities.cwiseProduct(scores).colwise().sum();
+  return (normalizer + (order - 1) * mean).dot(points.weights) / order;
 }
 
 }  // namespace
@@ -181,21 +185,23 @@ WeightedPoints weighted_points(std::string_view where, const Eigen::MatrixXd& po
   return points;
 }
 
-GaussianFit fit_gaussians(const WeightedPoints& points, index_t components, double tolerance,
-                          index_t max_iterations) {
+GaussianFit fit_gaussians(const WeightedPoints& points, index_t components,
+                          const MixtureFitOptions& options) {
   const std::vector<index_t> labels = start_labels(points, components);
   Eigen::MatrixXd responsibilities = Eigen::MatrixXd::Zero(components, points.offsets.cols());
   for (std::size_t i = 0; i < labels.size(); ++i) responsibilities(labels[i], static_cast<index_t>(i)) = 1;
-  GaussianFit fit{maximise(points, responsibilities), 0, 0, false};
-  fit.log_likelihood = expect(points, fit.mixture, responsibilities);
-  while (!fit.converged && fit.iterations < max_iterations) {
+  const double order = options.responsibilities;
+  GaussianFit fit{maximise(points, responsibilities), 0, 0, 0, false};
+  fit.objective = expect(points, fit.mixture, order, responsibilities);
+  while (!fit.converged && fit.iterations < options.max_iterations) {
     checkpoint();
-    const double before = fit.log_likelihood;
+    const double before = fit.objective;
     fit.mixture = maximise(points, responsibilities);
-    fit.log_likelihood = expect(points, fit.mixture, responsibilities);
-    fit.converged = fit.log_likelihood - before <= tolerance;
+    fit.objective = expect(points, fit.mixture, order, responsibilities);
+    fit.converged = fit.objective - before <= options.tolerance;
     ++fit.iterations;
   }
+  fit.log_likelihood = order == 1 ? fit.objective : expect(points, fit.mixture, 1, responsibilities);
   return fit;
 }
 

@@ -35,13 +35,14 @@ struct GaussianMixture {
 
 struct GaussianFit {
   GaussianMixture mixture;
-  double log_likelihood;
+  double log_likelihood, objective;
   index_t iterations;
   bool converged;
 };
 
-/// 1 <= components <= points.distinct.
-[[nodiscard]] GaussianFit fit_gaussians(const WeightedPoints& points, index_t components, double tolerance,
-                                        index_t max_iterations);
+/// 1 <= components <= points.distinct; the order of the responsibilities, the tolerance and the most
+/// iterations are those of the options.
+[[nodiscard]] GaussianFit fit_gaussians(const WeightedPoints& points, index_t components,
+                                        const MixtureFitOptions& options);
 
 }  // namespace fenchel::detail

@@ -9,6 +9,7 @@
 #include "attention/gaussian_em.hpp"
 #include "fenchel/core/check.hpp"
 #include "fenchel/core/error.hpp"
+#include "fenchel/core/infinity.hpp"
 
 namespace fenchel {
 namespace {
@@ -23,6 +24,8 @@ WeightedPoints checked_points(const char* where, const Eigen::MatrixXd& position
                               std::span<const double> weights, const MixtureFitOptions& options) {
   if (options.observations) detail::checked_positive(where, "observations", *options.observations);
   detail::checked_nonnegative(where, "tolerance", options.tolerance);
+  if (!(options.responsibilities >= 1 && options.responsibilities < kInfinity))
+    throw_domain_error(where, "responsibilities", "must be finite and at least 1", options.responsibilities);
   if (options.max_iterations < 0)
     throw_invalid_argument(where, "max_iterations", "must not be negative", options.max_iterations);
   return detail::weighted_points(where, positions, weights, options.variance_floor);
@@ -55,7 +58,7 @@ MixtureFit<P> of_family(double alpha, const WeightedPoints& points, const Gaussi
   for (index_t k = 0; k < fit.mixture.weights.size(); ++k)
     components.push_back(component(alpha, points, fit, k, std::type_identity<P>{}));
   return {Mixture<P>({fit.mixture.weights.begin(), fit.mixture.weights.end()}, std::move(components)),
-          fit.log_likelihood, fit.iterations, fit.converged, criterion};
+          fit.log_likelihood, fit.objective, fit.iterations, fit.converged, criterion};
 }
 
 template <class P>
@@ -68,8 +71,7 @@ MixtureFit<P> fit_points(double alpha, const Eigen::MatrixXd& positions, std::sp
                            "must be from 1 to " + shortest(points.distinct) +
                                ", the number of distinct positions with positive weight",
                            components);
-  const GaussianFit fit =
-      detail::fit_gaussians(points, components, options.tolerance, options.max_iterations);
+  const GaussianFit fit = detail::fit_gaussians(points, components, options);
   return of_family<P>(alpha, points, fit, criterion_of(points, fit, options));
 }
 
@@ -80,10 +82,10 @@ MixtureFit<P> choose_points(double alpha, const Eigen::MatrixXd& positions, std:
   const WeightedPoints points = checked_points(kWhere, positions, weights, options);
   if (max_components < 1)
     throw_invalid_argument(kWhere, "max_components", "must be positive", max_components);
-  GaussianFit best = detail::fit_gaussians(points, 1, options.tolerance, options.max_iterations);
+  GaussianFit best = detail::fit_gaussians(points, 1, options);
   double least = criterion_of(points, best, options);
   for (index_t size = 2; size <= std::min(max_components, points.distinct); ++size) {
-    GaussianFit fit = detail::fit_gaussians(points, size, options.tolerance, options.max_iterations);
+    GaussianFit fit = detail::fit_gaussians(points, size, options);
     const double here = criterion_of(points, fit, options);
     if (!(here < least)) continue;
     least = here;

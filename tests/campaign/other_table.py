@@ -118,7 +118,7 @@ ATTENTION = [
         "key_value_attention key_value_attention_vjp",
         "key_values(array({seed}, (3, 4)), array({seed2}, (12, 4)), array({seed3}, (12, 2)), {alpha}, {scale})",
     ),
-    Row("fit_mixture", 'mixture_fit(fenchel.fit_mixture({light}, array({seed}, 12, "simplex"), components=2))'),
+    Row("fit_mixture", 'mixture_fit(fenchel.fit_mixture({light}, array({seed}, 12, "simplex"), components=2, responsibilities={light}))'),
 ]
 
 ESTIMATION = [

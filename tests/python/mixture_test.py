@@ -148,6 +148,7 @@ def test_mixtures_are_values():
         (lambda: P.fenchel_young(P), TypeError, "Mixture is no prediction of a score"),
         (lambda: P.tsallis_entropy(), TypeError, "alpha is needed"),
         (lambda: fenchel.fit_mixture(2, [0.5, 0.5], components=0), ValueError, "components"),
+        (lambda: fenchel.fit_mixture(2, [0.5, 0.5], responsibilities=0.5), ValueError, "responsibilities must be finite"),
         (lambda: fenchel.fit_mixture(2, [0.5, 0.5], criterion="x"), ValueError, "criterion must be 'bic' or 'aic'"),
         (lambda: fenchel.fit_mixture(2, [0.5, 0.5], [0.1]), ValueError, "weights"),
         (lambda: fenchel.fit_mixture(0.2, [0.5, 0.5], components=1), ValueError, "alpha"),
@@ -213,3 +214,14 @@ def test_bad_compositions():
         fenchel.compose(np.zeros(4), np.ones((1, 4)), LINE)
     with pytest.raises(ValueError, match="scores"):
         fenchel.compose(np.zeros(3), np.ones((1, 4)), regression)
+
+
+def test_sparse_responsibilities_leave_clear_points_alone():
+    random = np.random.default_rng(1)
+    t = np.concatenate([random.normal(0, 1, 300), random.normal(9, 0.5, 100)])
+    for order in (1.5, 2, 5):
+        found = fenchel.fit_mixture(2, np.full(400, 1 / 400), t, responsibilities=order)
+        left, right = sorted(found.mixture.components, key=lambda p: p.mu)
+        assert [left.mean(), right.mean()] == pytest.approx([t[t < 5].mean(), t[t > 5].mean()], rel=1e-12)
+        assert [left.var(), right.var()] == pytest.approx([t[t < 5].var(), t[t > 5].var()], rel=1e-12)
+        assert found.objective <= found.log_likelihood

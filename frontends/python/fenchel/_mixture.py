@@ -158,6 +158,8 @@ class MixtureFit(NamedTuple):
     """It may have fewer components than asked for: empty ones are left out."""
     log_likelihood: float
     """sum_l w_l log q(x_l) of the mixture of Gaussians q that EM found, the weights made to add up to one."""
+    objective: float
+    """What EM raised: log_likelihood, and a bound below it for sparse responsibilities."""
     iterations: int
     converged: bool
     criterion: float
@@ -175,6 +177,7 @@ def fit_mixture(
     floor: float | None = None,
     tolerance: float = 1e-9,
     max_iterations: int = 1000,
+    responsibilities: float = 1.0,
 ) -> MixtureFit:
     """From weights over positions, as discrete attention has them, to a density with several modes.
 
@@ -198,9 +201,12 @@ def fit_mixture(
     floor : float, optional
         The least variance of a component in any direction: 1e-6 times the mean variance of the points unless said.
     tolerance : float
-        EM ends where an iteration adds no more to log_likelihood.
+        EM ends where an iteration adds no more to the objective.
     max_iterations : int
         The most iterations.
+    responsibilities : float
+        The order of the responsibilities, at least 1: those of a point are `entmax` of its log densities. 1 is EM. Above
+        it a point whose component leads by 1 / (responsibilities - 1) is that component's alone, and moves no other one.
 
     Returns
     -------
@@ -233,5 +239,6 @@ def fit_mixture(
         *optional,
         reals(tolerance=tolerance)[0],
         integer("max_iterations", max_iterations),
+        reals(responsibilities=responsibilities)[0],
     )
     return MixtureFit(Mixture._of(core) if at.ndim == 1 else MultivariateMixture._of(core), *rest)

@@ -17,10 +17,10 @@
 namespace fenchel::python {
 namespace {
 
-/// Mixture, log-likelihood, iterations, whether it converged, and the criterion.
+/// Mixture, log-likelihood, objective, iterations, whether it converged, and the criterion.
 template <class P>
-std::tuple<Mixture<P>, double, index_t, bool, double> result(const MixtureFit<P>& fit) {
-  return {fit.mixture, fit.log_likelihood, fit.iterations, fit.converged, fit.criterion};
+std::tuple<Mixture<P>, double, double, index_t, bool, double> result(const MixtureFit<P>& fit) {
+  return {fit.mixture, fit.log_likelihood, fit.objective, fit.iterations, fit.converged, fit.criterion};
 }
 
 /// Positions are numbers, or the columns of a matrix. With `choose` there are up to so many components.
@@ -28,8 +28,10 @@ template <class Array, class Positions>
 void bind(nb::module_& m, const char* name, const Positions& positions) {
   m.def(name, [positions](double alpha, const Array& at, const Input<>& weights, index_t components,
                           bool choose, bool aic, std::optional<double> observations,
-                          std::optional<double> floor, double tolerance, index_t max_iterations) {
-    const MixtureFitOptions options{.criterion = aic ? MixtureCriterion::aic : MixtureCriterion::bic,
+                          std::optional<double> floor, double tolerance, index_t max_iterations,
+                          double responsibilities) {
+    const MixtureFitOptions options{.responsibilities = responsibilities,
+                                    .criterion = aic ? MixtureCriterion::aic : MixtureCriterion::bic,
                                     .observations = observations,
                                     .variance_floor = floor,
                                     .tolerance = tolerance,
