@@ -58,7 +58,11 @@ MixtureFit<P> of_family(double alpha, const WeightedPoints& points, const Gaussi
   for (index_t k = 0; k < fit.mixture.weights.size(); ++k)
     components.push_back(component(alpha, points, fit, k, std::type_identity<P>{}));
   return {Mixture<P>({fit.mixture.weights.begin(), fit.mixture.weights.end()}, std::move(components)),
-          fit.log_likelihood, fit.objective, fit.iterations, fit.converged, criterion};
+          fit.log_likelihood,
+          fit.objective,
+          fit.iterations,
+          fit.converged,
+          criterion};
 }
 
 template <class P>

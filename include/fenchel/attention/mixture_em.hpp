@@ -23,8 +23,8 @@ namespace fenchel {
 enum class MixtureCriterion { bic, aic };
 
 struct MixtureFitOptions {
-  /// The order of the responsibilities, at least 1: those of a point are entmax of its K log densities in place
-  /// of softmax, exactly one component's where that leads by 1 / (order - 1) (docs/math.md 7.7).
+  /// The order of the responsibilities, at least 1: those of a point are entmax of its K log densities in
+  /// place of softmax, exactly one component's where that leads by 1 / (order - 1) (docs/math.md 7.7).
   double responsibilities = 1;
   MixtureCriterion criterion = MixtureCriterion::bic;
   /// How many observations the weights stand for; unless it is said, the points with positive weight.
@@ -43,7 +43,7 @@ template <class P>
 struct MixtureFit {
   Mixture<P> mixture;     ///< may have fewer components than asked for: empty ones are left out
   double log_likelihood;  ///< sum_i w_i log q(x_i), q the Gaussian mixture, the weights w made to sum to one
-  double objective;       ///< what EM raised: log_likelihood, and a bound below it for sparse responsibilities
+  double objective;  ///< what EM raised: log_likelihood, and a bound below it for sparse responsibilities
   index_t iterations;
   bool converged;
   double criterion;

@@ -26,22 +26,22 @@ std::tuple<Mixture<P>, double, double, index_t, bool, double> result(const Mixtu
 /// Positions are numbers, or the columns of a matrix. With `choose` there are up to so many components.
 template <class Array, class Positions>
 void bind(nb::module_& m, const char* name, const Positions& positions) {
-  m.def(name, [positions](double alpha, const Array& at, const Input<>& weights, index_t components,
-                          bool choose, bool aic, std::optional<double> observations,
-                          std::optional<double> floor, double tolerance, index_t max_iterations,
-                          double responsibilities) {
-    const MixtureFitOptions options{.responsibilities = responsibilities,
-                                    .criterion = aic ? MixtureCriterion::aic : MixtureCriterion::bic,
-                                    .observations = observations,
-                                    .variance_floor = floor,
-                                    .tolerance = tolerance,
-                                    .max_iterations = max_iterations};
-    const std::span<const double> w(weights.data(), weights.size());
-    return result(without_gil([&] {
-      return choose ? choose_mixture(alpha, positions(at), w, components, options)
-                    : fit_mixture(alpha, positions(at), w, components, options);
-    }));
-  });
+  m.def(name,
+        [positions](double alpha, const Array& at, const Input<>& weights, index_t components, bool choose,
+                    bool aic, std::optional<double> observations, std::optional<double> floor,
+                    double tolerance, index_t max_iterations, double responsibilities) {
+          const MixtureFitOptions options{.responsibilities = responsibilities,
+                                          .criterion = aic ? MixtureCriterion::aic : MixtureCriterion::bic,
+                                          .observations = observations,
+                                          .variance_floor = floor,
+                                          .tolerance = tolerance,
+                                          .max_iterations = max_iterations};
+          const std::span<const double> w(weights.data(), weights.size());
+          return result(without_gil([&] {
+            return choose ? choose_mixture(alpha, positions(at), w, components, options)
+                          : fit_mixture(alpha, positions(at), w, components, options);
+          }));
+        });
 }
 
 }  // namespace
