@@ -1,8 +1,13 @@
 #include "fenchel/estimate/goodness/bootstrap.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <exception>
+#include <utility>
 
+#include "fenchel/core/parallel.hpp"
 #include "fenchel/core/philox.hpp"
 #include "fenchel/distribution/line/beta_gaussian.hpp"
 
@@ -31,6 +36,27 @@ double sorted_quantile(const std::vector<double>& values, double u) {
   const double share = place - static_cast<double>(i);
   if (share == 0 || values[i] == values[i + 1]) return values[i];
   return values[i] + share * (values[i + 1] - values[i]);
+}
+
+/// Each depends on its number alone. They are whole calls of the library, which run on one thread then.
+std::vector<detail::Replicate> replicates(std::uint64_t seed, index_t first, index_t count,
+                                          FunctionRef<detail::Replicate(std::uint64_t)> make) {
+  std::vector<detail::Replicate> made(static_cast<std::size_t>(count));
+  std::vector<std::exception_ptr> errors(made.size());
+  const int workers = static_cast<int>(std::min<index_t>(num_threads(), count));
+  parallel_rows(count, workers, [&](index_t begin, index_t end, int) noexcept {
+    for (index_t k = begin; k < end; ++k) {
+      const auto i = static_cast<std::size_t>(k);
+      try {
+        made[i] = make(Philox(seed, static_cast<std::uint64_t>(first + k))());
+      } catch (...) {
+        errors[i] = std::current_exception();
+      }
+    }
+  });
+  for (const std::exception_ptr& error : errors)
+    if (error) std::rethrow_exception(error);
+  return made;
 }
 
 }  // namespace
@@ -68,20 +94,35 @@ index_t draws_of(const BootstrapOptions& options, double weight) {
   return static_cast<index_t>(std::round(weight));
 }
 
-std::uint64_t seed_of(const BootstrapOptions& options, index_t replicate) {
-  return Philox(options.seed, static_cast<std::uint64_t>(replicate))();
-}
-
-Bootstrap bootstrap_of(const Distances& observed, const std::vector<Distances>& distances,
-                       const std::vector<Eigen::VectorXd>& parameters) {
+Bootstrap bootstrap_of(const Distances& observed, const BootstrapOptions& options,
+                       FunctionRef<Replicate(std::uint64_t)> make) {
+  std::vector<Distances> distances;
+  std::vector<Eigen::VectorXd> parameters;
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kRound{
+      100};  // at least, so that progress is told and starting is cheap
+  index_t most = num_threads();
+  for (index_t first = 0, count = 0; first < options.replicates; first += count) {
+    const Clock::time_point started = Clock::now();
+    count = std::min(most, options.replicates - first);
+    for (Replicate& made : replicates(options.seed, first, count, make)) {
+      if (made.parameters.size() == 0) continue;
+      distances.push_back(made.distances);
+      parameters.push_back(std::move(made.parameters));
+    }
+    if (Clock::now() - started < kRound) most *= 2;
+    if (options.progress && !options.progress({first + count, options.replicates}))
+      throw Cancelled("fenchel::bootstrap: cancelled");
+  }
   if (parameters.empty())
     throw ConvergenceError("fenchel::bootstrap: no draws of the fit can be fitted again");
+  const auto fits = static_cast<index_t>(parameters.size());
   Bootstrap found{{p_value(observed.kolmogorov_smirnov, distances, &Distances::kolmogorov_smirnov),
                    p_value(observed.anderson_darling, distances, &Distances::anderson_darling)},
-                  Eigen::MatrixXd(static_cast<index_t>(parameters.size()), parameters.front().size()),
-                  0};
-  for (std::size_t k = 0; k < parameters.size(); ++k)
-    found.parameters.row(static_cast<index_t>(k)) = parameters[k].transpose();
+                  Eigen::MatrixXd(fits, parameters.front().size()),
+                  options.replicates - fits};
+  for (index_t k = 0; k < fits; ++k)
+    found.parameters.row(k) = parameters[static_cast<std::size_t>(k)].transpose();
   return found;
 }
 

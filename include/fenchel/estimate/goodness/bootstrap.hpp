@@ -2,17 +2,15 @@
 
 /// `bootstrap`: p-values of distances and confidence intervals, by fits to draws of the fit.
 
-#include <algorithm>
-#include <concepts>
 #include <cstdint>
 #include <stdexcept>
 #include <vector>
 
 #include <Eigen/Core>
 
-#include "fenchel/core/checkpoint.hpp"
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/error.hpp"
+#include "fenchel/core/function_ref.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/data/rows_source.hpp"
 #include "fenchel/estimate/fit/fit.hpp"
@@ -61,40 +59,37 @@ namespace detail {
 /// How many draws stand for the data; throws unless replicates is positive and the weight is that of 2 rows
 /// at least and of 2^31 at most.
 [[nodiscard]] FENCHEL_EXPORT index_t draws_of(const BootstrapOptions& options, double weight);
-[[nodiscard]] FENCHEL_EXPORT std::uint64_t seed_of(const BootstrapOptions& options, index_t replicate);
+/// What the fit to one replicate gives; without parameters where there is none.
+struct Replicate {
+  Distances distances;
+  Eigen::VectorXd parameters;
+};
+/// make(seed) for each replicate, on all threads.
 [[nodiscard]] FENCHEL_EXPORT Bootstrap bootstrap_of(const Distances& observed,
-                                                    const std::vector<Distances>& distances,
-                                                    const std::vector<Eigen::VectorXd>& parameters);
+                                                    const BootstrapOptions& options,
+                                                    FunctionRef<Replicate(std::uint64_t)> make);
 }  // namespace detail
 
-/// `refit(data)` fits as the fit was made. The distances are those that goodness found. Draws depend on the
-/// seed alone, not on threads. Throws Cancelled, and ConvergenceError where no replicate
-/// has a fit.
+/// `refit(data)` fits as the fit was made; it is called by several threads at once. The distances are those
+/// that goodness found. Draws depend on the seed alone, not on threads. Throws Cancelled, and
+/// ConvergenceError where no replicate has a fit.
 template <class P, class Refit>
 requires(LineDistribution<P> || TabulatedIntegers<P>) [[nodiscard]] Bootstrap
     bootstrap(const Fit<P>& fit, const Distances& observed, const Refit& refit,
               const BootstrapOptions& options) {
   const index_t rows = detail::draws_of(options, fit.weight);
-  std::vector<Distances> distances;
-  std::vector<Eigen::VectorXd> parameters;
-  for (index_t k = 0; k < options.replicates; ++k) {
-    checkpoint();
-    const auto draws = sample(fit.distribution, rows, detail::seed_of(options, k));
+  return detail::bootstrap_of(observed, options, [&](std::uint64_t seed) -> detail::Replicate {
+    const auto draws = sample(fit.distribution, rows, seed);
     const std::vector<double> values(draws.begin(), draws.end());
     const RowsSource source({values.data(), rows, 1});
     try {
       const Fit<P> again = refit(Data{source});
-      distances.push_back(goodness(again, Data{source}).distances);
-      parameters.push_back(again.parameters);
+      return {goodness(again, Data{source}).distances, again.parameters};
     } catch (const std::domain_error&) {  // no member of the family fits these draws
     } catch (const ConvergenceError&) {
     }
-    if (options.progress && !options.progress({k + 1, options.replicates}))
-      throw Cancelled("fenchel::bootstrap: cancelled");
-  }
-  Bootstrap result = detail::bootstrap_of(observed, distances, parameters);
-  result.failed = options.replicates - static_cast<index_t>(distances.size());
-  return result;
+    return {};
+  });
 }
 
 }  // namespace fenchel
