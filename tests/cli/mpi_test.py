@@ -96,7 +96,7 @@ class Mpi(CommandLine):
 
     def test_standard_input_of_one_process(self):
         with open(CANCER) as stdin:
-            done = self.mpirun(1, "fit", "-", "--columns", "cancer", "--json", stdin=stdin)
+            done = self.mpirun(1, "fit", "-", "--columns", "cancer", "--json", "--quiet", stdin=stdin)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(json.loads(done.stdout), self.json("fit", CANCER, "--columns", "cancer"))
 

@@ -23,6 +23,7 @@ struct Options {
   InputOptions input;
   std::string family;
   std::string alpha, gamma, kappa;  ///< a number, or "auto"
+  FitQuestions questions;
 };
 
 std::vector<std::string> family_names() {
@@ -97,8 +98,19 @@ std::string family_table() {
   return table;
 }
 
+/// The warnings of the record, for eyes.
+void warn(const Session& session, const Record& record) {
+  if (session.quiet || !session.speaks()) return;
+  for (const Record& warning : record["warnings"])
+    fmt::print(stderr, "fenchel fit: warning: {}\n", warning.get<std::string>());
+}
+
 void run(const Session& session, const Options& options) {
   check_form(session);
+  FitQuestions questions = options.questions;
+  questions.seed = session.seed;
+  if (questions.level && !(*questions.level > 0 && *questions.level < 1))
+    throw UsageError(fmt::format("--level must be above 0 and below 1, got {}", *questions.level));
   const bool chosen = !options.family.empty();
   const Family* family = &find_family(chosen ? options.family : "beta-gaussian");
   FamilyOptions shape = read_shape(*family, options);
@@ -119,11 +131,12 @@ void run(const Session& session, const Options& options) {
   Record record = {{"family", family->defaults.family}};
   ProgressMeter meter(session, "fit");
   blame(family->fit.several ? input.name() : fmt::format("{}: column '{}'", input.name(), columns[0]), [&] {
-    Record result = family->fit.run(shape, {input.part(), *session.processes, meter.callback()});
+    Record result = family->fit.run(shape, {input.part(), *session.processes, meter.callback()}, questions);
     if (fixes_alpha(*family)) result["parameters"].erase("alpha");
     record.update(result);
   });
   meter.wipe();
+  warn(session, record);
   together(*session.processes, [&] { print(session, record); });
 }
 
@@ -152,6 +165,16 @@ Command add_fit(CLI::App& program, Session& session) {
       ->option_text("X");
   app->add_option("--kappa", options->kappa, "Of truncated-gaussian; auto estimates it (2 unless given)")
       ->option_text("X|auto");
+  add_number(*app, "--level", options->questions.level,
+             "Of confidence intervals: estimate -+ standard errors, or between quantiles of --bootstrap")
+      ->option_text("X");
+  add_whole(
+      *app, "--bootstrap",
+      [options](std::uint64_t count) { options->questions.bootstrap = static_cast<index_t>(count); }, 1,
+      10'000'000,
+      "Draw from the fit N times and fit again: p-values of the distances and confidence intervals (at 0.95 "
+      "unless --level is given)");
+  add_seed_option(*app, session);
   add_common_options(*app, session);
   app->footer(family_table() +
               "\n"
@@ -161,8 +184,15 @@ Command add_fit(CLI::App& program, Session& session) {
               "of fenchel density and "
               "fenchel plot density, which show what was fitted.\n"
               "\n"
+              "outside is the weight of the rows outside of the support, where the log-likelihood is -inf. "
+              "crps, the mean "
+              "continuous ranked probability score, compares families and alphas; the loss does not. "
+              "Warnings say where a fit "
+              "is not to be trusted.\n"
+              "\n"
               "Examples:\n"
               "  fenchel fit draws.csv --alpha auto\n"
+              "  fenchel fit draws.csv --family gaussian --bootstrap 999 --seed 1\n"
               "  fenchel fit draws.csv --columns height --weight count --family triangular --json\n"
               "  fenchel fit visits.csv --columns visits --family sparse-poisson --alpha 3/2\n"
               "  mpirun -n 4 fenchel fit large.npy --family multivariate-beta-gaussian");

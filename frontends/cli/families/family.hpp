@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <concepts>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -90,10 +91,17 @@ struct Bound {
 /// Throws UsageError, "--alpha must be finite and above 1/3, got 0.2".
 void check_bound(std::string_view name, double value, const Bound& bound);
 
+/// What `fenchel fit` is asked for besides the fit.
+struct FitQuestions {
+  std::optional<double> level{};  ///< of confidence intervals
+  index_t bootstrap = 0;          ///< replicates
+  std::uint64_t seed = 0;
+};
+
 /// How a family is fitted.
 struct FamilyFit {
   /// The result of `fenchel fit`, without the name of the family. A shape that is not there is estimated.
-  Record (*run)(const FamilyOptions& shape, const Data& data) = nullptr;
+  Record (*run)(const FamilyOptions& shape, const Data& data, const FitQuestions& questions) = nullptr;
   Bound (*bound)(index_t columns) = nullptr;  ///< of the regularizer's parameter
   bool estimates = false;                     ///< that parameter too, where it is "auto"
   bool several = false;                       ///< columns

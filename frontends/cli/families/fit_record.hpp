@@ -1,12 +1,17 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cmath>
+#include <string>
+#include <vector>
 
 #include "cli/commands/to_record.hpp"
 #include "cli/families/family.hpp"
 #include "cli/tables/record.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/estimate/fit/fit.hpp"
+#include "fenchel/estimate/goodness/bootstrap.hpp"
+#include "fenchel/estimate/goodness/goodness.hpp"
 
 namespace fenchel::cli {
 
@@ -52,6 +57,65 @@ template <class P>
           {"support", to_record(support(p))},
           {"mean", to_record(mean(p))},
           {"covariance", to_record(covariance(p))}};
+}
+
+/// "mu": [lower, upper], for each parameter that was estimated.
+[[nodiscard]] inline Record to_record(const std::vector<std::string>& names,
+                                      const ConfidenceIntervals& intervals) {
+  Record record = Record::object();
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    const auto i = static_cast<index_t>(k);
+    record[names[k]] = {number(intervals.lower[i]), number(intervals.upper[i])};
+  }
+  return record;
+}
+
+/// The intervals at this level, and the p-values where draws are fitted again.
+template <class P, class Refit>
+void answer(Record& record, const FitQuestions& questions, const Fit<P>& fit, const Distances& distances,
+            const Data& data, const Refit& refit) {
+  constexpr double kUsualLevel = 0.95;
+  const double level = questions.level.value_or(kUsualLevel);
+  if (questions.bootstrap > 0) {
+    if constexpr (LineDistribution<P> || TabulatedIntegers<P>) {
+      const Bootstrap found =
+          bootstrap(fit, distances, refit,
+                    {.replicates = questions.bootstrap, .seed = questions.seed, .progress = data.progress});
+      record["p_values"] = {{"kolmogorov_smirnov", number(found.p_values.kolmogorov_smirnov)},
+                            {"anderson_darling", number(found.p_values.anderson_darling)}};
+      record["bootstrap"] = {{"replicates", questions.bootstrap}, {"failed", found.failed}};
+      record["intervals"] = {{"level", level}, {"method", "bootstrap"}};
+      record["intervals"].update(to_record(fit.names, percentile_intervals(found, level)));
+      return;
+    } else {
+      throw UsageError("--bootstrap: needs a family of one column");
+    }
+  }
+  if (!questions.level) return;
+  record["intervals"] = {{"level", level}, {"method", "wald"}};
+  record["intervals"].update(to_record(fit.names, wald_intervals(fit, level)));
+}
+
+/// What `refit` makes of the data, how good it is, and what was asked besides.
+template <class Refit>
+[[nodiscard]] Record fitted(const FamilyOptions& shape, const Data& data, const FitQuestions& questions,
+                            const Refit& refit) {
+  const auto fit = refit(data);
+  Record record = fitted(shape, fit);
+  const Goodness found = goodness(fit, data);
+  record["log_likelihood"] = number(found.log_likelihood);
+  if (found.outside > 0) record["log_likelihood_inside"] = number(found.log_likelihood_inside);
+  record["aic"] = number(found.aic);
+  record["bic"] = number(found.bic);
+  record["outside"] = number(found.outside);
+  if (!std::isnan(found.crps)) {
+    record["crps"] = number(found.crps);
+    record["kolmogorov_smirnov"] = number(found.distances.kolmogorov_smirnov);
+    record["anderson_darling"] = number(found.distances.anderson_darling);
+  }
+  answer(record, questions, fit, found.distances, data, refit);
+  record["warnings"] = found.warnings;
+  return record;
 }
 
 }  // namespace fenchel::cli

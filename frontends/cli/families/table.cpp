@@ -102,20 +102,63 @@ Bound above_dimension(index_t columns) {
   return {n / (n + 2), false, fmt::format("above {}/{}", columns, columns + 2)};
 }
 
-Record fit_beta_gaussians(Parameters shape, const Data& data) {
-  const LineMoments moments = collect(data, LineMoments());
-  return fitted(shape, shape.alpha ? fit_beta_gaussian(*shape.alpha, moments) : fit_beta_gaussian(moments));
+using Questions = const FitQuestions&;
+
+Record fit_beta_gaussians(Parameters shape, const Data& data, Questions questions) {
+  return fitted(shape, data, questions, [&shape](const Data& of) {
+    const LineMoments moments = collect(of, LineMoments());
+    return shape.alpha ? fit_beta_gaussian(*shape.alpha, moments) : fit_beta_gaussian(moments);
+  });
 }
-Record fit_beta_laplaces(Parameters shape, const Data& data) {
-  return fitted(shape, fit_beta_laplace(*shape.alpha, data));
+Record fit_uniforms(Parameters shape, const Data& data, Questions questions) {
+  return fitted(shape, data, questions,
+                [](const Data& of) { return fit_uniform(collect(of, LineMoments())); });
 }
-Record fit_multivariate(Parameters shape, const Data& data) {
-  return fitted(shape, shape.alpha ? fit_multivariate_beta_gaussian(*shape.alpha, data)
-                                   : fit_multivariate_beta_gaussian(data));
+Record fit_beta_laplaces(Parameters shape, const Data& data, Questions questions) {
+  return fitted(shape, data, questions,
+                [&shape](const Data& of) { return fit_beta_laplace(*shape.alpha, of); });
 }
-Record fit_truncated_gaussians(Parameters shape, const Data& data) {
-  return fitted(shape,
-                shape.kappa ? fit_truncated_gaussian(*shape.kappa, data) : fit_truncated_gaussian(data));
+Record fit_multivariate(Parameters shape, const Data& data, Questions questions) {
+  return fitted(shape, data, questions, [&shape](const Data& of) {
+    return shape.alpha ? fit_multivariate_beta_gaussian(*shape.alpha, of)
+                       : fit_multivariate_beta_gaussian(of);
+  });
+}
+Record fit_truncated_gaussians(Parameters shape, const Data& data, Questions questions) {
+  return fitted(shape, data, questions, [&shape](const Data& of) {
+    return shape.kappa ? fit_truncated_gaussian(*shape.kappa, of) : fit_truncated_gaussian(of);
+  });
+}
+Record fit_capped_triangulars(Parameters shape, const Data& data, Questions questions) {
+  return fitted(shape, data, questions,
+                [&shape](const Data& of) { return fit_capped_triangular(*shape.gamma, of); });
+}
+Record fit_capped_parabolas(Parameters shape, const Data& data, Questions questions) {
+  return fitted(shape, data, questions, [&shape](const Data& of) {
+    return fit_capped_parabola(*shape.gamma, collect(of, LineMoments()));
+  });
+}
+Record fit_smooth_triangulars(Parameters shape, const Data& data, Questions questions) {
+  return fitted(shape, data, questions,
+                [&shape](const Data& of) { return fit_smooth_triangular(*shape.gamma, of); });
+}
+Record fit_smooth_parabolas(Parameters shape, const Data& data, Questions questions) {
+  return fitted(shape, data, questions, [&shape](const Data& of) {
+    return fit_smooth_parabola(*shape.gamma, collect(of, LineMoments()));
+  });
+}
+Record fit_sparse_poissons(Parameters shape, const Data& data, Questions questions) {
+  return fitted(shape, data, questions, [&shape](const Data& of) {
+    const CountHistogram counts = collect(of, CountHistogram());
+    return shape.alpha ? fit_sparse_poisson(*shape.alpha, counts) : fit_sparse_poisson(counts);
+  });
+}
+Record fit_sparse_integer_gaussians(Parameters shape, const Data& data, Questions questions) {
+  return fitted(shape, data, questions, [&shape](const Data& of) {
+    const CountHistogram counts = collect(of, CountHistogram());
+    return shape.alpha ? fit_sparse_integer_gaussian(*shape.alpha, counts)
+                       : fit_sparse_integer_gaussian(counts);
+  });
 }
 
 constexpr const char* kFormula = "FORMULA";  // stands for a score that must be given
@@ -148,7 +191,7 @@ std::span<const Family> families() {
        "beta-gaussian"},
       {{.family = "uniform", .lower = 0, .upper = 1},
        [](Parameters o) -> AnyDistribution { return BetaGaussian::uniform(*o.lower, *o.upper); },
-       {[](Parameters o, const Data& data) { return fitted(o, fit_uniform(collect(data, LineMoments()))); }}},
+       {fit_uniforms}},
       {{.family = "multivariate-beta-gaussian", .alpha = 2, .mu = {0, 0}, .Sigma = {1, 1}},
        make_multivariate,
        {fit_multivariate, above_dimension, kEstimates, kSeveral}},
@@ -164,39 +207,22 @@ std::span<const Family> families() {
       {{.family = "location-scale", .mu = {0}, .sigma = 1, .score = kFormula}, make_location_scale},
       {{.family = "capped-triangular", .gamma = 1, .mu = {0}, .b = 1},
        make_triangular<CappedTriangular>,
-       {[](Parameters o, const Data& data) { return fitted(o, fit_capped_triangular(*o.gamma, data)); },
-        not_negative}},
+       {fit_capped_triangulars, not_negative}},
       {{.family = "capped-parabola", .gamma = 1, .mu = {0}, .sigma2 = 1},
        make_parabola<CappedParabola>,
-       {[](Parameters o, const Data& data) {
-          return fitted(o, fit_capped_parabola(*o.gamma, collect(data, LineMoments())));
-        },
-        not_negative}},
+       {fit_capped_parabolas, not_negative}},
       {{.family = "smooth-triangular", .gamma = 1, .mu = {0}, .b = 1},
        make_triangular<SmoothTriangular>,
-       {[](Parameters o, const Data& data) { return fitted(o, fit_smooth_triangular(*o.gamma, data)); },
-        not_negative}},
+       {fit_smooth_triangulars, not_negative}},
       {{.family = "smooth-parabola", .gamma = 1, .mu = {0}, .sigma2 = 1},
        make_parabola<SmoothParabola>,
-       {[](Parameters o, const Data& data) {
-          return fitted(o, fit_smooth_parabola(*o.gamma, collect(data, LineMoments())));
-        },
-        not_negative}},
+       {fit_smooth_parabolas, not_negative}},
       {{.family = "sparse-poisson", .alpha = 2, .mu = {1}},
        [](Parameters o) -> AnyDistribution { return SparsePoisson(*o.alpha, o.mu[0]); },
-       {[](Parameters o, const Data& data) {
-          const CountHistogram counts = collect(data, CountHistogram());
-          return fitted(o, o.alpha ? fit_sparse_poisson(*o.alpha, counts) : fit_sparse_poisson(counts));
-        },
-        above_half, kEstimates}},
+       {fit_sparse_poissons, above_half, kEstimates}},
       {{.family = "sparse-integer-gaussian", .alpha = 2, .mu = {0}, .sigma2 = 1},
        [](Parameters o) -> AnyDistribution { return SparseIntegerGaussian(*o.alpha, o.mu[0], *o.sigma2); },
-       {[](Parameters o, const Data& data) {
-          const CountHistogram counts = collect(data, CountHistogram());
-          return fitted(o, o.alpha ? fit_sparse_integer_gaussian(*o.alpha, counts)
-                                   : fit_sparse_integer_gaussian(counts));
-        },
-        above_third, kEstimates}},
+       {fit_sparse_integer_gaussians, above_third, kEstimates}},
       {{.family = "score",
         .regularizer = "tsallis",
         .alpha = 2,
