@@ -9,7 +9,7 @@ import unittest
 
 from harness import CommandLine
 
-KEYS = ["family", "parameters", "standard_errors", "weight", "loss", "support", "mean", "variance"]
+KEYS = ["schema", "kind", "family", "parameters", "standard_errors", "weight", "loss", "support", "mean", "variance"]
 ALPHAS = [1, math.nextafter(1, 2), 1 + 1e-8, 4 / 3, 1.5, 2, 5, 1e6, 0.8]
 # Its variance is 1/12, near which alone sigma2 is a double for a very large alpha.
 GRID = [k / math.sqrt(399**2 - 1) for k in range(-199, 200)]

@@ -12,6 +12,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/families/family.hpp"
 #include "cli/program/progress.hpp"
+#include "cli/tables/model_file.hpp"
 #include "cli/tables/numbers.hpp"
 #include "cli/tables/shared_input.hpp"
 #include "fenchel/core/infinity.hpp"
@@ -124,7 +125,7 @@ void run(const Session& session, const Options& options) {
     record.update(result);
   });
   meter.wipe();
-  together(*session.processes, [&] { print(session, record); });
+  together(*session.processes, [&] { print_model(session, kDistributionModel, record); });
 }
 
 }  // namespace
@@ -159,10 +160,11 @@ Command add_fit(CLI::App& program, Session& session) {
               "may lie "
               "outside of it. A row of weight w counts as w rows. Parameters have the names of the options "
               "of fenchel density and "
-              "fenchel plot density, which show what was fitted.\n"
+              "fenchel plot density. These, fenchel sample and fenchel loss also take the file that -o "
+              "FILE.json writes, in place of a family.\n"
               "\n"
               "Examples:\n"
-              "  fenchel fit draws.csv --alpha auto\n"
+              "  fenchel fit draws.csv --alpha auto -o model.json\n"
               "  fenchel fit draws.csv --columns height --weight count --family triangular --json\n"
               "  fenchel fit visits.csv --columns visits --family sparse-poisson --alpha 3/2\n"
               "  mpirun -n 4 fenchel fit large.npy --family multivariate-beta-gaussian");

@@ -15,6 +15,7 @@
 
 #include "cli/commands/plots.hpp"
 #include "cli/families/family.hpp"
+#include "cli/families/model.hpp"
 #include "cli/tables/format.hpp"
 #include "cli/tables/numbers.hpp"
 #include "fenchel/distribution/euclidean/multivariate_geometry.hpp"
@@ -42,8 +43,7 @@ std::string text_of(const std::vector<double>& values) {
 }
 
 /// "beta-gaussian: alpha = 2, mu = 0, sigma2 = 1", in Greek letters; the interval is the axis.
-std::string title_of(const FamilyOptions& given) {
-  const FamilyOptions all = complete(given);
+std::string title_of(const FamilyOptions& all) {
   std::string parts;
   for_each_parameter([&](const std::string&, const std::string& symbol, auto member) {
     if (!symbol.empty() && is_given(all.*member))
@@ -169,7 +169,8 @@ Chart plane_chart(const P& p, const Options& options, std::uint64_t seed) {
   return chart;
 }
 
-Chart density_chart(const Options& options, std::uint64_t seed) {
+Chart density_chart(Options options, std::uint64_t seed) {
+  options.family = read_family(options.family);
   return std::visit(
       [&](const auto& p) {
         using P = std::decay_t<decltype(p)>;
@@ -184,7 +185,8 @@ Chart density_chart(const Options& options, std::uint64_t seed) {
       make_distribution(options.family));
 }
 
-Chart cdf_chart(const Options& options) {
+Chart cdf_chart(Options options) {
+  options.family = read_family(options.family);
   return std::visit(
       [&](const auto& p) -> Chart {
         using P = std::decay_t<decltype(p)>;
@@ -219,6 +221,7 @@ PlotKind add_plot_density(CLI::App& plot, Session& session) {
       "Examples:\n"
       "  fenchel plot density biweight --sigma2 4 -o biweight.svg\n"
       "  fenchel plot density sparse-poisson --mu 6 -o poisson.svg\n"
+      "  fenchel plot density model.json -o fitted.svg\n"
       "  fenchel plot density score --score \"2*cos(2*t)-t^2/8\" -o waves.svg\n"
       "  fenchel plot density score --score \"cos(3*x)-(x^2+y^2)/2\" -o stripes.svg\n"
       "  fenchel plot density multivariate-beta-gaussian --mu 0,0 --Sigma 2,1,1,1 -o plane.svg");
