@@ -39,6 +39,10 @@ COMMAND = [
     Row("density", 'described(command("density", model_of("fit", {shell_fit}, table={sample})))'),
     Row("plot density", 'drawn(command("plot", "density", {shell_line}))'),
     Row("plot cdf", 'drawn(command("plot", "cdf", {shell_line}))'),
+    Row(
+        "plot fit",
+        'drawn(command("plot", "fit", "-", model=model_of("fit", {shell_fit}, table={sample}), table={sample}))',
+    ),
     Row("plot attention", 'drawn(command("plot", "attention", "-", mu={unit}, sigma2={scale}, table={shell_table}))'),
     Row(
         "plot regression",
