@@ -12,11 +12,15 @@ std::string svg_file(const std::string& title, const std::vector<Chart>& charts,
                      Theme theme) {
   constexpr double kSpace = 12, kHeading = 18, kHeadingLine = 24;
   columns = std::clamp<std::size_t>(columns, 1, std::max<std::size_t>(charts.size(), 1));
-  double column = 0;
-  for (const Chart& chart : charts) {
-    column = std::max(column, chart.width());
+  std::vector<double> left(columns + 1);  // of the columns, each as wide as its widest chart
+  for (std::size_t k = 0; k < columns; ++k) {
+    double column = 0;
+    for (std::size_t i = k; i < charts.size(); i += columns) {
+      column = std::max(column, charts[i].width());
+    }
+    left[k + 1] = left[k] + column + kSpace;
   }
-  const double width = std::max(200., static_cast<double>(columns) * (column + kSpace) - kSpace);
+  const double width = std::max(200., left[columns] - kSpace);
   std::string body;
   double y = 0, row = 0;
   for (const std::string& line : wrap(title, kBold * kHeading, width - 16)) {
@@ -28,9 +32,8 @@ std::string svg_file(const std::string& title, const std::vector<Chart>& charts,
     if (i > 0 && i % columns == 0) {
       y += row + kSpace, row = 0;
     }
-    body += fmt::format(R"svg(<g transform="translate({} {})">{}</g>)svg",
-                        number(static_cast<double>(i % columns) * (column + kSpace)), number(y),
-                        charts[i].element());
+    body += fmt::format(R"svg(<g transform="translate({} {})">{}</g>)svg", number(left[i % columns]),
+                        number(y), charts[i].element());
     body += '\n';
     row = std::max(row, charts[i].height());
   }

@@ -8,6 +8,7 @@ import math
 import os
 import re
 import subprocess
+import tempfile
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,22 @@ def mapped(record: Any) -> None:
     """Rows of mass one."""
     rows = np.array([[float(x) for x in row] for row in record["rows"]])
     must_agree("mass one", rows.sum(1), np.ones(len(rows)), absolute=1e-13)
+
+
+def model_of(*words: str, table: Array, **options: Any) -> str:
+    """The file of a model that `fenchel WORDS --OPTION VALUE` writes, for the same words always the same file."""
+    record = command(*words, "-", table=table, **options)
+    path = os.path.join(tempfile.gettempdir(), f"fenchel-campaign-{os.getpid()}.json")
+    with open(path, "w") as file:
+        json.dump(record, file)
+    return path
+
+
+def predicted(record: Any) -> None:
+    """The mean lies in the support, and the central interval between its ends."""
+    rows = np.array([[float(x) for x in row] for row in record["rows"]])
+    for middle in (0, 3, 4):
+        must("within the support", (rows[:, 1] <= rows[:, middle]) & (rows[:, middle] <= rows[:, 2]), rows[:, middle])
 
 
 def drawn(text: str) -> None:

@@ -31,8 +31,18 @@ COMMAND = [
         'answered(command("regress", "-", x="a", y="b", alpha={light}, penalty=0.1, scale_penalty=1, '
         "table={line_table}))",
     ),
+    Row(
+        "predict",
+        'predicted(command("predict", model_of("regress", x="a", y="b", alpha={light}, penalty=0.1, scale_penalty=1, '
+        'table={line_table}), "-", level={unit}, table={line_table}))',
+    ),
+    Row("density", 'described(command("density", model_of("fit", {shell_fit}, table={sample})))'),
     Row("plot density", 'drawn(command("plot", "density", {shell_line}))'),
     Row("plot cdf", 'drawn(command("plot", "cdf", {shell_line}))'),
+    Row(
+        "plot fit",
+        'drawn(command("plot", "fit", "-", model=model_of("fit", {shell_fit}, table={sample}), table={sample}))',
+    ),
     Row("plot attention", 'drawn(command("plot", "attention", "-", mu={unit}, sigma2={scale}, table={shell_table}))'),
     Row(
         "plot regression",

@@ -13,8 +13,8 @@ import unittest
 
 from harness import FENCHEL, CommandLine
 
-COMMANDS = ["map", "density", "sample", "fit", "loss", "regress", "attend", "plot", "report", "version"]
-PLOTS = ["density", "cdf", "attention", "regression", "string", "geodesics"]
+COMMANDS = ["map", "density", "sample", "fit", "loss", "regress", "predict", "attend", "plot", "report", "version"]
+PLOTS = ["density", "cdf", "fit", "attention", "regression", "string", "geodesics"]
 PAGES = pathlib.Path(FENCHEL).parent / "pages"
 SCORES = "a,b,c\n1,2,3\n0.5,0.5,-4\n"
 
@@ -148,7 +148,7 @@ class Basics(CommandLine):
         self.assertGreater(len(lines), 1)
         for line in lines[:-1]:  # as long as a line of the terminal at most
             self.assertRegex(line, r"\Aregress: [^\x1b]{,20}\x1b\[K\Z")
-        self.assertRegex(lines[-1], r"\A\x1b\[Kalpha  +2\n")
+        self.assertRegex(lines[-1], r"\A\x1b\[Ky  +y\n")
         self.assertNotIn("\r", on_terminal("sample", "gaussian", "-n", "200000")[1])  # one sees the draws come
 
     def test_output_that_cannot_be_written(self):

@@ -9,7 +9,7 @@ import unittest
 
 from harness import CommandLine
 
-KEYS = ["family", "parameters", "standard_errors", "weight", "loss", "support", "mean", "variance"]
+KEYS = ["schema", "kind", "family", "parameters", "standard_errors", "weight", "loss", "support", "mean", "variance"]
 LIKELIHOOD = ["log_likelihood", "aic", "bic", "outside"]
 GOODNESS = LIKELIHOOD + ["crps", "kolmogorov_smirnov", "anderson_darling", "warnings"]
 ALPHAS = [1, math.nextafter(1, 2), 1 + 1e-8, 4 / 3, 1.5, 2, 5, 1e6, 0.8]

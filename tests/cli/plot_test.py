@@ -103,6 +103,56 @@ class Plot(CommandLine):
             texts = self.texts(self.draw("regression", "rows.csv", "--x", "x", "--y", "y", "--alpha", alpha))
             self.assertTrue({f"y by x, \u03b1 = {alpha}", "mean", band} <= set(texts), texts)
 
+    def fitted(self, values, *arguments, name="model.json"):
+        self.file("values.csv", "height,w\n" + "".join(f"{value!r},1\n" for value in values))
+        self.succeed("fit", "values.csv", "--columns", "height", *arguments, "-o", name)
+        return ["fit", "values.csv", "--model", name, "--columns", "height"]
+
+    def test_a_fit_is_compared_with_its_data(self):
+        values = self.table("sample", "biweight", "--mu", "5", "--sigma2", "2", "-n", "500")["t"]
+        plot = self.fitted(values)
+        lower, upper = self.json("density", "model.json")["support"]
+        outside = sum(not lower <= value <= upper for value in values)
+        self.assertGreater(outside, 0)
+        drawing = self.draw(*plot)
+        texts = self.texts(drawing)
+        self.assertTrue({"data", "density", "support", f"outside of the support: {outside} of 500 rows", "Quantiles", "height",
+                         "Shares up to each value", "of the model", "of the data"} <= set(texts), texts)
+        self.assertFalse(any("nan" in mark.get("d", "") for mark in self.marks(drawing)))
+
+    def test_a_weight_is_so_many_rows_in_a_picture(self):
+        plot = self.fitted([1.0, 2.0, 2.0, 3.0, 3.0, 3.0, 3.5])
+        self.file("weighted.csv", "w,height\n" + "3,3\n1,1\n0,99\n2,2\n1,3.5\n")
+        self.assertEqual(self.succeed("plot", "fit", "weighted.csv", "--model", "model.json", "--columns", "height", "--weight", "w"),
+                         self.succeed("plot", *plot))
+
+    def test_fits_of_integers_and_of_heavy_tails_are_drawn(self):
+        counts = self.table("sample", "sparse-poisson", "--mu", "4", "-n", "100")["t"]
+        texts = self.texts(self.draw(*self.fitted(counts, "--family", "sparse-poisson")))
+        self.assertIn("probability; a ring is exactly 0", texts)
+        tails = self.fitted([*range(500), 1e6], "--family", "gaussian")
+        texts = self.texts(self.draw(*tails))
+        self.assertIn("height (1 of 501 rows are farther out)", texts)
+        texts = self.texts(self.draw(*tails, "--range=-1,1"))
+        self.assertTrue({"\u22121", "1"} <= set(texts), texts)
+
+    def test_a_fit_of_one_value_is_drawn(self):
+        self.fitted([1.0, 2.0])
+        self.file("one.csv", "t\n1.5\n")
+        self.assertIn("Quantiles", self.texts(self.draw("fit", "one.csv", "--model", "model.json")))
+
+    def test_what_no_plot_of_a_fit_shows(self):
+        plot = self.fitted([1.0, 2.0, 4.0])
+        self.fail_with(2, "fenchel plot fit: a plot of a fit shows one column, values.csv has 'height', 'w'; choose with --columns",
+                       "plot", "fit", "values.csv", "--model", "model.json")
+        self.file("points.csv", "x,y\n0,1\n1,0\n2,2\n3,1\n")
+        self.succeed("fit", "points.csv", "-o", "points.json")
+        self.fail_with(2, "fenchel plot fit: a plot of a fit shows one column, points.json is of 2", "plot", *plot[:2], "--model",
+                       "points.json", "--columns", "height")
+        self.file("none.csv", "t,w\n1,0\n")
+        self.fail_with(1, "fenchel plot fit: none.csv: has no rows", "plot", "fit", "none.csv", "--model", "model.json", "--weight",
+                       "w")
+
     def test_a_fit_that_did_not_converge_is_not_drawn(self):
         data = pathlib.Path(__file__).resolve().parents[2] / "data" / "cancer.csv"
         self.fail_with(1, "fenchel plot regression: no start converged for --scale-penalty 0, the minimum for 30 was "

@@ -12,7 +12,7 @@ import unittest
 from harness import FENCHEL, SECONDS, CommandLine, csv_text
 
 CANCER = pathlib.Path(__file__).resolve().parents[2] / "data" / "cancer.csv"
-KEYS = ["alpha", "rows", "weight", "noise_loss", "loss", "scale_penalty", "status", "mean", "scale", "standard_errors",
+KEYS = ["schema", "kind", "y", "alpha", "rows", "weight", "noise_loss", "loss", "scale_penalty", "status", "mean", "scale", "standard_errors",
         "starts"]
 LINE = ["intercept", "coefficients"]
 

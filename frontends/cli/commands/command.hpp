@@ -26,6 +26,7 @@ Command add_sample(CLI::App& program, Session& session);
 Command add_fit(CLI::App& program, Session& session);
 Command add_loss(CLI::App& program, Session& session);
 Command add_regress(CLI::App& program, Session& session);
+Command add_predict(CLI::App& program, Session& session);
 Command add_attend(CLI::App& program, Session& session);
 Command add_plot(CLI::App& program, Session& session);
 Command add_report(CLI::App& program, Session& session);

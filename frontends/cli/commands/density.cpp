@@ -13,6 +13,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/commands/to_record.hpp"
 #include "cli/families/family.hpp"
+#include "cli/families/model.hpp"
 #include "cli/tables/format.hpp"
 #include "cli/tables/numbers.hpp"
 #include "cli/tables/record.hpp"
@@ -150,7 +151,7 @@ void write_values(const P& p, const Options& options, const Session& session) {
 }
 
 void run(Options options, const Session& session) {
-  options.family = complete(options.family);
+  options.family = read_family(options.family);
   for (const double u : options.quantiles)
     if (!(u >= 0 && u <= 1)) throw UsageError(fmt::format("--quantiles must be in [0, 1], got {}", u));
   const AnyDistribution any = make_distribution(options.family);
@@ -176,6 +177,7 @@ Command add_density(CLI::App& program, Session& session) {
   app->footer(
       "Examples:\n"
       "  fenchel density parabola --sigma2 4\n"
+      "  fenchel density model.json --at -1,0,1\n"
       "  fenchel density beta-gaussian --alpha 4/3 --at -1,0,1\n"
       "  fenchel density sparse-poisson --mu 3.5 --at 0,1,2,3,4,5 --json\n"
       "  fenchel density multivariate-beta-gaussian --mu 0,1 --Sigma 1,0.5,0.5,2 --at 0,0 --at 1,1\n"

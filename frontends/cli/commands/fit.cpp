@@ -12,6 +12,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/families/family.hpp"
 #include "cli/program/progress.hpp"
+#include "cli/tables/model_file.hpp"
 #include "cli/tables/numbers.hpp"
 #include "cli/tables/shared_input.hpp"
 #include "fenchel/core/infinity.hpp"
@@ -137,7 +138,7 @@ void run(const Session& session, const Options& options) {
   });
   meter.wipe();
   warn(session, record);
-  together(*session.processes, [&] { print(session, record); });
+  together(*session.processes, [&] { print_model(session, kDistributionModel, record); });
 }
 
 }  // namespace
@@ -182,7 +183,8 @@ Command add_fit(CLI::App& program, Session& session) {
               "may lie "
               "outside of it. A row of weight w counts as w rows. Parameters have the names of the options "
               "of fenchel density and "
-              "fenchel plot density, which show what was fitted.\n"
+              "fenchel plot density. These, fenchel sample and fenchel loss also take the file that -o "
+              "FILE.json writes, in place of a family.\n"
               "\n"
               "outside is the weight of the rows outside of the support, where the log-likelihood is -inf. "
               "crps, the mean "
@@ -191,7 +193,7 @@ Command add_fit(CLI::App& program, Session& session) {
               "is not to be trusted.\n"
               "\n"
               "Examples:\n"
-              "  fenchel fit draws.csv --alpha auto\n"
+              "  fenchel fit draws.csv --alpha auto -o model.json\n"
               "  fenchel fit draws.csv --family gaussian --bootstrap 999 --seed 1\n"
               "  fenchel fit draws.csv --columns height --weight count --family triangular --json\n"
               "  fenchel fit visits.csv --columns visits --family sparse-poisson --alpha 3/2\n"

@@ -11,6 +11,7 @@
 #include "cli/commands/to_record.hpp"
 #include "cli/families/expression.hpp"
 #include "cli/families/family.hpp"
+#include "cli/families/model.hpp"
 #include "cli/program/progress.hpp"
 #include "cli/tables/record.hpp"
 #include "cli/tables/shared_input.hpp"
@@ -108,7 +109,7 @@ std::size_t columns_of(const P& p) {
 
 void run(const Session& session, const Options& options) {
   check_form(session);
-  const FamilyOptions family = complete(options.family);
+  const FamilyOptions family = read_family(options.family);
   if (family.lower)
     throw UsageError(
         fmt::format("{} is the prediction of no score, and has no loss; beta-gaussian with --alpha inf is",
@@ -152,6 +153,7 @@ Command add_loss(CLI::App& program, Session& session) {
       "\n"
       "Examples:\n"
       "  fenchel loss parabola --mu 1 --sigma2 4 --data draws.csv\n"
+      "  fenchel loss model.json --data later.csv\n"
       "  fenchel loss sparse-poisson --mu 3 --data visits.csv --columns visits --json\n"
       "  fenchel loss score --score \"cos(3*t)-t^2/2\" --data draws.csv --weight count");
   return {app, [&session, options] { run(session, *options); }, true};

@@ -31,7 +31,7 @@ void draw(const Session& session, const Options& options) {
   const std::string ending = std::filesystem::path(session.output).extension().string();
   if (!ending.empty() && ending != ".svg")
     throw UsageError(fmt::format("--output: a plot is an SVG file, got {}", session.output));
-  session.result->write(plot::svg_file("", kind->draw(), 1, kThemes.at(options.theme)));
+  session.result->write(plot::svg_file("", kind->draw(), kind->columns, kThemes.at(options.theme)));
   session.result->finish();
 }
 
@@ -53,8 +53,8 @@ Command add_plot(CLI::App& program, Session& session) {
   CLI::App* app = program.add_subcommand("plot", "Draws one thing as an SVG file.");
   app->require_subcommand(1);
   const auto options = std::make_shared<Options>();
-  for (const auto add : {add_plot_density, add_plot_cdf, add_plot_attention, add_plot_regression,
-                         add_plot_string, add_plot_geodesics}) {
+  for (const auto add : {add_plot_density, add_plot_cdf, add_plot_fit, add_plot_attention,
+                         add_plot_regression, add_plot_string, add_plot_geodesics}) {
     const PlotKind& kind = options->kinds.emplace_back(add(*app, session));
     kind.app->group("Commands");
     kind.app
@@ -70,6 +70,7 @@ Command add_plot(CLI::App& program, Session& session) {
       "Examples:\n"
       "  fenchel plot density triangular -o triangular.svg\n"
       "  fenchel plot cdf sparse-poisson --mu 3 --theme dark -o poisson.svg\n"
+      "  fenchel plot fit draws.csv --model model.json -o fit.svg\n"
       "  fenchel plot regression cancer.csv --x population --y cancer -o cancer.svg");
   return {app, [&session, options] { draw(session, *options); }};
 }

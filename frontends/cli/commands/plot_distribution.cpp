@@ -13,8 +13,10 @@
 #include <variant>
 #include <vector>
 
+#include "cli/commands/distribution_view.hpp"
 #include "cli/commands/plots.hpp"
 #include "cli/families/family.hpp"
+#include "cli/families/model.hpp"
 #include "cli/tables/format.hpp"
 #include "cli/tables/numbers.hpp"
 #include "fenchel/distribution/euclidean/multivariate_geometry.hpp"
@@ -33,69 +35,17 @@ struct Options {
   index_t samples = 400;
 };
 
-std::string text_of(const std::optional<double>& value) { return short_text(*value); }
-std::string text_of(const std::string& text) { return text; }
-std::string text_of(const std::vector<double>& values) {
-  std::vector<std::string> texts;
-  for (const double value : values) texts.push_back(short_text(value));
-  return texts.size() == 1 ? texts[0] : fmt::format("({})", fmt::join(texts, ", "));
-}
-
-/// "beta-gaussian: alpha = 2, mu = 0, sigma2 = 1", in Greek letters; the interval is the axis.
-std::string title_of(const FamilyOptions& given) {
-  const FamilyOptions all = complete(given);
-  std::string parts;
-  for_each_parameter([&](const std::string&, const std::string& symbol, auto member) {
-    if (!symbol.empty() && is_given(all.*member))
-      parts += fmt::format("{}{} = {}", parts.empty() ? ": " : ", ", symbol, text_of(all.*member));
-  });
-  return all.family + parts;
-}
-
-std::vector<Interval> pieces(const Interval& support) { return {support}; }
-std::vector<Interval> pieces(const std::vector<Interval>& support) { return support; }
-
-/// What an axis shows of a density: the support and a little beside it, or all but the tails.
-template <class P>
-Range view(const P& p) {
-  constexpr double kTail = 0.002, kMargin = 0.15;
-  const std::vector<Interval> support_pieces = pieces(support(p));
-  const double first = support_pieces.front().lower(), last = support_pieces.back().upper();
-  const double low = std::isfinite(first) ? first : quantile(p, kTail),
-               high = std::isfinite(last) ? last : survival_quantile(p, kTail),
-               margin = kMargin * (high - low);
-  return {low - margin, high + margin};
-}
-
 template <class P, class F>
 Chart line_chart(const P& p, const Options& options, const char* label, F value) {
   Chart chart(title_of(options.family), {"t", range_of(options.range, view(p))}, {label});
-  bool named = false;
-  for (const Interval& piece : pieces(support(p))) {
-    if (piece.lower() == -HUGE_VAL && piece.upper() == HUGE_VAL) continue;
-    chart.shade(std::exchange(named, true) ? "" : "support", {piece.lower(), piece.upper()}, {.colour = 1});
-  }
+  shade_support(chart, p);
   chart.curve(label, [&](double t) { return value(p, t); }, {.colour = 0});
   return chart;
 }
 
-/// The integers that an axis shows: the support and one beside it on each side, or all but the tails.
-template <class P>
-IntegerRange integers(const P& p, const std::vector<double>& given) {
-  constexpr double kTail = 1e-3;
-  constexpr index_t kMost = 2000;
-  const IntegerRange own{std::max(support(p).first, quantile(p, kTail)) - 1,
-                         std::min(support(p).last, survival_quantile(p, kTail)) + 1};
-  const Range range = range_of(given, {static_cast<double>(own.first), static_cast<double>(own.last)});
-  if (range.high - range.low > kMost)
-    throw UsageError(
-        fmt::format("more than {} integers cannot be told apart; choose some with --range", kMost));
-  return {static_cast<index_t>(std::ceil(range.low)), static_cast<index_t>(std::floor(range.high))};
-}
-
 template <class P>
 Chart pmf_chart(const P& p, const Options& options) {
-  const IntegerRange shown = integers(p, options.range);
+  const IntegerRange shown = integers_in(range_of(options.range, view(p)));
   Chart chart(title_of(options.family), {"t"}, {"probability"});
   std::vector<plot::Point> points;
   for (index_t t = shown.first; t <= shown.last; ++t) points.push_back({static_cast<double>(t), pmf(p, t)});
@@ -105,7 +55,7 @@ Chart pmf_chart(const P& p, const Options& options) {
 
 template <class P>
 Chart step_chart(const P& p, const Options& options) {
-  const IntegerRange shown = integers(p, options.range);
+  const IntegerRange shown = integers_in(range_of(options.range, view(p)));
   Chart chart(title_of(options.family), {"t"}, {"distribution function"});
   chart.shade("support", {static_cast<double>(support(p).first), static_cast<double>(support(p).last)},
               {.colour = 1});
@@ -169,7 +119,8 @@ Chart plane_chart(const P& p, const Options& options, std::uint64_t seed) {
   return chart;
 }
 
-Chart density_chart(const Options& options, std::uint64_t seed) {
+Chart density_chart(Options options, std::uint64_t seed) {
+  options.family = read_family(options.family);
   return std::visit(
       [&](const auto& p) {
         using P = std::decay_t<decltype(p)>;
@@ -184,7 +135,8 @@ Chart density_chart(const Options& options, std::uint64_t seed) {
       make_distribution(options.family));
 }
 
-Chart cdf_chart(const Options& options) {
+Chart cdf_chart(Options options) {
+  options.family = read_family(options.family);
   return std::visit(
       [&](const auto& p) -> Chart {
         using P = std::decay_t<decltype(p)>;
@@ -219,6 +171,7 @@ PlotKind add_plot_density(CLI::App& plot, Session& session) {
       "Examples:\n"
       "  fenchel plot density biweight --sigma2 4 -o biweight.svg\n"
       "  fenchel plot density sparse-poisson --mu 6 -o poisson.svg\n"
+      "  fenchel plot density model.json -o fitted.svg\n"
       "  fenchel plot density score --score \"2*cos(2*t)-t^2/8\" -o waves.svg\n"
       "  fenchel plot density score --score \"cos(3*x)-(x^2+y^2)/2\" -o stripes.svg\n"
       "  fenchel plot density multivariate-beta-gaussian --mu 0,0 --Sigma 2,1,1,1 -o plane.svg");

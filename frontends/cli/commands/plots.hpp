@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <vector>
 
@@ -16,11 +17,13 @@ namespace fenchel::cli {
 struct PlotKind {
   CLI::App* app;
   std::function<std::vector<plot::Chart>()> draw;
+  std::size_t columns = 1;  ///< in which the charts stand
 };
 
 // Each adds itself to `fenchel plot`.
 PlotKind add_plot_density(CLI::App& plot, Session& session);
 PlotKind add_plot_cdf(CLI::App& plot, Session& session);
+PlotKind add_plot_fit(CLI::App& plot, Session& session);
 PlotKind add_plot_attention(CLI::App& plot, Session& session);
 PlotKind add_plot_regression(CLI::App& plot, Session& session);
 PlotKind add_plot_string(CLI::App& plot, Session& session);

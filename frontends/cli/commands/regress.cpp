@@ -13,6 +13,7 @@
 #include "cli/commands/regression.hpp"
 #include "cli/program/interrupt.hpp"
 #include "cli/program/progress.hpp"
+#include "cli/tables/model_file.hpp"
 #include "cli/tables/numbers.hpp"
 #include "cli/tables/record.hpp"
 #include "cli/tables/shared_input.hpp"
@@ -78,13 +79,14 @@ double test_loss(const Holdout& holdout, const RegressionFit& fit) {
   return sum / weight;
 }
 
-Record describe(const RegressionFit& fit, index_t rows, const std::string& link) {
+Record describe(const RegressionFit& fit, const std::string& y, index_t rows, const std::string& link) {
   Record starts = Record::array();
   for (const RegressionStart& start : fit.starts)
     starts.push_back({{"objective", number(start.objective)}, {"status", to_string(start.status)}});
   Record scale = {{"link", link}};
   scale.update(line(fit.names, fit.scale_intercept, fit.scale_coefficients));
   return {
+      {"y", y},
       {"alpha", fit.alpha},
       {"rows", rows},
       {"weight", number(fit.weight)},
@@ -135,7 +137,7 @@ void run(const Session& session, const Options& given) {
   blame(input.name(), [&] {
     fit = fit_regression(data, regression);
     const LeastSquares squares = fit_least_squares(data);
-    record = describe(fit, holdout.total - options.test_top, options.noise.link);
+    record = describe(fit, options.y, holdout.total - options.test_top, options.noise.link);
     Record plain = line(options.x, squares.intercept, squares.coefficients);
     if (options.test_top > 0) {
       record["test"] = score(holdout, [&](std::span<const double> x) { return mean(predict(fit, x)); });
@@ -148,7 +150,7 @@ void run(const Session& session, const Options& given) {
     record["least_squares"] = std::move(plain);
   });
   meter.wipe();
-  together(*session.processes, [&] { print(session, record); });
+  together(*session.processes, [&] { print_model(session, kRegressionModel, record); });
   check_converged(fit, options.noise);
 }
 

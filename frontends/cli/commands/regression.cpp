@@ -3,14 +3,33 @@
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>
+#include <algorithm>
+#include <vector>
 
 #include "cli/families/family.hpp"
 #include "cli/program/session.hpp"
 #include "cli/tables/format.hpp"
+#include "cli/tables/model_file.hpp"
 #include "cli/tables/numbers.hpp"
 #include "fenchel/core/error.hpp"
 
 namespace fenchel::cli {
+namespace {
+
+/// Above which the noise has a variance.
+constexpr double kLeastAlpha = 1. / 3;
+
+Eigen::VectorXd coefficients_of(const ModelPart& line, const std::vector<std::string>& names) {
+  const ModelPart coefficients = line.part("coefficients");
+  Eigen::VectorXd values(static_cast<index_t>(names.size()));
+  index_t k = 0;
+  for (const std::string& name : names) values[k++] = coefficients.finite(name);
+  if (coefficients.keys().size() != names.size())
+    line.fail("coefficients", "of the same columns for the mean and the scale");
+  return values;
+}
+
+}  // namespace
 
 void add_noise_options(CLI::App& app, NoiseOptions& options) {
   add_number(app, "--alpha", options.alpha,
@@ -29,7 +48,7 @@ void add_noise_options(CLI::App& app, NoiseOptions& options) {
 }
 
 RegressionOptions regression_options(const NoiseOptions& options) {
-  check_bound("alpha", options.alpha, {1. / 3, false, "above 1/3, where the noise has a variance"});
+  check_bound("alpha", options.alpha, {kLeastAlpha, false, "above 1/3, where the noise has a variance"});
   check_bound("penalty", options.penalty, {0, true, "not negative"});
   check_bound("scale-penalty", options.scale_penalty, {0, true, "not negative"});
   if (options.noise_loss == "likelihood" && options.alpha > 1)
@@ -55,6 +74,24 @@ void check_converged(const RegressionFit& fit, const NoiseOptions& options) {
       fmt::format("no start converged (the first: {}); a larger --scale-penalty, a smaller --alpha, more "
                   "--starts or --link log may help",
                   to_string(fit.status)));
+}
+
+RegressionModel read_regression(const std::string& path) {
+  const ModelPart model = open_model(path, kRegressionModel);
+  const ModelPart mean = model.part("mean"), scale = model.part("scale");
+  RegressionModel result{model.text("y"), {}};
+  RegressionFit& fit = result.fit;
+  fit.alpha = model.finite("alpha");
+  if (!(fit.alpha > kLeastAlpha)) model.fail("alpha", "above 1/3");
+  const std::string link = scale.text("link");
+  if (link != "linear" && link != "log") scale.fail("link", R"("linear" or "log")");
+  fit.link = link == "linear" ? ScaleLink::linear : ScaleLink::log;
+  fit.names = mean.part("coefficients").keys();
+  fit.mean_intercept = mean.finite("intercept");
+  fit.mean_coefficients = coefficients_of(mean, fit.names);
+  fit.scale_intercept = scale.finite("intercept");
+  fit.scale_coefficients = coefficients_of(scale, fit.names);
+  return result;
 }
 
 }  // namespace fenchel::cli

@@ -24,4 +24,12 @@ void add_noise_options(CLI::App& app, NoiseOptions& options);
 /// Throws ConvergenceError, which says what to do, unless the fit converged.
 void check_converged(const RegressionFit& fit, const NoiseOptions& options);
 
+/// What a model of a regression holds.
+struct RegressionModel {
+  std::string y;      ///< the name of the column that it predicts
+  RegressionFit fit;  ///< as far as predictions need it, with the names of the features
+};
+/// Reads what fenchel regress wrote. Throws DataError, which names the file and the key.
+[[nodiscard]] RegressionModel read_regression(const std::string& path);
+
 }  // namespace fenchel::cli

@@ -14,6 +14,7 @@
 
 #include "cli/commands/command.hpp"
 #include "cli/families/family.hpp"
+#include "cli/families/model.hpp"
 #include "cli/program/interrupt.hpp"
 #include "cli/program/progress.hpp"
 #include "cli/tables/numbers.hpp"
@@ -107,7 +108,7 @@ void write_draws(const P& p, index_t count, const Session& session) {
 void run(const Options& options, const Session& session) {
   if (!(options.count >= 0 && options.count <= kMostDraws && std::floor(options.count) == options.count))
     throw UsageError(fmt::format("-n: expected a whole number that is not negative, got {}", options.count));
-  const AnyDistribution any = make_distribution(options.family);
+  const AnyDistribution any = make_distribution(read_family(options.family));
   std::visit([&](const auto& p) { write_draws(p, static_cast<index_t>(options.count), session); }, any);
 }
 
@@ -119,6 +120,7 @@ Command add_sample(CLI::App& program, Session& session) {
       "Examples:\n"
       "  fenchel sample biweight -n 1000 --seed 7 > draws.csv\n"
       "  fenchel sample sparse-poisson --mu 3.5 -n 10\n"
+      "  fenchel sample model.json -n 1000\n"
       "  fenchel sample multivariate-beta-gaussian --mu 0,1 --Sigma 1,0.5,0.5,2 -n 1e6 -o draws.npy\n"
       "  fenchel sample score --score \"cos(3*t)-t^2/2\" -n 100 --json\n"
       "  fenchel sample score --score \"cos(3*x)-(x^2+y^2)/2\" -n 100");

@@ -106,7 +106,9 @@ void check_sizes(FamilyOptions& options, const FamilyOptions& given) {
 
 /// A line for each family: its name, what it takes, and the defaults.
 std::string family_table() {
-  std::string table = "The distribution, with its parameters and their defaults:";
+  std::string table =
+      "A model that fenchel fit -o wrote, a file with a dot or a slash in its name, or one of these "
+      "distributions, with their parameters and the defaults:";
   for (const Family& family : families()) {
     table += fmt::format("\n  {:<26}", family.defaults.family);
     for_each_parameter([&](std::string_view name, std::string_view, auto member) {

@@ -9,16 +9,6 @@
 #include "fenchel/data/data_error.hpp"
 
 namespace fenchel::cli {
-namespace {
-
-/// The message without the library's name in it: "rank 2: fenchel::moments: ..." is "rank 2: ...".
-std::string plain(std::string message) {
-  const std::size_t begin = message.find("fenchel::");
-  if (begin != std::string::npos) message.erase(begin, message.find(": ", begin) + 2 - begin);
-  return message;
-}
-
-}  // namespace
 
 SharedInput::SharedInput(const Session& session, const InputOptions& options)
     : name_(table_name(options.path)) {
@@ -54,13 +44,19 @@ CLI::Option* add_columns(CLI::App& app, const std::string& name, std::vector<std
       ->option_text("COL,...");
 }
 
+std::string plain_message(std::string message) {
+  const std::size_t begin = message.find("fenchel::");
+  if (begin != std::string::npos) message.erase(begin, message.find(": ", begin) + 2 - begin);
+  return message;
+}
+
 void blame(const std::string& table, const std::function<void()>& work) {
   try {
     work();
   } catch (const std::domain_error& error) {
-    throw DataError(table + ": " + plain(error.what()));
+    throw DataError(table + ": " + plain_message(error.what()));
   } catch (const ConvergenceError& error) {
-    throw DataError(table + ": " + plain(error.what()));
+    throw DataError(table + ": " + plain_message(error.what()));
   }
 }
 

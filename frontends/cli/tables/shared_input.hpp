@@ -37,6 +37,9 @@ class SharedInput {
 CLI::Option* add_columns(CLI::App& app, const std::string& name, std::vector<std::string>& columns,
                          const std::string& help);
 
+/// The message without the library's name in it: "rank 2: fenchel::moments: ..." is "rank 2: ...".
+[[nodiscard]] std::string plain_message(std::string message);
+
 /// Calls work(): where the library then says that numbers mean nothing, or lead nowhere, it is the table's,
 /// and becomes a DataError, "data.csv: the variance must be ...".
 void blame(const std::string& table, const std::function<void()>& work);
