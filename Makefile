@@ -10,7 +10,7 @@ bootstrap:
 run: bootstrap ## build the command, and make the tables and figures of the paper, with recorded experiments, in build/report/index.html
 	cmake --preset release
 	cmake --build --preset release --target fenchel_command
-	build/release/frontends/cli/fenchel report --out build/report
+	build/release/frontends/cli/fenchel report --output build/report
 
 unit: bootstrap ## build and run the tests of one folder of src: make unit T=core
 	@scripts/test unit --folder "$(T)"

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "data/bytes.hpp"
 #include "data/column_names.hpp"
 #include "data/file_bytes.hpp"
 #include "data/npy_header.hpp"
@@ -17,7 +18,7 @@ namespace fenchel {
 namespace detail {
 
 struct NpyTable {
-  std::unique_ptr<const FileBytes> file;
+  std::unique_ptr<const Bytes> file;
   NpyHeader header;
   NpyType type;
   std::vector<index_t> columns;  ///< the values, then the weight
@@ -82,7 +83,7 @@ namespace {
 constexpr const char* kNativeDouble = std::endian::native == std::endian::little ? "<f8" : ">f8";
 
 /// Throws DataError unless the file holds the array that its header tells of, and nothing else.
-void check_size(const detail::FileBytes& file, const detail::NpyHeader& header, index_t value_size) {
+void check_size(const detail::Bytes& file, const detail::NpyHeader& header, index_t value_size) {
   if (value_size == 0)
     file.refuse("must hold doubles, floats, integers or booleans, got the type '" + header.type + "'");
   if (header.columns < 1 || header.columns > detail::kMaxColumns)
@@ -118,20 +119,32 @@ std::vector<index_t> selected(const NpyOptions& options, index_t count) {
   return columns;
 }
 
+bool begins_as_npy(const detail::Bytes& file) {
+  return detail::beginning_of(file, std::ssize(detail::kNpyMagic)) == detail::kNpyMagic;
+}
+
 bool is_aligned(const void* address) { return std::bit_cast<std::uintptr_t>(address) % alignof(double) == 0; }
 
 }  // namespace
 
 NpySource::NpySource(std::string path, const NpyOptions& options)
-    : NpySource(std::make_unique<const detail::FileBytes>(std::move(path)), options) {}
+    : NpySource(detail::open_bytes(path, options.name.empty() ? path : options.name), options) {}
 
 NpySource NpySource::in_memory(std::span<const char> bytes, std::string name, const NpyOptions& options) {
-  return {std::make_unique<const detail::FileBytes>(std::move(name), bytes), options};
+  return {detail::open_bytes(bytes, std::move(name)), options};
 }
 
 NpySource::~NpySource() = default;
 
-NpySource::NpySource(std::unique_ptr<const detail::FileBytes> file, const NpyOptions& options) {
+bool NpySource::recognizes(const std::string& path, std::string name) {
+  return begins_as_npy(detail::FileBytes(path, std::move(name)));
+}
+
+bool NpySource::recognizes(std::span<const char> bytes, std::string name) {
+  return begins_as_npy(detail::FileBytes(bytes, std::move(name)));
+}
+
+NpySource::NpySource(std::unique_ptr<const detail::Bytes> file, const NpyOptions& options) {
   if (options.batch_bytes < 1)
     throw_invalid_argument("npy_source", "batch_bytes", "must be positive", options.batch_bytes);
   const detail::NpyHeader header = detail::read_npy_header(*file);

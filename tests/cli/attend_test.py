@@ -117,7 +117,7 @@ class Weights(Attend):
         mean = math.fsum(w * t for w, t in zip(self.w, self.t)) / total
         spread = math.fsum(w * (t - mean) ** 2 for w, t in zip(self.w, self.t)) / total + 1 / (12 * FRAMES ** 2)
         for alpha in [.8, 1, 4 / 3, 1.5, 2, 3]:
-            done = self.json("attend", "signal.csv", "--weights", "w", "--alpha", repr(alpha))
+            done = self.json("attend", "signal.csv", "--weight", "w", "--alpha", repr(alpha))
             self.assertEqual(list(done), ["frames", "basis", "density", "context", "discrete"])
             self.assertAlmostEqual(done["density"]["mu"], mean, delta=1e-14)
             self.assertAlmostEqual(done["density"]["variance"], spread, delta=1e-14)
@@ -128,7 +128,7 @@ class Weights(Attend):
             self.assertAlmostEqual(done["context"]["right"], mean, delta=1e-4)
 
     def test_weights_give_what_their_density_gives(self):
-        matched = self.json("attend", "signal.csv", "--weights", "w", "--alpha", 1.5)
+        matched = self.json("attend", "signal.csv", "--weight", "w", "--alpha", 1.5)
         given = self.json("attend", "signal.csv", "--columns", "left,right", "--alpha", 1.5,
                           "--mu", repr(matched["density"]["mu"]), "--sigma2", repr(matched["density"]["sigma2"]))
         del matched["discrete"]
@@ -137,12 +137,12 @@ class Weights(Attend):
     def test_only_the_proportions_of_weights_count(self):
         text = csv_text(["x", "w"], [[x, 1024 * w] for x, w in zip(self.wave, self.w)])
         self.file("once.csv", csv_text(["x", "w"], zip(self.wave, self.w)))
-        self.assertEqual(self.json("attend", "-", "--weights", "w", stdin=text), self.json("attend", "once.csv", "--weights", "w"))
+        self.assertEqual(self.json("attend", "-", "--weight", "w", stdin=text), self.json("attend", "once.csv", "--weight", "w"))
 
 
 class Forms(Attend):
     def test_every_form_holds_the_same_numbers(self):
-        arguments = ["attend", "signal.csv", "--weights", "w"]
+        arguments = ["attend", "signal.csv", "--weight", "w"]
         done = self.json(*arguments)
         lines = dict(line.split(",") for line in self.succeed(*arguments).splitlines())
         self.assertEqual(lines.pop("name"), "value")
@@ -159,12 +159,12 @@ class Forms(Attend):
         header = f"{{'descr': '<f8', 'fortran_order': True, 'shape': ({FRAMES}, 3), }}".ljust(117) + "\n"
         numbers = [*self.wave, *self.t, *self.w]
         content = b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + header.encode() + struct.pack(f"<{3 * FRAMES}d", *numbers)
-        want = self.json("attend", "signal.csv", "--weights", "w")
+        want = self.json("attend", "signal.csv", "--weight", "w")
         for part in ("context", "discrete"):
             want[part] = dict(zip("01", want[part].values()))
         self.file("signal.npy", content)
-        self.assertEqual(self.json("attend", "signal.npy", "--weights", 2), want)
-        self.assertEqual(self.json("attend", "-", "--weights", 2, stdin=content), want)
+        self.assertEqual(self.json("attend", "signal.npy", "--weight", 2), want)
+        self.assertEqual(self.json("attend", "-", "--weight", 2, stdin=content), want)
 
     def test_few_frames_have_as_few_functions(self):
         self.assertEqual(self.json("attend", "-", "--mu", .5, "--sigma2", .01, stdin="x\n1\n2\n3\n")["basis"], 3)
@@ -181,9 +181,9 @@ class Forms(Attend):
 
 class Refusals(Attend):
     def test_densities(self):
-        for arguments in [[], ["--mu", .3], ["--sigma2", .1], ["--mu", .3, "--weights", "w"],
-                          ["--mu", .3, "--sigma2", .1, "--weights", "w"]]:
-            self.fail_with(2, "fenchel attend: the density needs either --mu and --sigma2 or --weights",
+        for arguments in [[], ["--mu", .3], ["--sigma2", .1], ["--mu", .3, "--weight", "w"],
+                          ["--mu", .3, "--sigma2", .1, "--weight", "w"]]:
+            self.fail_with(2, "fenchel attend: the density needs either --mu and --sigma2 or --weight",
                            "attend", "signal.csv", *arguments)
         for arguments, message in [
                 (["--sigma2", 0], "sigma2 must be positive and finite, got 0"),
@@ -202,17 +202,17 @@ class Refusals(Attend):
         self.assertEqual([path.name for path in self.folder.iterdir()], ["signal.csv"])
 
     def test_weights(self):
-        self.fail_with(2, "fenchel attend: --weights w is among --columns; it cannot be a channel as well",
-                       "attend", "signal.csv", "--weights", "w", "--columns", "left,w")
+        self.fail_with(2, "fenchel attend: --weight w is among --columns; it cannot be a channel as well",
+                       "attend", "signal.csv", "--weight", "w", "--columns", "left,w")
         self.fail_with(2, "fenchel attend: alpha must be finite and greater than 1/3, got inf",
-                       "attend", "signal.csv", "--weights", "w", "--alpha", "inf")
+                       "attend", "signal.csv", "--weight", "w", "--alpha", "inf")
         self.fail_with(1, "fenchel attend: signal.csv: has no column 'v'; its columns are 'left', 'right', 'w'",
-                       "attend", "signal.csv", "--weights", "v")
+                       "attend", "signal.csv", "--weight", "v")
         for text, message in [("x,w\n1,1\n2,-0.5\n", ":3:2: a weight must not be negative, got -0.5"),
                               ("x,w\n1,0\n2,0\n", ": the weights must have a positive and finite sum, got 0"),
                               ("x,w\n1,1e308\n2,1e308\n", ": the weights must have a positive and finite sum, got inf")]:
             self.file("bad.csv", text)
-            self.fail_with(1, "fenchel attend: bad.csv" + message, "attend", "bad.csv", "--weights", "w")
+            self.fail_with(1, "fenchel attend: bad.csv" + message, "attend", "bad.csv", "--weight", "w")
 
     def test_files(self):
         self.file("bad.csv", "x\n1\n2\nthree\n")

@@ -48,12 +48,26 @@ class Basics(CommandLine):
         for command in COMMANDS:
             self.assertRegex(self.succeed("--help"), rf"(?m)^  {command}  +\S")
 
+    def test_help_is_a_command_too(self):
+        self.assertEqual(self.succeed("help"), self.succeed("--help"))
+        self.assertEqual(self.succeed("help", "plot", "density"), self.succeed("plot", "density", "--help"))
+        self.fail_with(2, "fenchel: there is no command 'fenchel mop'; see fenchel --help", "help", "mop")
+
+    def test_no_zero_has_a_sign(self):
+        self.file("scores.csv", "a,b\n3,-0\n")
+        self.assertEqual(self.table("map", "scores.csv", "--target", "b", "--gradient", "--columns", "a")["loss"], [0])
+        for form in ([], ["--json"]):
+            for command in (["density", "gaussian", "--mu", "-0"], ["density", "gaussian", "--at", "-0"],
+                            ["map", "scores.csv", "--map", "sparsemax"]):
+                self.assertNotRegex(self.succeed(*command, *form), r"-0(\.0)?\b(?!\.)")
+
     def test_version(self):
         done = self.json("version")
         self.assertRegex(done["version"], r"^\d+\.\d+\.\d+$")
-        self.assertEqual(list(done), ["version", "compiler", "threads", "mpi"])
+        self.assertEqual(list(done), ["version", "compiler", "threads", "mpi", "json"])
         self.assertIn(f"version,{done['version']}\n", self.succeed("version"))
         self.assertEqual(self.succeed("--version"), f"fenchel {done['version']}\n")
+        self.assertEqual(self.succeed("-v"), f"fenchel {done['version']}\n")
         self.assertEqual(self.json("version", "--threads", "1")["threads"], 1)
 
     def test_usage_errors_take_one_line(self):
@@ -72,7 +86,7 @@ class Basics(CommandLine):
                 ("fenchel version: --threads needs a value; see fenchel version --help", ["version", "--threads"]),
                 ("fenchel version: --threads is given more than once; see fenchel version --help",
                  ["version", "--threads", "1", "--threads", "2"]),
-                ("fenchel map: --separator: expected one character, or \\t for a tab, got 'ab'",
+                ("fenchel map: --separator: expected one character, tab or space, got 'ab'",
                  ["map", "x.csv", "--separator", "ab"]),
                 ("fenchel map: --columns: a name is empty in 'a,,b'", ["map", "x.csv", "--columns", "a,,b"]),
                 ("fenchel plot density: --output: a plot is an SVG file, got p.png", ["plot", "density", "gaussian", "-o", "p.png"]),
@@ -127,11 +141,11 @@ class Basics(CommandLine):
         status, shown = on_terminal("map", str(self.file("scores.csv", SCORES)), "--map", "sparsemax")
         self.assertEqual((status, shown), (0, "  a    b  c\n  0    0  1\n0.5  0.5  0\n"))
         status, shown = on_terminal("version")
-        self.assertRegex(shown, r"(?m)\Aversion   \d+\.\d+\.\d+\ncompiler  \S.*\nthreads   \d+\nmpi       (true|false)\n\Z")
+        self.assertRegex(shown, r"(?m)\Aversion   \d+\.\d+\.\d+\ncompiler  \S.*\nthreads   \d+\nmpi       (true|false)\njson      1\n\Z")
         json.loads(on_terminal("version", "--json")[1])
 
     def test_progress_is_for_terminals_that_want_it(self):
-        long = ["sample", "gaussian", "-n", "2000000", "-o", "/dev/null"]
+        long = ["sample", "gaussian", "-n", "2000000", "--seed", "1", "-o", "/dev/null"]
         self.assertEqual(self.succeed(*long), "")
         status, shown = on_terminal(*long)
         self.assertEqual(status, 0)
@@ -149,7 +163,7 @@ class Basics(CommandLine):
         for line in lines[:-1]:  # as long as a line of the terminal at most
             self.assertRegex(line, r"\Aregress: [^\x1b]{,20}\x1b\[K\Z")
         self.assertRegex(lines[-1], r"\A\x1b\[Ky  +y\n")
-        self.assertNotIn("\r", on_terminal("sample", "gaussian", "-n", "200000")[1])  # one sees the draws come
+        self.assertNotIn("\r", on_terminal("sample", "gaussian", "-n", "200000", "--seed", "1")[1])  # one sees the draws come
 
     def test_output_that_cannot_be_written(self):
         self.fail_with(1, "fenchel version: cannot write no/such/folder: No such file or directory",
@@ -200,6 +214,11 @@ class Pages(CommandLine):
         self.assertEqual(self.complete("fenchel plot density biw"), ["biweight"])
         self.file("scores.csv", SCORES)
         self.assertEqual(self.complete("fenchel map sc"), ["scores.csv"])
+        self.assertEqual(self.complete("fenchel help re"), ["regress", "report"])
+        for line in ("fenchel density s", "fenchel fit --family s", "fenchel plot density --sigma2 s", "fenchel map --missing s"):
+            self.assertNotIn("scores.csv", self.complete(line))
+        for line in ("fenchel density gaussian -o s", "fenchel map x.csv --measure s", "fenchel loss biweight --data s"):
+            self.assertIn("scores.csv", self.complete(line))
 
     def test_the_manual_page_has_every_command_and_option(self):
         page = (PAGES / "fenchel.1").read_text()

@@ -37,7 +37,7 @@ class Errata(CommandLine):
     def cards(self):
         """What each card says, its tags taken out: the whole, and the numbers of its examples."""
         if Errata.page is None:
-            self.succeed("report", "--quiet", "--out", "page")
+            self.succeed("report", "--quiet", "--output", "page")
             Errata.page = (self.folder / "page" / "index.html").read_text(encoding="utf-8")
         cards = {}
         for name, content in re.findall(r'<article class="card" id="(\w+)">(.*?)</article>', Errata.page, re.S):

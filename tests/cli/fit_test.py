@@ -290,7 +290,7 @@ class Fit(CommandLine):
         self.assertEqual(self.json("fit", "data.npy"), expected)
         self.assertEqual(self.json("fit", "-", stdin=npy), expected)
         self.file("odd.txt", "w;x\n" + "".join(f"one;{t!r}\n" for t in values) + "one;NA\n")
-        self.assertEqual(self.json("fit", "odd.txt", "--separator", ";", "--columns", "x", "--skip-missing"), expected)
+        self.assertEqual(self.json("fit", "odd.txt", "--separator", ";", "--columns", "x", "--missing", "drop"), expected)
         self.assertEqual(self.succeed("fit", "data.csv", "-o", "out.json"), "")
         self.assertEqual(json.loads((self.folder / "out.json").read_text()), expected)
         lines = self.succeed("fit", "data.csv").splitlines()
@@ -324,6 +324,7 @@ class Fit(CommandLine):
             (["--columns", "a,,b"], "--columns: a name is empty in 'a,,b'"),
             (["-o", "x.npy"], "--output: a result with names has no .npy form; use .json or .csv"),
             (["--json", "-o", "x.csv"], "--json and --output x.csv ask for two forms; leave one out"),
+            (["--family", "biwieght"], "--family: none is called 'biwieght'; did you mean biweight?"),
             (["--family", "normal"],
              "--family: none is called 'normal'; choose one of beta-gaussian, gaussian, triweight, biweight, "
              "parabola, uniform, multivariate-beta-gaussian, beta-laplace, laplace, triangular, truncated-gaussian, "
@@ -346,7 +347,7 @@ class Fit(CommandLine):
             ("x,w\n5,1\n7,-2\n", ["--weight", "w"], "data.csv:3:2: weight must be finite and not negative, got -2"),
             ("x\n5\nfive\n", [], "data.csv:3:1: expected a number, got 'five'"),
             ("x\n5\n\n", ["--columns", "y"], "data.csv: has no column 'y'; its columns are 'x'"),
-            ("x\n5\nNA\n7\n", [], "data.csv:3:1: a value is missing; --skip-missing leaves such rows out"),
+            ("x\n5\nNA\n7\n", [], "data.csv:3:1: a value is missing, in 1 of 3 rows; --missing drop leaves such rows out"),
             ("n\n1\n2\n-1\n", poisson, "data.csv: column 'n': the least count must not be negative, got -1"),
             ("n\n1\n2.5\n", poisson,
              "data.csv:3:1: value must be an integer of absolute value at most 2^53, got 2.5"),

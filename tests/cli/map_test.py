@@ -201,9 +201,9 @@ class Forms(Map):
 
     def test_missing_values(self):
         text = "a,b\n1,2\n,3\n0,NA\n4,0\n"
-        self.fail_with(1, "fenchel map: standard input:4:2: a value is missing; --skip-missing leaves such rows out",
+        self.fail_with(1, "fenchel map: standard input:4:2: a value is missing; --missing drop leaves such rows out",
                        "map", "-", stdin=text)
-        self.assertEqual(self.rows("-", "--skip-missing", "--map", "sparsemax", stdin=text), [[0, 1], [1, 0]])
+        self.assertEqual(self.rows("-", "--missing", "drop", "--map", "sparsemax", stdin=text), [[0, 1], [1, 0]])
 
     def test_masks(self):
         rows = [["2", "", "1"], ["-inf", "1", "1"], ["", "3", "-inf"]]
@@ -231,7 +231,7 @@ class Forms(Map):
         self.assertAlmostEqual(rows[0][3], math.log(1 + math.exp(-1)), places=14)
         self.assertEqual(rows[0][5], 0)  # d_b
         self.assertEqual(rows[1][3], "inf")  # the class is masked
-        self.fail_with(1, "fenchel map: standard input:2:3: a value is missing; --skip-missing leaves such rows out",
+        self.fail_with(1, "fenchel map: standard input:2:3: a value is missing; --missing drop leaves such rows out",
                        "map", "-", "--target", "k", stdin="a,b,k\n1,2,\n")
 
     def test_a_row_of_masks_alone(self):
@@ -240,7 +240,7 @@ class Forms(Map):
         self.file("masked.npy", npy_bytes([[1, 2], [-math.inf, -math.inf]]))
         self.fail_with(1, "fenchel map: masked.npy: row 1, column 0: all scores of the row are masked",
                        "map", "masked.npy")
-        self.assertEqual(self.rows("-", "--skip-missing", "--map", "softmax", stdin="a,b\n,\n1,1\n"), [[0.5, 0.5]])
+        self.assertEqual(self.rows("-", "--missing", "drop", "--map", "softmax", stdin="a,b\n,\n1,1\n"), [[0.5, 0.5]])
 
     def test_many_rows_stream_through(self):
         count = 200_000

@@ -51,7 +51,7 @@ class Page(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
-        done = run("report", "--out", cls.folder.name, "--quiet")
+        done = run("report", "--output", cls.folder.name, "--quiet")
         if done.returncode != 0:
             raise RuntimeError(done.stderr)
         cls.url = (pathlib.Path(cls.folder.name) / "index.html").as_uri()

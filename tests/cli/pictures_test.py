@@ -15,7 +15,7 @@ PIXEL = 0.02  # other processors may round the last digit of a coordinate differ
 class Pictures(unittest.TestCase):
     def test_are_those_of_the_report(self):
         with tempfile.TemporaryDirectory() as folder:
-            self.assertEqual(run("report", "--out", folder, "--quiet").returncode, 0)
+            self.assertEqual(run("report", "--output", folder, "--quiet").returncode, 0)
             self.assertGreater(len(PICTURES), 15)
             for picture in PICTURES:
                 with self.subTest(picture=picture.name):

@@ -92,7 +92,7 @@ class Plot(CommandLine):
 
     def test_attention_over_a_signal(self):
         self.file("signal.csv", SIGNAL)
-        texts = self.texts(self.draw("attention", "signal.csv", "--weights", "w"))
+        texts = self.texts(self.draw("attention", "signal.csv", "--weight", "w"))
         self.assertTrue({"s", "weights times frames", "density", "support"} <= set(texts), texts)
         texts = self.texts(self.draw("attention", "signal.csv", "--mu", "0.5", "--sigma2", "0.01"))
         self.assertIn("Attention: \u03b1 = 2, \u03bc = 0.5, \u03c3\u00b2 = 0.01", texts)

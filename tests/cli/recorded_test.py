@@ -35,7 +35,7 @@ class Recorded(CommandLine):
     def setUp(self):
         super().setUp()
         if Recorded.page is None:
-            self.succeed("report", "--quiet", "--out", "page")
+            self.succeed("report", "--quiet", "--output", "page")
             Recorded.page = (self.folder / "page" / "index.html").read_text(encoding="utf-8")
         self.audio = json.loads((RESULTS / "audio.json").read_text())
         self.vqa = json.loads((RESULTS / "vqa.json").read_text())

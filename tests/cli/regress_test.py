@@ -247,7 +247,8 @@ class Regress(CommandLine):
         time.sleep(0.5)
         self.assertIsNone(child.poll())
         child.send_signal(signal.SIGINT)
-        self.assertEqual(child.communicate(timeout=SECONDS), (b"", b""))
+        self.assertEqual(child.communicate(timeout=SECONDS),
+                         (b"", b"fenchel regress: interrupted; out.json is not written\n"))
         self.assertEqual(child.returncode, -signal.SIGINT)
         self.assertEqual(os.listdir(self.folder), [])
 

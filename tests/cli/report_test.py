@@ -74,7 +74,7 @@ class Report(unittest.TestCase):
         cls.temporary = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.temporary.cleanup)
         cls.folder = pathlib.Path(cls.temporary.name) / "made" / "report"
-        cls.done = run("report", "--out", cls.folder)
+        cls.done = run("report", "--output", cls.folder)
         text = (cls.folder / "index.html").read_text(encoding="utf-8")
         cls.page = Page(text)
         cls.text = re.sub(f'"{PNG}[^"]*"', '""', text)
@@ -172,7 +172,7 @@ class Report(unittest.TestCase):
 
     def test_one_thread_writes_the_same_bytes_and_quiet_says_nothing(self):
         again = self.folder.parent / "again"
-        done = run("report", "--out", again, "--quiet", env={"OMP_NUM_THREADS": "1"})
+        done = run("report", "--output", again, "--quiet", env={"OMP_NUM_THREADS": "1"})
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
         written = sorted(path.relative_to(self.folder) for path in self.folder.rglob("*.*"))
         self.assertEqual(sorted(path.relative_to(again) for path in again.rglob("*.*")), written)
@@ -187,32 +187,32 @@ class Errors(CommandLine):
     def test_out_is_a_file(self):
         self.file("taken", "mine")
         self.fail_with(1, "fenchel report: cannot make the folder taken/figures: Not a directory",
-                       "report", "--out", "taken")
+                       "report", "--output", "taken")
         self.assertEqual(self.left(), ["taken"])
         self.assertEqual((self.folder / "taken").read_text(), "mine")
 
     def test_out_is_inside_a_file(self):
         self.file("taken", "mine")
         self.fail_with(1, "fenchel report: cannot make the folder taken/here/figures: Not a directory",
-                       "report", "--out", "taken/here")
+                       "report", "--output", "taken/here")
         self.assertEqual(self.left(), ["taken"])
 
     @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
     def test_out_may_not_be_written(self):
         (self.folder / "closed").mkdir(mode=0o555)
         self.fail_with(1, "fenchel report: cannot make the folder closed/here/figures: Permission denied",
-                       "report", "--out", "closed/here")
+                       "report", "--output", "closed/here")
         self.assertEqual(self.left(), ["closed"])
 
     def test_the_page_may_not_be_written(self):
         (self.folder / "out" / "index.html").mkdir(parents=True)
-        self.fail_with(1, "fenchel report: cannot write out/index.html: it is a folder", "report", "--out", "out")
+        self.fail_with(1, "fenchel report: cannot write out/index.html: it is a folder", "report", "--output", "out")
         self.assertEqual(self.left(), ["out", "out/index.html"])
 
     def test_out_needs_a_folder(self):
-        done = self.run_fenchel("report", "--out")
+        done = self.run_fenchel("report", "--output")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertRegex(done.stderr, r"\Afenchel report: .*--out.*\n\Z")
+        self.assertRegex(done.stderr, r"\Afenchel report: .*--output.*\n\Z")
         self.assertEqual(self.left(), [])
 
 

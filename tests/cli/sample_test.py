@@ -4,6 +4,7 @@ import contextlib
 import math
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -90,9 +91,12 @@ class Sample(CommandLine):
                 self.assertNotEqual(draws, self.succeed("sample", *family, "-n", count, "--seed", 8))
                 first = self.succeed("sample", *family, "-n", 100, "--seed", 7)
                 self.assertTrue(draws.startswith(first))
-        self.assertEqual(self.draws("biweight", "-n", 5), self.draws("biweight", "-n", 5, "--seed", 0))
+        done = self.run_fenchel("sample", "biweight", "-n", 5)
+        told = re.fullmatch(r"fenchel sample: note: --seed (\d+) draws the same again\n", done.stderr)
+        self.assertEqual(done.stdout, self.succeed("sample", "biweight", "-n", 5, "--seed", told[1]))
+        self.assertNotEqual(done.stdout, self.succeed("sample", "biweight", "-n", 5, "--quiet"))
         largest = self.draws("biweight", "-n", 5, "--seed", 2 ** 64 - 1)
-        self.assertNotEqual(largest, self.draws("biweight", "-n", 5))
+        self.assertNotEqual(largest, self.draws("biweight", "-n", 5, "--seed", 0))
 
     def test_draw_number_k_is_of_stream_k(self):
         seed = 2 ** 40 + 5
@@ -103,20 +107,20 @@ class Sample(CommandLine):
             self.assertAlmostEqual(draws[k], expected, delta=1e-12)
 
     def test_forms(self):
-        self.assertEqual(self.succeed("sample", "biweight", "-n", 0), "t\n")
-        self.assertEqual(self.succeed("sample", *NORMAL, "-n", 0), "t1,t2\n")
-        self.assertEqual(self.json("sample", "biweight", "-n", 0), {"columns": ["t"], "rows": []})
-        draws = self.draws("biweight", "-n", 1000)
-        self.assertEqual(self.json("sample", "biweight", "-n", 1000), {"columns": ["t"], "rows": [[t] for t in draws]})
-        self.assertEqual(self.succeed("sample", "biweight", "-n", 1e3, "-o", "draws.npy"), "")
+        self.assertEqual(self.succeed("sample", "biweight", "-n", 0, "--seed", 1), "t\n")
+        self.assertEqual(self.succeed("sample", *NORMAL, "-n", 0, "--seed", 1), "t1,t2\n")
+        self.assertEqual(self.json("sample", "biweight", "-n", 0, "--seed", 1), {"columns": ["t"], "rows": []})
+        draws = self.draws("biweight", "-n", 1000, "--seed", 1)
+        self.assertEqual(self.json("sample", "biweight", "-n", 1000, "--seed", 1), {"columns": ["t"], "rows": [[t] for t in draws]})
+        self.assertEqual(self.succeed("sample", "biweight", "-n", 1e3, "--seed", 1, "-o", "draws.npy"), "")
         data = (self.folder / "draws.npy").read_bytes()
         self.assertIn(b"'shape': (1000, 1)", data[:128])
         self.assertEqual(list(array.array("d", data[128:])), draws)
-        integers = self.succeed("sample", "sparse-poisson", "-n", 20).split()[1:]
+        integers = self.succeed("sample", "sparse-poisson", "-n", 20, "--seed", 1).split()[1:]
         self.assertTrue(all(t.isdigit() for t in integers), integers)
 
     def test_a_million_draws_through_a_pipe(self):
-        with subprocess.Popen([FENCHEL, "sample", "parabola", "-n", "1e6"], stdout=subprocess.PIPE) as process:
+        with subprocess.Popen([FENCHEL, "sample", "parabola", "-n", "1e6", "--seed", "1"], stdout=subprocess.PIPE) as process:
             self.assertEqual(process.stdout.readline(), b"t\n")
             draws = array.array("d", map(float, process.stdout))
         self.assertEqual((process.returncode, len(draws)), (0, 10 ** 6))
@@ -124,7 +128,7 @@ class Sample(CommandLine):
         self.assertLess(abs(sum(draws) / 10 ** 6), 5e-3 * math.sqrt(variance))
 
     def test_a_reader_that_goes(self):
-        with subprocess.Popen([FENCHEL, "sample", "gaussian", "-n", "100000000"], stdout=subprocess.PIPE,
+        with subprocess.Popen([FENCHEL, "sample", "gaussian", "-n", "100000000", "--seed", "1"], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE) as process:
             self.assertEqual(process.stdout.readline(), b"t\n")
             process.stdout.close()
@@ -144,7 +148,7 @@ class Sample(CommandLine):
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(number):
                 before = self.file("draws.csv", "what stood there\n")
-                with subprocess.Popen([FENCHEL, "sample", "gaussian", "-n", "1e9", "-o", "draws.csv"], cwd=self.folder,
+                with subprocess.Popen([FENCHEL, "sample", "gaussian", "-n", "1e9", "--seed", "1", "-o", "draws.csv"], cwd=self.folder,
                                       stderr=subprocess.PIPE) as process:
                     for _ in range(1000):
                         if self.written(process) > 0:
@@ -153,7 +157,7 @@ class Sample(CommandLine):
                     self.assertGreater(self.written(process), 0)
                     process.send_signal(number)
                     self.assertEqual(process.wait(30), -number)
-                    self.assertEqual(process.stderr.read(), b"")
+                    self.assertEqual(process.stderr.read(), b"fenchel sample: interrupted; draws.csv is not written\n")
                 self.assertEqual(os.listdir(self.folder), ["draws.csv"])
                 self.assertEqual(before.read_text(), "what stood there\n")
 

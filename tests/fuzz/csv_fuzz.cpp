@@ -30,13 +30,18 @@ void check_places(std::span<const char> text, const CsvOptions& options) {
 
 }  // namespace
 
-/// The first byte says how to read the rest. Any split into batches gives the same rows or the same error.
+/// The first byte says how to read the rest, which may be compressed. Any split into batches gives the same
+/// rows or the same error.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   CsvOptions options;
   options.header = (data[0] & 1) == 0;
   options.skip_missing = (data[0] & 2) != 0;
   if ((data[0] & 4) != 0) options.separator = ';';
+  if ((data[0] & 16) != 0) options.decimal = ',';
+  if ((data[0] & 32) != 0) options.comment = '#';
+  if ((data[0] & 64) != 0) options.separator = ' ';
+  options.skip_text = (data[0] & 128) != 0;
   if ((data[0] & 8) != 0) {
     options.columns.emplace_back(1, options.header ? 'x' : '1');
     options.weight.push_back(options.header ? 'w' : '0');

@@ -310,3 +310,44 @@ def test_a_stream_holds_one_batch():
     assert statistics.weight == 200_000 and statistics.mean == pytest.approx(99.5, rel=1e-14)
     fenchel.fit(fenchel.BetaGaussian, stream(), alpha=2)
     assert most <= 2
+
+
+@pytest.mark.parametrize("library", ["pyarrow", "polars", "pandas"])
+def test_fits_and_statistics_take_columns_by_name(library):
+    columns = {"name": ["a", "b"] * 500, "x": X, "y": Y, "w": Y % 3}
+    if library == "pyarrow":
+        table = pa.table(columns)
+    elif library == "polars":
+        table = pytest.importorskip("polars").DataFrame(columns)
+    else:
+        table = pytest.importorskip("pandas", minversion="2.2").DataFrame(columns)
+    fit = fenchel.fit(fenchel.BetaGaussian, table, columns=["x"], weights="w", alpha=2)
+    assert repr(fit) == repr(fenchel.fit(fenchel.BetaGaussian, X, weights=Y % 3, alpha=2))
+    assert fenchel.BetaGaussian.fit(table, columns=["x"], alpha=2) == fenchel.BetaGaussian.fit(X, alpha=2)
+    several_passes = fenchel.fit(fenchel.Triangular, table, columns=["x"], weights="w")
+    assert repr(several_passes) == repr(fenchel.fit(fenchel.Triangular, X, weights=Y % 3))
+    plane = fenchel.fit(fenchel.MultivariateBetaGaussian, table, columns=["y", "x"], weights="w")
+    both = np.column_stack([Y, X])
+    assert repr(plane) == repr(fenchel.fit(fenchel.MultivariateBetaGaussian, both, weights=Y % 3))
+    unit = fenchel.Interval(-10, 10)
+    score = fenchel.fit_linear_score(2, abs, table, unit, columns=["x"], weights="w")
+    assert repr(score) == repr(fenchel.fit_linear_score(2, abs, X, unit, weights=Y % 3))
+    assert fenchel.LineMoments().update(table, "w", columns=["x"]) == fenchel.LineMoments().update(X, Y % 3)
+    assert fenchel.Moments(2).update(table, columns=["x", "y"]) == fenchel.Moments(2).update(both[:, ::-1])
+
+
+def test_a_column_of_weights_is_none_of_the_data():
+    table = pa.table({"x": X, "w": Y % 3})
+    expected = fenchel.LineMoments().update(X, Y % 3)
+    assert fenchel.LineMoments().update(table, "w") == expected
+    in_parts = fenchel.LineMoments().update(table.to_reader(max_chunksize=77), "w")
+    np.testing.assert_allclose([in_parts.weight, in_parts.mean], [expected.weight, expected.mean])
+    assert fenchel.LineMoments().update(np.column_stack([X, Y % 3]), "1") == expected
+    with pytest.raises(ValueError, match="weights must name one of x, w, got 'v'"):
+        fenchel.LineMoments().update(table, "v")
+    with pytest.raises(ValueError, match="columns must each name one of x, w, got 'v'"):
+        fenchel.LineMoments().update(table, "w", columns=["v"])
+    with pytest.raises(TypeError, match="columns must be a sequence of names or numbers, got 'x'"):
+        fenchel.LineMoments().update(table, "w", columns="x")
+    with pytest.raises(TypeError, match="columns must not be given with statistics"):
+        fenchel.fit(fenchel.BetaGaussian, expected, columns=["x"])

@@ -50,12 +50,12 @@ Command add_attend(CLI::App& program, Session& session) {
   add_common_options(*app, session);
   app->footer(
       "The signal becomes a function V(t) by ridge regression, and the context is its mean under the "
-      "density. Outside of [0, 1] V falls to 0; rows that --skip-missing leaves out leave no gap. With "
-      "--weights the weighted average of the frames themselves stands "
+      "density. Outside of [0, 1] V falls to 0; rows that --missing drop leaves out leave no gap. With "
+      "--weight the weighted average of the frames themselves stands "
       "beside it, as discrete.\n\n"
       "Examples:\n"
       "  fenchel attend signal.csv --mu 0.3 --sigma2 0.002\n"
-      "  fenchel attend signal.csv --columns left,right --weights w --alpha 1.5\n"
+      "  fenchel attend signal.csv --columns left,right --weight w --alpha 1.5\n"
       "  seq 100 | fenchel attend - --no-header --mu 1/2 --sigma2 0.001 --json");
   return {app, [&session, options] { attend_signal(session, *options); }};
 }

@@ -31,7 +31,7 @@ struct Signal {
 void check(const AttentionOptions& options) {
   const bool given = options.mu && options.sigma2, weights = !options.input.weight.empty();
   if (options.mu.has_value() != options.sigma2.has_value() || given == weights)
-    throw UsageError("the density needs either --mu and --sigma2 or --weights");
+    throw UsageError("the density needs either --mu and --sigma2 or --weight");
   if (options.basis_sigma && !(*options.basis_sigma > 0 && std::isfinite(*options.basis_sigma)))
     throw UsageError(fmt::format("--basis-sigma must be positive and finite, got {}", *options.basis_sigma));
   if (!(options.ridge >= 0 && std::isfinite(options.ridge)))
@@ -39,7 +39,7 @@ void check(const AttentionOptions& options) {
   const auto& columns = options.input.columns;
   if (weights && std::find(columns.begin(), columns.end(), options.input.weight) != columns.end())
     throw UsageError(
-        fmt::format("--weights {} is among --columns; it cannot be a channel as well", options.input.weight));
+        fmt::format("--weight {} is among --columns; it cannot be a channel as well", options.input.weight));
 }
 
 Signal read_signal(const Session& session, const AttentionOptions& options, const BatchSource& source) {
@@ -57,7 +57,7 @@ Signal read_signal(const Session& session, const AttentionOptions& options, cons
     weights.insert(weights.end(), batch.weights.begin(), batch.weights.end());
     meter.update(static_cast<double>(number + 1), static_cast<double>(source.batches()));
   }
-  const std::string name = table_name(options.input.path);
+  const std::string name = table_name(options.input);
   if (values.empty()) throw DataError(name + ": has no frames");
   const index_t channels = source.columns();
   Signal signal{Eigen::Map<Eigen::MatrixXd>(values.data(), channels, std::ssize(values) / channels),
@@ -78,7 +78,7 @@ void add_attention_options(CLI::App& app, AttentionOptions& options) {
   add_number(app, "--mu", options.mu, "Where to look: the middle of the density; the signal lies in [0, 1]");
   add_number(app, "--sigma2", options.sigma2,
              "How widely: of the score -(t - mu)^2 / (2 sigma2); the variance at alpha = 1 alone");
-  app.add_option("--weights", options.input.weight,
+  app.add_option("--weight", options.input.weight,
                  "Instead of --mu and --sigma2: a column of weights of the frames, whose mean and variance "
                  "(plus that of one frame) the density gets. They are divided by their sum")
       ->option_text("COLUMN");

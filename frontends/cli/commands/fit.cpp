@@ -12,6 +12,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/families/family.hpp"
 #include "cli/program/progress.hpp"
+#include "cli/program/usage.hpp"
 #include "cli/tables/model_file.hpp"
 #include "cli/tables/numbers.hpp"
 #include "cli/tables/shared_input.hpp"
@@ -37,8 +38,10 @@ std::vector<std::string> family_names() {
 const Family& find_family(const std::string& name) {
   for (const Family& family : families())
     if (family.defaults.family == name && family.fit.run != nullptr) return family;
+  const std::string hint = did_you_mean(name, family_names());
   throw UsageError(
-      fmt::format("--family: none is called '{}'; choose one of {}", name, fmt::join(family_names(), ", ")));
+      fmt::format("--family: none is called '{}'{}", name,
+                  hint.empty() ? fmt::format("; choose one of {}", fmt::join(family_names(), ", ")) : hint));
 }
 
 /// The parameter of its regularizer that the family takes: "alpha", "gamma", "kappa", or "" for a member with

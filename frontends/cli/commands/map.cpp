@@ -41,7 +41,7 @@ class Measure {
       : name_(table_name(options.measure)), columns_(columns) {
     if (options.measure.empty()) return;
     InputOptions table = options.input;
-    table.path = options.measure;
+    table.paths = {options.measure};
     table.columns.clear();
     table.weight.clear();
     const Input input(session, table);
@@ -272,7 +272,7 @@ Command add_map(CLI::App& program, Session& session) {
   add_common_options(*app, session);
   app->footer(
       "A probability of 0 is exactly 0. An empty field or -inf is a mask: its probability is 0 (with "
-      "--skip-missing rows with an empty field are left out). The table is read and written a piece at a "
+      "--missing drop rows with an empty field are left out). The table is read and written a piece at a "
       "time, so that it may be "
       "larger than memory.\n\n"
       "Examples:\n"

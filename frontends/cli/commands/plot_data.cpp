@@ -41,7 +41,7 @@ std::vector<Chart> attention_charts(const Session& session, const AttentionOptio
   const Attention attention = read_attention(session, options);
   if (attention.channels.size() > kMostChannels)
     throw UsageError(fmt::format("a plot shows {} channels at most, {} has {}; choose with --columns",
-                                 kMostChannels, table_name(options.input.path), attention.channels.size()));
+                                 kMostChannels, table_name(options.input), attention.channels.size()));
   const BetaGaussian& p = attention.density;
   const std::vector<double> times = positions(attention.values.cols());
   const plot::Axis time{"t", plot::Range{0, 1}};
@@ -85,7 +85,7 @@ Chart regression_chart(const Session& session, Regression options) {
   const BatchSource& source = input.source();
   ProgressMeter meter(session, "regression");
   RegressionFit fit;
-  blame(table_name(options.input.path), [&] {
+  blame(table_name(options.input), [&] {
     fit = fit_regression({source, Processes::alone(), meter.callback()}, regression);
   });
   check_converged(fit, options.noise);
@@ -127,7 +127,7 @@ PlotKind add_plot_attention(CLI::App& plot, Session& session) {
   app->footer(
       "Examples:\n"
       "  fenchel plot attention signal.csv --mu 0.3 --sigma2 0.002 -o attention.svg\n"
-      "  fenchel plot attention signal.csv --weights w --alpha 1.5 -o attention.svg");
+      "  fenchel plot attention signal.csv --weight w --alpha 1.5 -o attention.svg");
   return {app, [&session, options] { return attention_charts(session, *options); }};
 }
 

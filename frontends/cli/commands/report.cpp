@@ -68,11 +68,11 @@ Command add_report(CLI::App& program, Session& session) {
       "report",
       "Computes the tables and figures of the paper, and shows the recorded ones, in one HTML page.");
   const auto folder = std::make_shared<std::string>("report");
-  app->add_option("--out", *folder, "Folder for index.html and figures/ (report unless given)")
+  app->add_option("-o,--output", *folder, "Folder for index.html and figures/ (report unless given)")
       ->option_text("DIR");
   app->add_flag("-q,--quiet", session.quiet, "No progress, no notes");
   add_threads_option(*app, session);
-  app->footer("Examples:\n  fenchel report\n  fenchel report --out paper");
+  app->footer("Examples:\n  fenchel report\n  fenchel report -o paper");
   return {app, [&session, folder] { run_report(session, *folder); }};
 }
 

@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <random>
 #include <span>
 #include <string>
 #include <variant>
@@ -105,10 +106,15 @@ void write_draws(const P& p, index_t count, const Session& session) {
   writer.finish();
 }
 
-void run(const Options& options, const Session& session) {
+/// Without a seed it takes one from the system.
+void run(const Options& options, Session& session, bool seeded) {
   if (!(options.count >= 0 && options.count <= kMostDraws && std::floor(options.count) == options.count))
     throw UsageError(fmt::format("-n: expected a whole number that is not negative, got {}", options.count));
   const AnyDistribution any = make_distribution(read_family(options.family));
+  if (!seeded) {
+    session.seed = std::random_device()();
+    note(session, fmt::format("--seed {} draws the same again", session.seed));
+  }
   std::visit([&](const auto& p) { write_draws(p, static_cast<index_t>(options.count), session); }, any);
 }
 
@@ -130,8 +136,10 @@ Command add_sample(CLI::App& program, Session& session) {
       ->option_text("N")
       ->required();
   add_seed_option(*app, session);
+  const CLI::Option* const seed = app->get_option("--seed")->description(
+      "The same seed gives the same draws (unless given, another one each time, which is told)");
   add_common_options(*app, session);
-  return {app, [options, &session] { run(*options, session); }};
+  return {app, [options, &session, seed] { run(*options, session, seed->count() > 0); }};
 }
 
 }  // namespace fenchel::cli

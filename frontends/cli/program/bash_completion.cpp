@@ -21,6 +21,12 @@ std::string choices(const CLI::Option& option) {
 
 void append(std::string& words, const std::string& more) { words += (words.empty() ? "" : " ") + more; }
 
+/// Where an option takes a file, or a folder.
+bool takes_file(const CLI::Option& option) {
+  const std::string& text = option.get_option_text();
+  return choices(option).empty() && (text == "FILE" || text == "DIR" || option.get_positional());
+}
+
 struct Cases {
   std::string commands;  ///< which word leads from which command to which
   std::string values;    ///< what may follow an option
@@ -28,7 +34,7 @@ struct Cases {
 };
 
 void collect(const CLI::App& app, const std::string& name, Cases& cases) {
-  std::string words;
+  std::string words, files;
   for (const CLI::App* inner : app.get_subcommands(nullptr)) {
     const std::string inner_name = name + " " + inner->get_name();
     append(words, inner->get_name());
@@ -39,15 +45,21 @@ void collect(const CLI::App& app, const std::string& name, Cases& cases) {
     const std::string known = choices(*option);
     if (option->get_positional()) {
       if (!known.empty()) append(words, known);
+      if (takes_file(*option)) files = " files=yes";
       continue;
     }
+    for (const std::string& short_name : option->get_snames())
+      if (takes_file(*option))
+        cases.values += fmt::format("    \"{} -{}\") files=yes ;;\n", name, short_name);
     for (const std::string& long_name : option->get_lnames()) {
       append(words, "--" + long_name);
       if (!known.empty())
         cases.values += fmt::format("    \"{} --{}\") words=\"{}\" ;;\n", name, long_name, known);
+      if (takes_file(*option))
+        cases.values += fmt::format("    \"{} --{}\") files=yes ;;\n", name, long_name);
     }
   }
-  cases.words += fmt::format("    \"{}\") words=\"{}\" ;;\n", name, words);
+  cases.words += fmt::format("    \"{}\") words=\"{}\"{} ;;\n", name, words, files);
 }
 
 }  // namespace
@@ -58,7 +70,7 @@ std::string bash_completion(const CLI::App& program) {
   return "# Completes fenchel in bash.\n"
          "_fenchel() {\n"
          "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
-         "  local command=fenchel word words=\"\"\n"
+         "  local command=fenchel word words=\"\" files=\"\"\n"
          "  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
          "    case \"$command $word\" in\n" +
          cases.commands +
@@ -67,11 +79,11 @@ std::string bash_completion(const CLI::App& program) {
          "  case \"$command $previous\" in\n" +
          cases.values +
          "  esac\n"
-         "  [ -n \"$words\" ] || case \"$command\" in\n" +
+         "  [ -n \"$words$files\" ] || case \"$command\" in\n" +
          cases.words +
          "  esac\n"
          "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
-         "  case \"$current\" in -*) ;; *) [ \"$command\" = fenchel ] || COMPREPLY+=($(compgen -f -- "
+         "  case \"$current\" in -*) ;; *) [ -z \"$files\" ] || COMPREPLY+=($(compgen -f -- "
          "\"$current\")) ;; esac\n"
          "}\n"
          "complete -o filenames -F _fenchel fenchel\n";

@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "cli/commands/command.hpp"
 #include "cli/program/interrupt.hpp"
@@ -50,13 +52,27 @@ void complain(const Session& session, std::string_view message) {
   std::fputs((line + '\n').c_str(), stderr);
 }
 
+/// What became of the result.
+void tell_interrupt(const Session& session) {
+  complain(session, session.output == "-" ? "interrupted; the result is not complete"
+                                          : fmt::format("interrupted; {} is not written", session.output));
+}
+
 /// Which option may help with a table that cannot be read.
 std::string_view hint(std::string_view message) {
-  if (message.ends_with(": a value is missing")) return "; --skip-missing leaves such rows out";
-  const std::size_t got = message.find(": expected a number, got '");
+  if (message.find(": a value is missing") != std::string_view::npos)
+    return "; --missing drop leaves such rows out";
+  constexpr std::string_view kGot = ": expected a number, got '";
+  const std::size_t got = message.find(kGot);
   if (got == std::string_view::npos) return "";
-  const std::string_view value = message.substr(got);
-  for (const char* separator : {";", "|", "\\x09"})  // the last is how a tab is shown
+  const std::string_view value = message.substr(got + kGot.size());
+  if (value.starts_with('#')) return "; --comment '#' leaves such lines out";
+  const auto holds = [&](std::string_view mark, std::string_view besides) {
+    return value.find(mark) != value.npos && value.find_first_not_of(besides) == value.npos;
+  };
+  if (holds(",", "0123456789+-,'")) return "; numbers with a comma need --decimal ,";
+  if (holds(" ", "0123456789+-.e '")) return "; blanks between fields need --separator space";
+  for (const char* separator : {";", "|", "\\x09"})  // \x09 is how a tab is shown
     if (value.find(separator) != std::string_view::npos) return "; the fields may need another --separator";
   return "";
 }
@@ -71,8 +87,10 @@ void open_result(Session& session) {
 
 void run(Program& program, Session& session, int count, char** arguments) {
   try {
-    check_commands(*program.app, count, arguments);
-    program.app->parse(count, arguments);
+    std::vector<std::string> words = read_help(count, arguments);
+    check_commands(*program.app, words);
+    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    program.app->parse(std::move(words));
   } catch (const CLI::Success& help) {
     if (!session.speaks()) return;
     std::ostringstream text;
@@ -106,8 +124,10 @@ int main(int count, char** arguments) {
     complain(session, usage_message(*program.app, error));
     return kUsage;
   } catch (const Interrupted&) {
+    tell_interrupt(session);
     die_of_signal();
   } catch (const Cancelled&) {
+    tell_interrupt(session);
     die_of_signal();
   } catch (const ClosedPipe&) {
     die_of_closed_pipe();

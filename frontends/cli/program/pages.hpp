@@ -12,7 +12,7 @@ namespace fenchel::cli {
 
 /// The manual page fenchel(1).
 [[nodiscard]] std::string manual_page(const CLI::App& program);
-/// A script for bash that completes commands, options, choices and file names.
+/// A script for bash that completes commands, options, choices and, where files stand, their names.
 [[nodiscard]] std::string bash_completion(const CLI::App& program);
 
 }  // namespace fenchel::cli

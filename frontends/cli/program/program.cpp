@@ -14,7 +14,7 @@ Program make_program(Session& session) {
   Program program{std::make_unique<CLI::App>("Sparse distributions and Fenchel-Young losses.", "fenchel"),
                   {}};
   CLI::App& app = *program.app;
-  app.set_version_flag("--version", fmt::format("fenchel {}", version_text()),
+  app.set_version_flag("-v,--version", fmt::format("fenchel {}", version_text()),
                        "Print the version and exit; see also the command version");
   app.require_subcommand(1);
   app.get_formatter()->label("SUBCOMMAND", "COMMAND");
@@ -28,9 +28,9 @@ Program make_program(Session& session) {
       "  fenchel sample biweight -n 1000 --seed 7 > draws.csv\n"
       "  fenchel fit draws.csv --family beta-gaussian --alpha auto\n"
       "  fenchel plot density triangular -o triangular.svg\n"
-      "  fenchel report --out paper\n"
+      "  fenchel report -o paper\n"
       "\n"
-      "fenchel COMMAND --help explains a command, with examples.");
+      "fenchel COMMAND --help, or fenchel help COMMAND, explains a command, with examples.");
   return program;
 }
 

@@ -1,6 +1,9 @@
 #include "cli/program/session.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/App.hpp>
+#include <cstdio>
 #include <limits>
 
 #include "cli/tables/numbers.hpp"
@@ -27,6 +30,11 @@ void add_seed_option(CLI::App& app, Session& session) {
   const auto set = [&session](std::uint64_t seed) { session.seed = seed; };
   add_whole(app, "--seed", set, 0, std::numeric_limits<std::uint64_t>::max(),
             "The same seed gives the same draws (0 unless given)");
+}
+
+void note(const Session& session, const std::string& message) {
+  if (session.quiet || !session.speaks()) return;
+  std::fputs(fmt::format("fenchel {}: note: {}\n", session.command, message).c_str(), stderr);
 }
 
 }  // namespace fenchel::cli

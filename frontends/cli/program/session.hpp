@@ -37,6 +37,9 @@ void add_threads_option(CLI::App& app, Session& session);
 /// --seed, for commands that draw.
 void add_seed_option(CLI::App& app, Session& session);
 
+/// "fenchel fit: note: ..." on standard error, unless --quiet or not the process that speaks.
+void note(const Session& session, const std::string& message);
+
 /// The command line asks for something that means nothing: exit status 2.
 class UsageError : public std::runtime_error {
  public:

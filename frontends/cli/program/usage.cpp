@@ -77,11 +77,19 @@ bool has_output(const CLI::App& program) {
   return app->get_option_no_throw("--output") != nullptr;
 }
 
-void check_commands(const CLI::App& program, int count, char** arguments) {
+std::vector<std::string> read_help(int count, char** arguments) {
+  std::vector<std::string> words(arguments + std::min(1, count), arguments + count);
+  if (words.empty() || words.front() != "help") return words;
+  words.erase(words.begin());
+  words.emplace_back("--help");
+  return words;
+}
+
+void check_commands(const CLI::App& program, std::span<const std::string> words) {
   std::string path = "fenchel";
   const CLI::App* app = &program;
-  for (int k = 1; k < count && arguments[k][0] != '-'; ++k) {
-    const std::string word = arguments[k];
+  for (const std::string& word : words) {
+    if (word.starts_with('-')) return;
     const std::vector<const CLI::App*> commands = app->get_subcommands(nullptr);
     if (commands.empty()) return;
     const auto found = std::find_if(commands.begin(), commands.end(),

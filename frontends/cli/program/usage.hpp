@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,12 +17,15 @@ namespace fenchel::cli {
 /// The commands that stand on the command line: "plot density".
 [[nodiscard]] std::string command_name(const CLI::App& program);
 
+/// What to read for a command line: "help plot density" asks for "plot density --help".
+[[nodiscard]] std::vector<std::string> read_help(int count, char** arguments);
+
 /// Whether the command on the command line has --output.
 [[nodiscard]] bool has_output(const CLI::App& program);
 
 /// Throws UsageError where a command is due and another word stands: CLI11 would only say that none was
 /// given.
-void check_commands(const CLI::App& program, int count, char** arguments);
+void check_commands(const CLI::App& program, std::span<const std::string> words);
 
 /// The text of --help with lines of 100 characters at most. Descriptions go on below their beginning; the
 /// commands of examples and the table of families stay as they are.

@@ -7,14 +7,16 @@
 
 namespace fenchel::cli {
 
+double without_sign_of_zero(double value) { return value == 0 ? 0 : value; }
+
 std::string shortest_text(double value) {
   if (std::isnan(value)) return "nan";
-  return fmt::format("{}", value);
+  return fmt::format("{}", without_sign_of_zero(value));
 }
 
 std::string short_text(double value) {
   if (std::isnan(value)) return "nan";
-  return fmt::format("{:.6g}", value);
+  return fmt::format("{:.6g}", without_sign_of_zero(value));
 }
 
 std::string csv_field(std::string_view text) {

@@ -7,6 +7,8 @@
 
 namespace fenchel::cli {
 
+/// 0 for -0, which nobody wants to read.
+[[nodiscard]] double without_sign_of_zero(double value);
 /// The shortest text that reads back as the same number; "inf", "-inf", "nan".
 [[nodiscard]] std::string shortest_text(double value);
 /// Six digits, for eyes.

@@ -1,59 +1,25 @@
 #include "cli/tables/input.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <CLI/App.hpp>
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
-#include <fstream>
-#include <optional>
-#include <string_view>
+#include <span>
 #include <system_error>
+#include <utility>
 
-#include "cli/program/interrupt.hpp"
-#include "cli/program/session.hpp"
+#include "cli/tables/numbers.hpp"
+#include "fenchel/data/concatenated_source.hpp"
 #include "fenchel/data/csv_source.hpp"
 #include "fenchel/data/data_error.hpp"
 #include "fenchel/data/npy_source.hpp"
+#include "fenchel/data/number.hpp"
 
 namespace fenchel::cli {
 namespace {
-
-constexpr std::string_view kNpyMagic = "\x93NUMPY";
-
-/// All that comes from a file that can be read but once; - is standard input.
-std::string read_stream(const std::string& path, const std::string& name) {
-  const auto fail = [&] {
-    const int reason = errno;
-    check_interrupt();
-    throw DataError("cannot read " + name + ": " + std::generic_category().message(reason));
-  };
-  const int stream = path == "-" ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (stream < 0) fail();
-  std::string text;
-  std::string piece(1 << 16, '\0');
-  for (;;) {
-    const ssize_t count = read(stream, piece.data(), piece.size());
-    if (count == 0) break;
-    if (count > 0) text.append(piece, 0, static_cast<std::size_t>(count));
-    if (count < 0 && errno != EINTR) fail();
-    check_interrupt();
-  }
-  if (path != "-") close(stream);
-  return text;
-}
-
-bool is_npy(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string beginning(kNpyMagic.size(), '\0');
-  file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
-  return beginning == kNpyMagic;
-}
 
 index_t column_index(const std::string& name) {
   index_t index = 0;
@@ -65,18 +31,28 @@ index_t column_index(const std::string& name) {
 }
 
 char separator_of(const std::string& text) {
-  if (text == "\\t") return '\t';
+  if (text == "tab" || text == "\\t") return '\t';
+  if (text == "space") return ' ';
   if (text.size() == 1) return text[0];
-  throw UsageError(fmt::format("--separator: expected one character, or \\t for a tab, got '{}'", text));
+  throw UsageError(fmt::format("--separator: expected one character, tab or space, got '{}'", text));
 }
 
-CsvOptions csv_options(const InputOptions& options) {
+char mark_of(const std::string& option, const std::string& text) {
+  if (text.size() == 1) return text[0];
+  throw UsageError(fmt::format("{}: expected one character, got '{}'", option, text));
+}
+
+CsvOptions csv_options(const InputOptions& options, const std::string& name) {
   return {.columns = options.columns,
           .weight = options.weight,
           .separator = options.separator,
+          .decimal = options.decimal,
+          .comment = options.comment,
           .header = !options.no_header,
-          .skip_missing = options.skip_missing,
-          .masks = options.masks};
+          .skip_missing = options.missing == "drop",
+          .skip_text = true,
+          .masks = options.masks,
+          .name = name};
 }
 
 /// Throws UsageError for a column that is asked for twice, also as weight.
@@ -88,45 +64,88 @@ void check_columns(const InputOptions& options) {
   if (twice != names.end()) throw UsageError(fmt::format("column '{}' is chosen twice", *twice));
 }
 
-NpyOptions npy_options(const InputOptions& options) {
+NpyOptions npy_options(const InputOptions& options, const std::string& name) {
   NpyOptions npy;
+  npy.name = name;
   npy.masks = options.masks;
-  for (const std::string& name : options.columns) npy.columns.push_back(column_index(name));
+  for (const std::string& column : options.columns) npy.columns.push_back(column_index(column));
   if (!options.weight.empty()) npy.weight = column_index(options.weight);
   return npy;
 }
 
-bool is_number(const std::string& text) {
+bool is_number(std::string text, char decimal) {
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
+  std::replace(text.begin(), text.end(), decimal, '.');
+  return read_number(text, value) == std::errc();
 }
 
-/// Numbers may be names (of years, say), so this is no error; but a row that is silently lost would be one.
-void note_numbers_as_names(const Session& session, const InputOptions& options, const BatchSource& source) {
+/// What a first line says that begins with #, as that of many tables does.
+void note_comment(const Session& session, const InputOptions& options, const CsvSource& source,
+                  const std::string& name) {
+  if (!options.comment && !options.no_header && source.names()[0].starts_with('#'))
+    note(session, fmt::format("{}:{}: the names of the columns begin with #; --comment '#' leaves out lines "
+                              "that do",
+                              name, source.first_line()));
+}
+
+/// Numbers may be names, of years say; but a row that is silently lost would be an error.
+void check_header(const InputOptions& options, const CsvSource& source, const std::string& name) {
   const bool chosen = options.no_header || !options.columns.empty() || !options.weight.empty();
-  if (chosen || session.quiet || !session.speaks() || !std::ranges::all_of(source.names(), is_number)) return;
-  std::fputs(
-      fmt::format("fenchel {}: note: {}:1: the columns have numbers for names; --no-header makes a row of "
-                  "them\n",
-                  session.command, table_name(options.path))
-          .c_str(),
-      stderr);
+  if (!chosen && std::ranges::all_of(source.names(), [&](const std::string& column) {
+        return is_number(column, options.decimal);
+      }))
+    throw DataError(
+        fmt::format("{}:{}: the names of the columns are numbers; --no-header makes a row of "
+                    "this line, --columns chooses columns by these names",
+                    name, source.first_line()));
+}
+
+void note_recognized(const Session& session, const InputOptions& options, const CsvSource& source,
+                     const std::string& name) {
+  const char usual = options.decimal == ',' ? ';' : ',';
+  if (!options.separator && source.separator() != usual)
+    note(session, fmt::format("{}: {} is between the fields; --separator takes another", name,
+                              source.separator() == '\t' ? "a tab" : "a semicolon"));
+  const std::span<const std::string> text = source.text_columns();
+  constexpr std::size_t kListed = 10;
+  if (!text.empty())
+    note(session, fmt::format("{}: columns that hold text are left out: '{}'{}; --columns chooses", name,
+                              fmt::join(text.first(std::min(text.size(), kListed)), "', '"),
+                              text.size() > kListed ? ", ..." : ""));
 }
 
 }  // namespace
 
 void add_input_options(CLI::App& app, InputOptions& options, const std::string& file) {
-  app.add_option(file, options.path, "CSV with a header, or .npy; - is standard input")
-      ->required()
-      ->option_text(file == "FILE" ? " " : "FILE");
+  CLI::Option* const files =
+      app.add_option(
+             file, options.paths,
+             "CSV with a header, or .npy, also compressed by gzip or zstd; several are one table; - is "
+             "standard input")
+          ->required();
+  if (file == "FILE") {
+    files->option_text("...");
+  } else {
+    files->option_text("FILE")->allow_extra_args(false);
+  }
   app.add_option_function<std::string>(
          "--separator", [&options](const std::string& text) { options.separator = separator_of(text); },
-         "Between the fields of CSV, \\t for a tab (a comma unless given)")
+         "Between the fields of CSV: a character, tab, or space for runs of blanks (unless given, a comma, "
+         "tab or "
+         "semicolon, whichever the first line has)")
       ->option_text("CHAR");
-  app.add_flag("--no-header", options.no_header,
-               "The first line holds numbers; columns are called 0, 1, ...");
-  app.add_flag("--skip-missing", options.skip_missing, "Leave out rows where a value is missing");
+  app.add_option_function<std::string>(
+         "--decimal", [&options](const std::string& text) { options.decimal = mark_of("--decimal", text); },
+         "The decimal mark of CSV: . or a comma (a point unless given)")
+      ->option_text("CHAR");
+  app.add_option_function<std::string>(
+         "--comment", [&options](const std::string& text) { options.comment = mark_of("--comment", text); },
+         "Leave out the lines of CSV that begin with this character")
+      ->option_text("CHAR");
+  app.add_flag("--no-header", options.no_header, "The first line is a row; columns are called 0, 1, ...");
+  add_choice(
+      app, "--missing", options.missing, {"refuse", "drop"},
+      "Where a value is missing (empty, NA, NaN, null): refuse the table (unless given) or drop the row");
 }
 
 bool is_stream(const std::string& path) {
@@ -137,22 +156,46 @@ bool is_stream(const std::string& path) {
 
 std::string table_name(const std::string& path) { return path == "-" ? "standard input" : path; }
 
+std::string table_name(const InputOptions& options) {
+  const std::string first = table_name(options.paths.at(0));
+  return options.paths.size() == 1 ? first : fmt::format("{} and {} more", first, options.paths.size() - 1);
+}
+
 Input::Input(const Session& session, const InputOptions& options) {
   check_columns(options);
-  const bool stream = is_stream(options.path);
-  const std::string name = table_name(options.path);
-  if (stream) text_ = read_stream(options.path, name);
-  if (stream ? text_.starts_with(kNpyMagic) : is_npy(options.path)) {
-    source_ = stream ? std::unique_ptr<NpySource>(
-                           new NpySource(NpySource::in_memory(text_, name, npy_options(options))))
-                     : std::make_unique<NpySource>(options.path, npy_options(options));
-    return;
+  if (std::ranges::count(options.paths, "-") > 1) throw UsageError("FILE: standard input is given twice");
+  InputOptions each = options;
+  std::vector<std::shared_ptr<const BatchSource>> sources;
+  for (const std::string& path : options.paths) {
+    sources.push_back(open(session, each, path));
+    const auto names = sources.front()->names();
+    each.columns.assign(names.begin(), names.end());
   }
-  source_ =
-      stream
-          ? std::unique_ptr<CsvSource>(new CsvSource(CsvSource::in_memory(text_, name, csv_options(options))))
-          : std::make_unique<CsvSource>(options.path, csv_options(options));
-  note_numbers_as_names(session, options, *source_);
+  source_ = sources.size() == 1 ? sources[0] : std::make_shared<ConcatenatedSource>(std::move(sources));
+}
+
+std::shared_ptr<const BatchSource> Input::open(const Session& session, const InputOptions& options,
+                                               const std::string& path) {
+  const std::string name = table_name(path);
+  std::string file = path;
+  std::optional<std::span<const char>> text;
+  if (is_stream(path)) {
+    streams_.push_back(std::make_unique<const Stream>(path, name));
+    file = streams_.back()->path();
+    if (file.empty()) text = streams_.back()->text();
+  }
+  if (text ? NpySource::recognizes(*text, name) : NpySource::recognizes(file, name)) {
+    const NpyOptions npy = npy_options(options, name);
+    return std::shared_ptr<const BatchSource>(text ? new NpySource(NpySource::in_memory(*text, name, npy))
+                                                   : new NpySource(file, npy));
+  }
+  const CsvOptions csv = csv_options(options, name);
+  const std::shared_ptr<const CsvSource> source(text ? new CsvSource(CsvSource::in_memory(*text, name, csv))
+                                                     : new CsvSource(file, csv));
+  check_header(options, *source, name);
+  note_comment(session, options, *source, name);
+  note_recognized(session, options, *source, name);
+  return source;
 }
 
 }  // namespace fenchel::cli

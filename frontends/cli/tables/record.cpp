@@ -27,14 +27,23 @@ void flatten(const Record& part, const std::string& name, bool terminal, Entries
   }
 }
 
+void drop_signs_of_zero(Record& part) {
+  if (part.is_structured()) {
+    for (Record& inner : part) drop_signs_of_zero(inner);
+  } else if (part.is_number_float()) {
+    part = without_sign_of_zero(part.get<double>());
+  }
+}
+
 }  // namespace
 
 Record number(double value) {
-  if (std::isfinite(value)) return value;
+  if (std::isfinite(value)) return without_sign_of_zero(value);
   return shortest_text(value);
 }
 
-std::string json_text(const Record& record, int indent) {
+std::string json_text(Record record, int indent) {
+  drop_signs_of_zero(record);
   return record.dump(indent, ' ', false, Record::error_handler_t::replace);
 }
 

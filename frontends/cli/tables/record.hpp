@@ -15,8 +15,8 @@ using Record = nlohmann::ordered_json;
 [[nodiscard]] Record number(double value);
 
 /// JSON on one line, or with each part indented so far. Names of columns that are not UTF-8 get U+FFFD where
-/// they are wrong.
-[[nodiscard]] std::string json_text(const Record& record, int indent = -1);
+/// they are wrong, and no 0 has a sign.
+[[nodiscard]] std::string json_text(Record record, int indent = -1);
 
 /// Throws UsageError where print would: for a form that a result with names does not have.
 void check_form(const Session& session);

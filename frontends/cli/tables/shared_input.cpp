@@ -9,11 +9,38 @@
 #include "fenchel/data/data_error.hpp"
 
 namespace fenchel::cli {
+namespace {
 
-SharedInput::SharedInput(const Session& session, const InputOptions& options)
-    : name_(table_name(options.path)) {
+/// A name may stand in quotes, as in CSV, and hold commas then.
+std::vector<std::string> column_names(const std::string& option, const std::string& text) {
+  std::vector<std::string> names(1);
+  const auto check = [&] {
+    if (names.back().empty()) throw UsageError(option + ": a name is empty in '" + text + "'");
+  };
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    if (text[k] == ',') {
+      check();
+      names.emplace_back();
+    } else if (text[k] == '"' && names.back().empty()) {
+      for (++k; k < text.size() && (text[k] != '"' || text.substr(k + 1, 1) == "\""); ++k) {
+        names.back() += text[k];
+        k += text[k] == '"';
+      }
+      if (k == text.size() || (k + 1 < text.size() && text[k + 1] != ','))
+        throw UsageError(option + ": expected a comma behind each name in quotes, got '" + text + "'");
+    } else {
+      names.back() += text[k];
+    }
+  }
+  check();
+  return names;
+}
+
+}  // namespace
+
+SharedInput::SharedInput(const Session& session, const InputOptions& options) : name_(table_name(options)) {
   Processes& processes = *session.processes;
-  if (is_stream(options.path) && processes.size() > 1)
+  if (processes.size() > 1 && std::ranges::any_of(options.paths, is_stream))
     throw UsageError("FILE: " + name_ + " belongs to one process; give mpirun a file that all can read");
   together(processes, [&] {
     try {
@@ -30,17 +57,7 @@ CLI::Option* add_columns(CLI::App& app, const std::string& name, std::vector<std
                          const std::string& help) {
   return app
       .add_option_function<std::string>(
-          name,
-          [name, &columns](const std::string& text) {
-            columns.clear();
-            for (std::size_t begin = 0; begin <= text.size();) {
-              const std::size_t end = std::min(text.find(',', begin), text.size());
-              if (end == begin) throw UsageError(name + ": a name is empty in '" + text + "'");
-              columns.push_back(text.substr(begin, end - begin));
-              begin = end + 1;
-            }
-          },
-          help)
+          name, [name, &columns](const std::string& text) { columns = column_names(name, text); }, help)
       ->option_text("COL,...");
 }
 

@@ -33,7 +33,7 @@ class SharedInput {
   std::unique_ptr<PartSource> part_;
 };
 
-/// "a,b" as {"a", "b"}, for an option that names columns.
+/// "a,b" as {"a", "b"}, for an option that names columns; one with a comma stands in quotes.
 CLI::Option* add_columns(CLI::App& app, const std::string& name, std::vector<std::string>& columns,
                          const std::string& help);
 

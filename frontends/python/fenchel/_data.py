@@ -16,10 +16,11 @@ _ROWS_PER_SLICE = 2**18
 
 
 class Part(NamedTuple):
-    """Some rows, and the names of their columns."""
+    """Some rows, the names of their columns, and the weights of the rows where they are a column of the data."""
 
     rows: FloatArray
     names: list[str]
+    weights: FloatArray | None = None
 
 
 def _is_arrow(data: Any) -> bool:
@@ -85,6 +86,22 @@ def _array_parts(data: npt.ArrayLike, columns: Sequence[str | int] | None, vecto
         yield Part(doubles("data", rows if columns is None else rows[:, positions]), names)
 
 
+def weighted_parts(
+    data: Any, columns: Sequence[str | int] | None, weights: Any, vectors: bool = True
+) -> Iterator[Part]:
+    """The parts of data, with its column of weights apart where weights are the name of one."""
+    if not isinstance(weights, str):
+        yield from parts(data, columns, vectors)
+        return
+    both = columns if columns is None or isinstance(columns, str) else [*columns, weights]
+    for rows, names, _ in parts(data, both, vectors):
+        if columns is None and weights not in names:
+            raise ValueError(f"weights must name one of {', '.join(names)}, got {weights!r}")
+        at = names.index(weights) if columns is None else len(names) - 1
+        kept = [j for j in range(len(names)) if j != at]
+        yield Part(np.ascontiguousarray(rows[:, kept]), [names[j] for j in kept], np.ascontiguousarray(rows[:, at]))
+
+
 def parts(data: Any, columns: Sequence[str | int] | None = None, vectors: bool = True) -> Iterator[Part]:
     """The parts of data, one after the other. Where vectors are no columns, a list of them is a list of rows."""
     if _is_arrow(data):
@@ -113,16 +130,17 @@ def parts(data: Any, columns: Sequence[str | int] | None = None, vectors: bool =
         yield from _array_parts(data, columns, vectors)
 
 
-def whole(data: Any, vectors: bool) -> Part:
-    """All of data at once; an array of doubles is not copied."""
+def whole(data: Any, vectors: bool, columns: Sequence[str | int] | None = None, weights: Any = None) -> Part:
+    """All of data at once; an array of doubles is not copied. Weights may be the name of a column."""
     if isinstance(data, np.memmap):
         data = np.asarray(data)
-    read = list(parts(data, vectors=vectors))
+    read = list(weighted_parts(data, columns, weights, vectors))
     if len(read) == 1:
         return read[0]
     if not read:
         return Part(np.empty((0, 1)), ["0"])
-    return Part(np.concatenate([part.rows for part in read]), read[0].names)
+    per_row = [part.weights for part in read if part.weights is not None]
+    return Part(np.concatenate([part.rows for part in read]), read[0].names, np.concatenate(per_row) if per_row else None)
 
 
 def batches(data: Any, columns: Sequence[str | int] | None = None) -> Iterator[FloatArray]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, overload
 
 import numpy as np
@@ -29,7 +29,10 @@ class Distribution(Value):
     """The order of the Tsallis entropy in the regularizer, where it is no parameter."""
 
     @classmethod
-    def fit(cls, data: Any, *, weights: npt.ArrayLike | None = None, **fixed: float | str | Function | None) -> Self:
+    def fit(
+        cls, data: Any, *, weights: npt.ArrayLike | str | None = None, columns: Sequence[str | int] | None = None,
+        **fixed: float | str | Function | None,
+    ) -> Self:
         """The member of this family that matches the moments of data: `fenchel.fit`, which says more, without errors.
 
         >>> import fenchel
@@ -38,7 +41,7 @@ class Distribution(Value):
         """
         from ._fit import fit
 
-        return fit(cls, data, weights=weights, **fixed).distribution
+        return fit(cls, data, weights=weights, columns=columns, **fixed).distribution
 
     def _order(self, alpha: float | None) -> float:
         """alpha, or the order of the Tsallis entropy in the regularizer that this is a prediction of."""

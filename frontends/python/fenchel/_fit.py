@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._arrays import FloatArray, reals, shown, vector
-from ._data import is_one_shot, parts, whole
+from ._data import is_one_shot, weighted_parts, whole
 from ._distribution import Distribution
 from ._domain import Domain, Line
 from ._gamma import CappedParabola, CappedTriangular, SmoothParabola, SmoothTriangular
@@ -144,9 +144,11 @@ def _shape(name: str, entry: _Family, fixed: dict[str, Any]) -> float | None:
     return None
 
 
-def _collected(kind: type[Statistics], data: Any, weights: npt.ArrayLike | None) -> Statistics:
+def _collected(
+    kind: type[Statistics], data: Any, weights: npt.ArrayLike | str | None, columns: Sequence[str | int] | None
+) -> Statistics:
     """The statistics of data, in one pass."""
-    stream = parts(data, vectors=kind is not Moments)
+    stream = weighted_parts(data, columns, weights, vectors=kind is not Moments)
     if kind is not Moments:
         return kind()._add(stream, weights)
     first = list(itertools.islice(stream, 1))
@@ -155,7 +157,8 @@ def _collected(kind: type[Statistics], data: Any, weights: npt.ArrayLike | None)
 
 
 def fit(
-    family: type[D], data: Any, *, weights: npt.ArrayLike | None = None, **fixed: float | str | Function | None
+    family: type[D], data: Any, *, weights: npt.ArrayLike | str | None = None,
+    columns: Sequence[str | int] | None = None, **fixed: float | str | Function | None,
 ) -> Fit[D]:
     """Fit a family of distributions to data, with standard errors.
 
@@ -173,8 +176,10 @@ def fit(
         Arrow tables and streams, iterables of arrays. The families of the median, `TruncatedGaussian`,
         `LocationScale` and `MultivariateBetaGaussian` with an alpha that is estimated need several passes, so no stream
         that is read once.
-    weights : array_like, optional
-        One for each row, not negative: a row of weight w counts as w rows.
+    weights : array_like or str, optional
+        One for each row, not negative, or the name of the column that holds them: a row of weight w counts as w rows.
+    columns : sequence of str or int, optional
+        Which columns of a table, such as one of pyarrow, polars or pandas; all but that of weights if not given.
     **fixed : float, or None or "auto"
         The parameter that says which members are fitted: ``alpha`` (2 unless given; inf of `BetaGaussian` is
         `Uniform`), ``gamma`` (1 unless given) or ``kappa`` (estimated unless given). None and "auto" estimate it: the
@@ -213,15 +218,16 @@ def fit(
     shape = None if entry.functions else _shape(name, entry, fixed)
     one_pass = entry.one_pass and not (family is MultivariateBetaGaussian and shape is None)
     if isinstance(data, Statistics):
-        if weights is not None:
-            raise TypeError("fit: weights must not be given with statistics, which have them already")
+        if weights is not None or columns is not None:
+            given = "weights" if weights is not None else "columns"
+            raise TypeError(f"fit: {given} must not be given with statistics, which have them already")
         if type(data) is not entry.statistics or one_pass < entry.one_pass:
             wanted = entry.statistics.__name__ if entry.statistics else "the data itself"
             given = f" and {entry.shape}" if type(data) is entry.statistics else ""
             raise TypeError(f"fit: {name} needs {wanted}{given}, got {type(data).__name__}")
         result = entry.fit(data._core, shape)
     elif one_pass and entry.statistics is not None:
-        result = entry.fit(_collected(entry.statistics, data, weights)._core, shape)
+        result = entry.fit(_collected(entry.statistics, data, weights, columns)._core, shape)
     else:
         if is_one_shot(data):
             hint = f", or {entry.statistics.__name__}" if entry.statistics else ""
@@ -229,7 +235,7 @@ def fit(
                 f"fit: {name} needs several passes over the data, got a {type(data).__name__} that is read once: "
                 f"pass a table, an array{hint}"
             )
-        rows = _rows(data, weights, columns=None if family is MultivariateBetaGaussian else 1)
+        rows = _rows(data, weights, None if family is MultivariateBetaGaussian else 1, columns)
         last: list[Any] = functions or [shape]
         result = entry.fit(*rows, *last)
     core, names, *rest = result
@@ -238,19 +244,22 @@ def fit(
     return Fit(family._of(core), tuple(names), *rest)
 
 
-def _rows(data: Any, weights: npt.ArrayLike | None, columns: int | None) -> tuple[Any, Any, Any]:
-    """All of data, weights and names, as C++ takes them."""
-    rows, names = whole(data, vectors=columns == 1)
-    if columns is not None:
-        check_columns(names, columns)
-    per_row = weights_of(weights)
+def _rows(
+    data: Any, weights: npt.ArrayLike | str | None, count: int | None, columns: Sequence[str | int] | None
+) -> tuple[Any, Any, Any]:
+    """All of data, weights and names, as C++ takes them; `count` columns, or any where it is None."""
+    rows, names, own = whole(data, count == 1, columns, weights)
+    if count is not None:
+        check_columns(names, count)
+    per_row = weights_of(weights) if own is None else own
     check_weights(per_row, len(rows))
     return rows, per_row, names
 
 
 def fit_linear_score(
     alpha: float, phi: Function | Sequence[Function], data: Any, domain: Domain = _LINE, *,
-    weights: npt.ArrayLike | None = None, start: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | str | None = None, columns: Sequence[str | int] | None = None,
+    start: npt.ArrayLike | None = None,
 ) -> Fit[NumericDensity]:
     """Fit the density of a `LinearScore` with any functions phi: under it phi have the means of the data.
 
@@ -267,8 +276,10 @@ def fit_linear_score(
         One column, as `fit` takes it, in the domain.
     domain : Line or Interval
         Where the density lives, the line by default.
-    weights : array_like, optional
-        One for each row, not negative: a row of weight w counts as w rows.
+    weights : array_like or str, optional
+        One for each row, not negative, or the name of the column that holds them: a row of weight w counts as w rows.
+    columns : sequence of str or int, optional
+        Which column of a table, in a sequence.
     start : array_like, optional
         Where the search for theta begins: a theta that has a density. Needed only where theta = 0 and single phi have
         none.
@@ -302,7 +313,7 @@ def fit_linear_score(
     (order,) = reals(alpha=alpha)
     run: Any = _core.fit_linear_score
     core, names, theta, *rest = run(
-        order, functions, domain._core, *_rows(data, weights, columns=1), begin
+        order, functions, domain._core, *_rows(data, weights, 1, columns), begin
     )
     core.f = functions  # it keeps what it calls alive
     p = NumericDensity._made(core, Tsallis(order), LinearScore(theta, functions), domain)

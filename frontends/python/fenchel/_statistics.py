@@ -10,16 +10,16 @@ import numpy.typing as npt
 
 from . import _core
 from ._arrays import FloatArray, doubles, integer, matrix, reals, shown, vector
-from ._data import Part, parts
+from ._data import Part, weighted_parts
 from ._value import Parameter, Wrapped
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-def weights_of(weights: npt.ArrayLike | None) -> FloatArray | None:
-    """Weights, one after the other, or None."""
-    return None if weights is None else vector("weights", weights)
+def weights_of(weights: npt.ArrayLike | str | None) -> FloatArray | None:
+    """Weights, one after the other; None where there are none, or where they are a column of the data."""
+    return None if weights is None or isinstance(weights, str) else vector("weights", weights)
 
 
 def check_weights(weights: FloatArray | None, rows: int) -> None:
@@ -50,33 +50,37 @@ class Statistics(Wrapped):
     def _columns(self) -> int:
         return 1
 
-    def update(self, x: Any, weights: npt.ArrayLike | None = None) -> Self:
+    def update(
+        self, x: Any, weights: npt.ArrayLike | str | None = None, *, columns: Sequence[str | int] | None = None
+    ) -> Self:
         """Add data, and return self.
 
         Parameters
         ----------
         x : array_like or data in batches
             Rows by columns, or a vector where there is one column; or whatever `fenchel.batches` takes.
-        weights : array_like, optional
-            One for each row, not negative; 1 if not given.
+        weights : array_like or str, optional
+            One for each row, not negative, or the name of the column that holds them; 1 if not given.
+        columns : sequence of str or int, optional
+            Which columns of a table, in this order; all but that of weights if not given.
 
         Raises
         ------
         ValueError
             For an entry that cannot be used, with its row and column. Nothing has then been added.
         """
-        return self._add(parts(x, vectors=self._columns == 1), weights)
+        return self._add(weighted_parts(x, columns, weights, self._columns == 1), weights)
 
-    def _add(self, stream: Iterable[Part], weights: npt.ArrayLike | None) -> Self:
+    def _add(self, stream: Iterable[Part], weights: npt.ArrayLike | str | None) -> Self:
         per_row = weights_of(weights)
         before, first = self._core.copy(), 0
         try:
-            for rows, names in stream:
+            for rows, names, own in stream:
                 check_columns(names, self._columns)
                 last = first + len(rows)
                 if per_row is not None and len(per_row) < last:
                     check_weights(per_row, last)
-                self._core.update(rows, None if per_row is None else per_row[first:last], names, first)
+                self._core.update(rows, own if per_row is None else per_row[first:last], names, first)
                 first = last
             check_weights(per_row, first)
         except BaseException:
