@@ -104,6 +104,13 @@ def test_pipeline_and_search_over_alpha():
 
 
 @pytest.mark.parametrize("make", [BetaGaussianRegressor, EntmaxClassifier, SparsePoissonRegressor])
+def test_alpha_is_the_entropys_and_the_penalty_is_called_so(make):
+    parameters = make().get_params()
+    assert parameters["alpha"] in (1.5, 2.0) and parameters["penalty"] in (0, 1e-6, 0.01)
+    assert not {"C", "l2", "ridge", "reg", "regularization"} & set(parameters)
+
+
+@pytest.mark.parametrize("make", [BetaGaussianRegressor, EntmaxClassifier, SparsePoissonRegressor])
 @pytest.mark.parametrize(
     ("name", "value", "error"),
     [

@@ -1,14 +1,17 @@
 """EntmaxClassifier: the numbers of scikit-learn, exact zeros, labels and weights."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 pytest.importorskip("sklearn", minversion="1.6")
 
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
+import fenchel
 from fenchel.sklearn import EntmaxClassifier
 
 X, Y = load_iris(return_X_y=True)
@@ -71,6 +74,21 @@ def test_labels_of_any_kind():
         model = EntmaxClassifier().fit(x, labels)
         assert model.score(x, labels) > 0.97 and model.decision_function(x).shape == (len(x),)
         assert model.coef_.shape == (1, 30) and set(model.predict(x)) == set(labels)
+
+
+@pytest.mark.parametrize("alpha", [1, 1.5, 2])
+def test_digits_converge_by_default(alpha):
+    x, y = load_digits(return_X_y=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = EntmaxClassifier(alpha).fit(x, y)
+    assert model.score(x, y) > 0.98
+    # By more threads the same bits: there are several batches.
+    fenchel.set_num_threads(3)
+    np.testing.assert_array_equal(EntmaxClassifier(alpha).fit(x, y).coef_, model.coef_)
+    fenchel.set_num_threads(1)
+    np.testing.assert_array_equal(EntmaxClassifier(alpha).fit(x, y).coef_, model.coef_)
+    fenchel.set_num_threads(0)
 
 
 def test_separable_classes_have_no_loss():

@@ -39,8 +39,10 @@ void add_noise_options(CLI::App& app, NoiseOptions& options) {
   add_number(app, "--penalty", options.penalty,
              "Half of it times the sum of squares of the coefficients, of standardised columns, is added to "
              "the loss (0 unless given)");
-  add_number(app, "--scale-penalty", options.scale_penalty,
-             "The same for the coefficients of sigma alone, besides (0 unless given)");
+  add_number(
+      app, "--scale-penalty", options.scale_penalty,
+      "The same for the coefficients of sigma alone, besides (unless given 0 for one column of x or a linear "
+      "sigma, else 10 for each column over the number of rows)");
   add_choice(
       app, "--noise-loss", options.noise_loss, {"auto", "cross_omega", "likelihood"},
       "What is minimised: the cross-Omega loss, or -log p(y), for --alpha up to 1 (auto, unless given: "
@@ -50,7 +52,7 @@ void add_noise_options(CLI::App& app, NoiseOptions& options) {
 RegressionOptions regression_options(const NoiseOptions& options) {
   check_bound("alpha", options.alpha, {kLeastAlpha, false, "above 1/3, where the noise has a variance"});
   check_bound("penalty", options.penalty, {0, true, "not negative"});
-  check_bound("scale-penalty", options.scale_penalty, {0, true, "not negative"});
+  if (options.scale_penalty) check_bound("scale-penalty", *options.scale_penalty, {0, true, "not negative"});
   if (options.noise_loss == "likelihood" && options.alpha > 1)
     throw UsageError("--noise-loss likelihood needs --alpha up to 1, got " + shortest_text(options.alpha));
   return {.alpha = options.alpha,
@@ -64,11 +66,11 @@ RegressionOptions regression_options(const NoiseOptions& options) {
 
 void check_converged(const RegressionFit& fit, const NoiseOptions& options) {
   if (fit.status == MinimizeStatus::converged) return;
-  if (fit.scale_penalty > options.scale_penalty)
+  if (fit.scale_penalty > fit.wanted_scale_penalty)
     throw ConvergenceError(
         fmt::format("no start converged for --scale-penalty {0}, the minimum for {1} was found. Give "
                     "--scale-penalty {1} or more, a smaller --alpha{2}",
-                    shortest_text(options.scale_penalty), short_text(fit.scale_penalty),
+                    short_text(fit.wanted_scale_penalty), short_text(fit.scale_penalty),
                     options.link == "linear" ? ", or --link log" : ""));
   throw ConvergenceError(
       fmt::format("no start converged (the first: {}); a larger --scale-penalty, a smaller --alpha, more "

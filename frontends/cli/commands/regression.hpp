@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "fenchel/estimate/regression/regression.hpp"
@@ -15,7 +16,7 @@ struct NoiseOptions {
   double alpha = RegressionOptions().alpha;
   std::string link = "log";
   double penalty = RegressionOptions().penalty;
-  double scale_penalty = RegressionOptions().scale_penalty;
+  std::optional<double> scale_penalty = {};
   std::string noise_loss = "auto";
 };
 void add_noise_options(CLI::App& app, NoiseOptions& options);

@@ -1,9 +1,12 @@
 #include "fenchel/estimate/regression/classification.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
+#include <vector>
 
 #include "estimate/fit/checks.hpp"
+#include "estimate/regression/row_products.hpp"
 #include "estimate/regression/standardization.hpp"
 #include "estimate/statistics/collective.hpp"
 #include "fenchel/backend/cpu/entmax_loss.hpp"
@@ -14,6 +17,7 @@ namespace fenchel {
 namespace {
 
 constexpr const char* kWhere = "fit_classification";
+constexpr index_t kBlockEntries = 1 << 13;  // of features worked on together: they stay in the first caches
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
@@ -94,54 +98,58 @@ class StandardProblem {
     return options_.penalty / 2 * matrix(x).leftCols(size()).squaredNorm();
   }
 
-  /// The features of a row, and a one.
-  void read(Rows<const double> rows, index_t i, Eigen::VectorXd& z) const {
-    features_.apply(rows[i].subspan(static_cast<std::size_t>(targets_)), z.head(size()));
-  }
-
-  /// Replaces the scores by the gradients of their losses.
-  void differentiate(Rows<const double> rows, RowMajor& scores, Eigen::VectorXd& losses) const {
-    const index_t classes = options_.classes;
-    const Rows<double> in_place(scores.data(), rows.rows, classes);
-    const cpu::LossOutputs<double> outputs{
-        {losses.data(), static_cast<std::size_t>(rows.rows)}, in_place, {}};
+  /// Replaces the scores of rows by the gradients of their losses.
+  void differentiate(Rows<const double> rows, Rows<double> scores, Eigen::VectorXd& losses) const {
+    const cpu::LossOutputs<double> outputs{{losses.data(), static_cast<std::size_t>(rows.rows)}, scores, {}};
     if (options_.labels == Labels::index) {
       std::vector<index_t> labels;
       for (index_t i = 0; i < rows.rows; ++i) labels.push_back(static_cast<index_t>(rows.row(i)[0]));
-      cpu::entmax_loss<double>(in_place, options_.alpha, cpu::ClassTargets{labels}, outputs);
+      cpu::entmax_loss<double>(scores, options_.alpha, cpu::ClassTargets{labels}, outputs);
     } else {
-      RowMajor labels(rows.rows, classes);
+      RowMajor labels(rows.rows, scores.cols);
       for (index_t i = 0; i < rows.rows; ++i) {
-        const Eigen::Map<const Eigen::RowVectorXd> row(rows.row(i), classes);
+        const Eigen::Map<const Eigen::RowVectorXd> row(rows.row(i), scores.cols);
         labels.row(i) = row / row.sum();
       }
-      cpu::entmax_loss<double>(in_place, options_.alpha,
-                               cpu::SoftTargets<double>{{labels.data(), rows.rows, classes}}, outputs);
+      cpu::entmax_loss<double>(scores, options_.alpha,
+                               cpu::SoftTargets<double>{{labels.data(), rows.rows, scores.cols}}, outputs);
     }
   }
 
   void add(const Eigen::VectorXd& x, Rows<const double> rows, PerRow weights, ObjectiveSum& sum) const {
-    const auto parameters = matrix(x);
-    Eigen::VectorXd z = Eigen::VectorXd::Ones(size() + 1), losses(rows.rows);
-    RowMajor scores(rows.rows, options_.classes);
-    for (index_t i = 0; i < rows.rows; ++i) {
-      read(rows, i, z);
-      scores.row(i).transpose().noalias() = parameters * z;
-    }
-    differentiate(rows, scores, losses);
+    const index_t classes = options_.classes, parameters = size() + 1;
+    const index_t most = std::clamp<index_t>(kBlockEntries / parameters, 2, std::max<index_t>(2, rows.rows));
+    detail::PaddedRows w(classes, parameters), slopes(classes, parameters), z(most, parameters),
+        scores(most, classes);
+    for (index_t k = 0; k < classes; ++k) std::copy_n(x.data() + k * parameters, parameters, w.row(k));
+    for (index_t i = 0; i < most; ++i) z.row(i)[size()] = 1;
+    Eigen::VectorXd losses(most);
     double weight = 0, value = 0;
-    Eigen::VectorXd gradient = Eigen::VectorXd::Zero(x.size());
-    auto slopes = matrix(gradient);
-    for (index_t i = 0; i < rows.rows; ++i) {
-      if (weights[i] == 0) continue;
-      weight += weights[i];
-      value += weights[i] * losses[i];
-      read(rows, i, z);
-      for (index_t k = 0; k < options_.classes; ++k) {
-        const double slope = weights[i] * scores(i, k);
-        if (slope != 0) slopes.row(k) += slope * z.transpose();  // sparse losses have many zeros
+    for (index_t first = 0; first < rows.rows; first += most) {
+      const Rows<const double> block{rows.row(first), std::min(most, rows.rows - first), rows.cols,
+                                     rows.stride};
+      for (index_t i = 0; i < block.rows; ++i)
+        features_.apply(block[i].subspan(static_cast<std::size_t>(targets_)),
+                        Eigen::Map<Eigen::VectorXd>(z.row(i), size()));
+      detail::multiply_rows(z, block.rows, w, scores);
+      differentiate(block, {scores.row(0), block.rows, classes, scores.stride()}, losses);
+      index_t sloping = 0;  // rows come first that have a slope: those of sparse losses are few
+      for (index_t i = 0; i < block.rows; ++i) {
+        const double row_weight = weights[first + i];
+        if (row_weight == 0) continue;
+        weight += row_weight;
+        value += row_weight * losses[i];
+        const Eigen::Map<const Eigen::VectorXd> slope(scores.row(i), classes);
+        if ((slope.array() == 0).all()) continue;
+        Eigen::Map<Eigen::VectorXd>(scores.row(sloping), classes) = row_weight * slope;
+        if (sloping < i) std::copy_n(z.row(i), parameters, z.row(sloping));
+        ++sloping;
       }
+      detail::add_multiples(scores, z, sloping, slopes);
     }
+    Eigen::VectorXd gradient(x.size());
+    for (index_t k = 0; k < classes; ++k)
+      std::copy_n(slopes.row(k), parameters, gradient.data() + k * parameters);
     sum.add(weight, value, gradient);
   }
 

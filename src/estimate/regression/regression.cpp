@@ -32,6 +32,8 @@ constexpr double kNoPenalty = 1e-12, kLeastShare = 1e-9;
 // How far mu, and sigma or its logarithm, of the other starts are from least squares at a typical row, in its
 // sigma: a linear sigma keeps its sign at nearly all rows.
 constexpr double kMeanSpread = 0.5, kScaleSpread = 0.2;
+// How much log sigma varies over the rows, before there is data, by the automatic scale penalty.
+constexpr double kPriorVariance = 0.1;
 // The scale penalties of a path before the one that was asked for.
 constexpr std::array kPath{100., 30., 10., 3., 1., 0.3, 0.1, 0.03, 0.01, 0.003, 0.001};
 
@@ -45,13 +47,20 @@ void check(const RegressionOptions& options) {
         kWhere, "alpha",
         "must be at most 1 for the likelihood, which is 0 where a row is outside of the support",
         options.alpha);
-  detail::checked_nonnegative(kWhere, "scale_penalty", options.scale_penalty);
+  if (options.scale_penalty) detail::checked_nonnegative(kWhere, "scale_penalty", *options.scale_penalty);
   if (options.starts < 1) throw_domain_error(kWhere, "starts", "must number at least 1", options.starts);
 }
 
 NoiseLoss noise_loss(const RegressionOptions& options) {
   if (options.noise_loss != NoiseLoss::automatic) return options.noise_loss;
   return options.alpha < 1 ? NoiseLoss::likelihood : NoiseLoss::cross_omega;
+}
+
+double wanted_scale_penalty(const RegressionOptions& options, const LeastSquares& line) {
+  if (options.scale_penalty) return *options.scale_penalty;
+  const index_t features = (line.deviation.tail(line.coefficients.size()).array() > 0).count();
+  if (options.link == ScaleLink::linear || features < 2) return 0;
+  return static_cast<double>(features) / (kPriorVariance * line.weight);
 }
 
 /// The problem for standardised features and y - mean(y) in a unit. Parameters are the coefficients and the
@@ -62,13 +71,15 @@ class StandardProblem {
       : data_(data),
         options_(options),
         line_(line),
-        scale_penalty_(options.scale_penalty),
+        wanted_scale_penalty_(wanted_scale_penalty(options, line)),
+        scale_penalty_(wanted_scale_penalty_),
         loss_(options.alpha, noise_loss(options) == NoiseLoss::likelihood),
         size_(line.coefficients.size()),
         log_unit_((std::log(line.variance) - loss_.log_unit_variance()) / 2),
         features_{detail::feature_names(data.source, 1), line.weight, line.mean[0], line.mean.tail(size_),
                   detail::inverse_or_zero(line.deviation.tail(size_))} {}
 
+  [[nodiscard]] double wanted_penalty() const noexcept { return wanted_scale_penalty_; }
   void set_scale_penalty(double penalty) noexcept { scale_penalty_ = penalty; }
 
   [[nodiscard]] Eigen::VectorXd start(int number) const {
@@ -141,6 +152,7 @@ class StandardProblem {
             covariance(&detail::RegressionLoss::Spreads::log_sigma, options_.penalty + scale_penalty_, scale),
             in_unit_of_y(best.value - penalty(x)),
             features_.weight,
+            wanted_scale_penalty_,
             scale_penalty_,
             best.residual,
             best.iterations,
@@ -180,7 +192,7 @@ class StandardProblem {
   const Data& data_;
   const RegressionOptions& options_;
   const LeastSquares& line_;
-  double scale_penalty_;
+  double wanted_scale_penalty_, scale_penalty_;
   detail::RegressionLoss loss_;
   index_t size_;     // the number of features
   double log_unit_;  // of the unit in which sigma = 1 has the variance of the residuals
@@ -212,9 +224,9 @@ std::optional<PathEnd> follow_path(const Data& data, const RegressionOptions& op
                                    StandardProblem& problem) {
   std::vector<double> penalties;
   for (const double penalty : kPath) {
-    if (penalty > options.scale_penalty) penalties.push_back(penalty);
+    if (penalty > problem.wanted_penalty()) penalties.push_back(penalty);
   }
-  penalties.push_back(options.scale_penalty);
+  penalties.push_back(problem.wanted_penalty());
   std::optional<PathEnd> end;
   for (const double penalty : penalties) {
     problem.set_scale_penalty(penalty);
@@ -226,7 +238,7 @@ std::optional<PathEnd> follow_path(const Data& data, const RegressionOptions& op
     }
     end = PathEnd{penalty, std::move(next)};
   }
-  problem.set_scale_penalty(end ? end->scale_penalty : options.scale_penalty);
+  problem.set_scale_penalty(end ? end->scale_penalty : problem.wanted_penalty());
   return end;
 }
 

@@ -23,8 +23,8 @@ struct Standardization {
 
   /// The features of a row, as they are in the table.
   void apply(std::span<const double> features, Eigen::Ref<Eigen::VectorXd> z) const {
-    for (index_t k = 0; k < z.size(); ++k)
-      z[k] = (features[static_cast<std::size_t>(k)] - mean[k]) * inverse_deviation[k];
+    const Eigen::Map<const Eigen::VectorXd> raw(features.data(), z.size());
+    z = (raw - mean).cwiseProduct(inverse_deviation);
   }
   /// What makes coefficients of raw features and, last, the intercept from those of standardised ones.
   [[nodiscard]] Eigen::MatrixXd to_raw() const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <vector>
 
 namespace fenchel::detail {
 namespace {
@@ -28,7 +29,16 @@ class BatchSums {
 
 ObjectiveSum collect_sums(const Data& data, index_t size,
                           FunctionRef<void(Rows<const double>, PerRow, ObjectiveSum&)> add) {
-  return collect(data, BatchSums(size, add)).sum();
+  if (data.processes.size() > 1) return collect(data, BatchSums(size, add)).sum();
+  ObjectiveSum total(size);  // alone nothing travels as bytes, which would take longer than some passes
+  std::vector<ObjectiveSum> round;
+  for_each_batch(
+      data, [&](index_t slots) { round.assign(static_cast<std::size_t>(slots), ObjectiveSum(size)); },
+      [&](index_t slot, const Batch& batch) {
+        add(batch.rows, batch.row_weights(), round[static_cast<std::size_t>(slot)]);
+      },
+      [&](index_t slot) { total.merge(round[static_cast<std::size_t>(slot)]); });
+  return total;
 }
 
 Minimum minimize_together(Processes& processes,

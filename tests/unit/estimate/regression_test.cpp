@@ -122,7 +122,8 @@ TEST(Regression, IsALocalMinimumOfTheLossThatItStates) {
                              4.0 / 3, 1.5, 2.0, 3.0}) {
     for (const ScaleLink link : kLinks) {
       const Table table = simulated(2, link, 300);
-      const RegressionFit fit = fitted(table, {.alpha = alpha, .link = link, .penalty = 0, .starts = 2});
+      const RegressionFit fit =
+          fitted(table, {.alpha = alpha, .link = link, .scale_penalty = 0, .starts = 2});
       ASSERT_EQ(fit.status, MinimizeStatus::converged) << alpha;
       EXPECT_NEAR(fit.loss, mean_of_losses(fit, table), 1e-13) << alpha;
       const RegressionStart& chosen = fit.starts[fit.chosen];

@@ -24,11 +24,12 @@ namespace fenchel::python {
 /// of a table that is read part by part: messages count from the table's first one.
 class ArraySource final : public BatchSource {
  public:
-  static constexpr index_t kRowsPerBatch = 4096;
-
   ArraySource(const InputRows& rows, const std::optional<Input<>>& weights, std::vector<std::string> names,
               index_t first)
-      : rows_(rows_of(rows)), names_(std::move(names)), first_(first) {
+      : rows_(rows_of(rows)),
+        rows_per_batch_(std::clamp(kBatchEntries / std::max<index_t>(rows_.cols, 1), kFewestRows, kMostRows)),
+        names_(std::move(names)),
+        first_(first) {
     if (weights) weights_ = {weights->data(), weights->size()};
     if (static_cast<index_t>(names_.size()) != rows_.cols || (weights && weights->size() != rows.shape(0)))
       throw_invalid_argument("array_source", "names and weights", "must fit the rows", rows_.rows);
@@ -36,21 +37,25 @@ class ArraySource final : public BatchSource {
 
   [[nodiscard]] std::span<const std::string> names() const noexcept override { return names_; }
   [[nodiscard]] index_t batches() const noexcept override {
-    return (rows_.rows + kRowsPerBatch - 1) / kRowsPerBatch;
+    return (rows_.rows + rows_per_batch_ - 1) / rows_per_batch_;
   }
   void read(index_t i, Batch& batch) const override {
-    const index_t begin = i * kRowsPerBatch, count = std::min(kRowsPerBatch, rows_.rows - begin);
+    const index_t begin = i * rows_per_batch_, count = std::min(rows_per_batch_, rows_.rows - begin);
     batch.rows = {rows_.row(begin), count, rows_.cols};
     if (!weights_.empty())
       batch.weights = weights_.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
   }
   [[nodiscard]] std::string place(index_t batch, index_t row, index_t column) const override {
-    const std::string at = "row " + shortest(first_ + batch * kRowsPerBatch + row);
+    const std::string at = "row " + shortest(first_ + batch * rows_per_batch_ + row);
     return column == kWeightColumn ? at : at + ", column " + names_[static_cast<std::size_t>(column)];
   }
 
  private:
+  // Enough work for a thread to be worth its start, in batches enough for several threads.
+  static constexpr index_t kBatchEntries = 1 << 15, kFewestRows = 256, kMostRows = 4096;
+
   Rows<const double> rows_;
+  index_t rows_per_batch_;
   std::span<const double> weights_;
   std::vector<std::string> names_;
   index_t first_;

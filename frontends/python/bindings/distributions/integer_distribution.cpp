@@ -12,6 +12,7 @@
 
 #include "bindings/arrays/arrays.hpp"
 #include "bindings/bindings.hpp"
+#include "bindings/distributions/integer_number.hpp"
 #include "bindings/distributions/loss.hpp"
 #include "bindings/distributions/score_functions.hpp"
 #include "bindings/gil.hpp"
@@ -58,11 +59,6 @@ template <class F>
     if (x < -kBound) return at_minus_infinity;
     return x < kBound ? f(static_cast<index_t>(std::floor(x))) : at_infinity;
   });
-}
-
-[[nodiscard]] double to_number(index_t t) {
-  if (t == std::numeric_limits<index_t>::max()) return kInfinity;
-  return t == std::numeric_limits<index_t>::min() ? -kInfinity : static_cast<double>(t);
 }
 
 /// f where u is a probability, infinite at an infinite end of the support.

@@ -20,6 +20,7 @@
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/core/rows.hpp"
+#include "fenchel/loss/probabilities.hpp"
 
 namespace fenchel::python {
 namespace {
@@ -33,6 +34,15 @@ Output<> probabilities_of(const ClassificationFit& fit, const InputRows& x) {
     probabilities(fit, rows, {p.data(), rows.rows, classes});
   }
   return to_array(std::move(p), {static_cast<std::size_t>(rows.rows), static_cast<std::size_t>(classes)});
+}
+
+Output<> probability_losses(const InputRows& p, const Input<index_t>& classes, double alpha) {
+  const Rows<const double> rows = rows_of(p);
+  return to_array(without_gil([&] {
+    std::vector<double> losses(static_cast<std::size_t>(rows.rows));
+    probability_loss(rows, {.classes = {classes.data(), classes.size()}}, alpha, losses);
+    return losses;
+  }));
 }
 
 }  // namespace
@@ -60,6 +70,8 @@ void bind_classification(nb::module_& m) {
           nb::rv_policy::move)
       .def("probabilities", &probabilities_of);
   bind_search<ClassificationFit>(fit);
+  m.def("probability_loss", &probability_losses, nb::arg("probabilities"), nb::arg("target"),
+        nb::arg("alpha"));
   m.def(
       "fit_classification",
       [](const InputRows& rows, const std::optional<Input<>>& weights, std::vector<std::string> names,

@@ -18,10 +18,12 @@
 #include "bindings/arrays/arrays.hpp"
 #include "bindings/arrays/eigen_arrays.hpp"
 #include "bindings/bindings.hpp"
+#include "bindings/distributions/integer_number.hpp"
 #include "bindings/estimate/estimators.hpp"
 #include "fenchel/core/error.hpp"
 #include "fenchel/core/index.hpp"
 #include "fenchel/estimate/regression/count_regression.hpp"
+#include "fenchel/estimate/regression/deviance.hpp"
 
 namespace fenchel::python {
 namespace {
@@ -70,6 +72,7 @@ void bind_regression_fit(nb::module_& m) {
           "scale_standard_errors", [](const RegressionFit& f) { return vector_to_array(f.scale_errors()); },
           nb::rv_policy::move)
       .def_ro("scale_penalty", &RegressionFit::scale_penalty)
+      .def_ro("wanted_scale_penalty", &RegressionFit::wanted_scale_penalty)
       .def_prop_ro("noise_loss", [](const RegressionFit& f) { return std::string(to_string(f.noise_loss)); })
       .def_prop_ro("starts",
                    [](const RegressionFit& f) {
@@ -81,22 +84,26 @@ void bind_regression_fit(nb::module_& m) {
       .def("predict", &predictions<RegressionFit>)
       .def("deviations",
            [](const RegressionFit& f, const InputRows& x) {
-             return map_predictions(f, x, [](const BetaGaussian& p) { return std::sqrt(variance(p)); });
+             return map_predictions(f, x,
+                                    [](const BetaGaussian& p, index_t) { return std::sqrt(variance(p)); });
            })
       .def("quantiles",
            [](const RegressionFit& f, const InputRows& x, double probability) {
-             return map_predictions(f, x, [=](const BetaGaussian& p) { return quantile(p, probability); });
+             return map_predictions(f, x,
+                                    [=](const BetaGaussian& p, index_t) { return quantile(p, probability); });
            })
       .def("survival_quantiles", [](const RegressionFit& f, const InputRows& x, double probability) {
-        return map_predictions(f, x,
-                               [=](const BetaGaussian& p) { return survival_quantile(p, probability); });
+        return map_predictions(
+            f, x, [=](const BetaGaussian& p, index_t) { return survival_quantile(p, probability); });
       });
+  bind_log_densities<RegressionFit>(fit);
   bind_search<RegressionFit>(fit);
   m.def(
       "fit_regression",
       [](const InputRows& rows, const std::optional<Input<>>& weights, std::vector<std::string> names,
-         double alpha, bool logarithmic, double penalty, double scale_penalty, const std::string& noise_loss,
-         int starts, std::uint64_t seed, double tolerance, int max_iterations) {
+         double alpha, bool logarithmic, double penalty, std::optional<double> scale_penalty,
+         const std::string& noise_loss, int starts, std::uint64_t seed, double tolerance,
+         int max_iterations) {
         const RegressionOptions options{.alpha = alpha,
                                         .link = link_of(logarithmic),
                                         .penalty = penalty,
@@ -109,8 +116,8 @@ void bind_regression_fit(nb::module_& m) {
                          [&](const Data& data) { return fit_regression(data, options); });
       },
       nb::arg("rows"), nb::arg("weights").none(), nb::arg("names"), nb::arg("alpha"), nb::arg("logarithmic"),
-      nb::arg("penalty"), nb::arg("scale_penalty"), nb::arg("noise_loss"), nb::arg("starts"), nb::arg("seed"),
-      nb::arg("tolerance"), nb::arg("max_iterations"));
+      nb::arg("penalty"), nb::arg("scale_penalty").none(), nb::arg("noise_loss"), nb::arg("starts"),
+      nb::arg("seed"), nb::arg("tolerance"), nb::arg("max_iterations"));
 }
 
 void bind_count_regression_fit(nb::module_& m) {
@@ -133,9 +140,27 @@ void bind_count_regression_fit(nb::module_& m) {
           "standard_errors", [](const CountRegressionFit& f) { return vector_to_array(f.standard_errors()); },
           nb::rv_policy::move)
       .def("predict", &predictions<CountRegressionFit>)
-      .def("means", [](const CountRegressionFit& f, const InputRows& x) {
-        return map_predictions(f, x, [](const SparsePoisson& p) { return mean(p); });
+      .def("means",
+           [](const CountRegressionFit& f, const InputRows& x) {
+             return map_predictions(f, x, [](const SparsePoisson& p, index_t) { return mean(p); });
+           })
+      .def("quantiles",
+           [](const CountRegressionFit& f, const InputRows& x, double probability) {
+             return map_predictions(
+                 f, x, [=](const SparsePoisson& p, index_t) { return to_number(quantile(p, probability)); });
+           })
+      .def("survival_quantiles",
+           [](const CountRegressionFit& f, const InputRows& x, double probability) {
+             return map_predictions(f, x, [=](const SparsePoisson& p, index_t) {
+               return to_number(survival_quantile(p, probability));
+             });
+           })
+      .def("explained_deviance", [](const CountRegressionFit& f, const InputRows& rows,
+                                    const std::optional<Input<>>& weights, std::vector<std::string> names) {
+        return with_data(rows, weights, std::move(names), 0,
+                         [&](const Data& data) { return explained_deviance(f, data); });
       });
+  bind_log_densities<CountRegressionFit>(fit);
   bind_search<CountRegressionFit>(fit);
   m.def(
       "fit_count_regression",

@@ -8,10 +8,17 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 from .._arrays import FloatArray, RandomState, reals, seed_from, shown
 
@@ -80,3 +87,36 @@ class LinearEstimator(Estimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+
+class LinearRegressor(RegressorMixin, LinearEstimator):  # type: ignore[misc]
+    """A linear model whose prediction for a row is a distribution; `_fit()` is what the library predicts with."""
+
+    def _fit(self) -> Any:
+        raise NotImplementedError
+
+    def predict_interval(self, X: npt.ArrayLike, confidence: float = 0.9) -> FloatArray:
+        """For each row the ends of the interval that has this probability, with equal tails: shape (n_samples, 2).
+
+        A confidence of 1 gives the support, which is bounded for alpha > 1.
+        """
+        if not 0 <= confidence <= 1:
+            raise ValueError(f"{type(self).__name__}: confidence must be in [0, 1], got {confidence}")
+        rows = self._rows(X)
+        fit, tail = self._fit(), (1 - confidence) / 2
+        return np.column_stack([fit.quantiles(rows, tail), fit.survival_quantiles(rows, tail)])
+
+    def score_samples(self, X: npt.ArrayLike, y: npt.ArrayLike | None = None) -> FloatArray:
+        """The logarithm of the predicted density, or probability, of each row's y: -inf outside of the support.
+
+        Without y, what is expected of it: less the entropy of the prediction. Where the model is right, both have the
+        same mean.
+        """
+        rows = self._rows(X)
+        if y is None:
+            expected: FloatArray = self._fit().expected_log_densities(rows)
+            return expected
+        targets = check_array(y, dtype=np.float64, ensure_2d=False, ensure_min_samples=0)
+        check_consistent_length(rows, targets)
+        logs: FloatArray = self._fit().log_densities(rows, np.ascontiguousarray(column_or_1d(targets)))
+        return logs

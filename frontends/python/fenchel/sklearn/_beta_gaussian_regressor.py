@@ -8,19 +8,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import _core
-from .._arrays import FloatArray, RandomState
+from .._arrays import RandomState
 from .._line import BetaGaussian
-from ._base import LinearEstimator, seed
+from ._base import LinearRegressor, seed
 
 LINKS = ("log", "linear")
 LOSSES = ("auto", "cross_omega", "likelihood")
 
 
-class BetaGaussianRegressor(RegressorMixin, LinearEstimator):  # type: ignore[misc]
+class BetaGaussianRegressor(LinearRegressor):
     """Linear regression in which the width of the noise depends on the features too.
 
     y has the distribution `BetaGaussian(alpha, mu(x), sigma(x)**2)`, bounded for alpha > 1, Student's t for alpha < 1.
@@ -43,9 +42,10 @@ class BetaGaussianRegressor(RegressorMixin, LinearEstimator):  # type: ignore[mi
     penalty : float, default=0
         Half of it times the sum of squares of all coefficients, of standardised features, is added to the loss. With
         0 features that are constant or collinear are refused.
-    scale_penalty : float, default=0
+    scale_penalty : float or "auto", default="auto"
         The same for the coefficients of the scale alone, besides. It keeps sigma from vanishing at a row: with several
-        features and alpha > 1 the linear link needs about 1.
+        features and alpha > 1 the linear link needs about 1. "auto" is 10 for each feature over the weight of all rows,
+        as if log sigma had a variance of a tenth before there is data, and 0 for one feature and for the linear link.
     noise_loss : {"auto", "cross_omega", "likelihood"}, default="auto"
         What is minimised: the cross-Omega loss, or -log p(y), which is robust for alpha < 1 and refused for alpha > 1.
         "auto" is the likelihood for alpha < 1, and cross-Omega otherwise; at alpha = 1 they agree.
@@ -104,7 +104,7 @@ class BetaGaussianRegressor(RegressorMixin, LinearEstimator):  # type: ignore[mi
         *,
         link: str = "log",
         penalty: float = 0.0,
-        scale_penalty: float = 0.0,
+        scale_penalty: float | str = "auto",
         noise_loss: str = "auto",
         starts: int = 4,
         tol: float = 1e-9,
@@ -137,7 +137,7 @@ class BetaGaussianRegressor(RegressorMixin, LinearEstimator):  # type: ignore[mi
             # The library asks for as much weight as there are parameters; the scale of weights changes no line.
             weights = (np.ones(len(rows)) if weights is None else weights) * (parameters * (1 + 1e-9) / weight)
             max_iter = 0
-        scale_penalty = self._real("scale_penalty")
+        automatic = isinstance(self.scale_penalty, str) and self.scale_penalty == "auto"
         fit = _core.fit_regression(
             np.column_stack([targets, rows]),
             weights,
@@ -145,7 +145,7 @@ class BetaGaussianRegressor(RegressorMixin, LinearEstimator):  # type: ignore[mi
             self._real("alpha"),
             self.link == "log",
             penalty,
-            scale_penalty,
+            None if automatic else self._real("scale_penalty"),
             self.noise_loss,
             self._count("starts"),
             seed(self.random_state),
@@ -158,10 +158,10 @@ class BetaGaussianRegressor(RegressorMixin, LinearEstimator):  # type: ignore[mi
         self.scale_coef_, self.scale_intercept_ = fit.scale_coefficients, fit.scale_intercept
         self.standard_errors_, self.scale_standard_errors_ = fit.standard_errors, fit.scale_standard_errors
         self.loss_, self.starts_ = fit.loss, fit.starts
-        if fit.scale_penalty > scale_penalty:
+        if fit.scale_penalty > fit.wanted_scale_penalty:
             self.n_iter_ = fit.iterations
             warnings.warn(
-                f"BetaGaussianRegressor did not converge for scale_penalty={scale_penalty:g}: the fit is the minimum "
+                f"BetaGaussianRegressor did not converge for scale_penalty={fit.wanted_scale_penalty:g}: the fit is the minimum "
                 f"for scale_penalty={fit.scale_penalty:g}. Give this or more, a smaller alpha or the other link",
                 ConvergenceWarning,
                 stacklevel=2,
@@ -189,11 +189,3 @@ class BetaGaussianRegressor(RegressorMixin, LinearEstimator):  # type: ignore[mi
         """The distribution of y for each row. A ValueError where sigma is 0."""
         rows = self._rows(X)
         return [BetaGaussian._of(p) for p in self._fit().predict(rows)]
-
-    def predict_interval(self, X: npt.ArrayLike, confidence: float = 0.9) -> FloatArray:
-        """For each row the ends of the interval that has this probability, with equal tails: shape (n_samples, 2)."""
-        if not 0 <= confidence <= 1:
-            raise ValueError(f"BetaGaussianRegressor: confidence must be in [0, 1], got {confidence}")
-        rows = self._rows(X)
-        fit, tail = self._fit(), (1 - confidence) / 2
-        return np.column_stack([fit.quantiles(rows, tail), fit.survival_quantiles(rows, tail)])

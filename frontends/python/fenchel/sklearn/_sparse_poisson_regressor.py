@@ -7,15 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from .. import _core
 from .._arrays import FloatArray
 from .._integers import SparsePoisson
-from ._base import LinearEstimator
+from ._base import LinearRegressor
 
 
-class SparsePoissonRegressor(RegressorMixin, LinearEstimator):  # type: ignore[misc]
+class SparsePoissonRegressor(LinearRegressor):
     """Regression of counts that vary less or more than Poisson's; Poisson regression for alpha = 1.
 
     y has the distribution `SparsePoisson(alpha, exp(coef_ @ x + intercept_))`, and the mean Fenchel-Young loss, which
@@ -60,6 +60,9 @@ class SparsePoissonRegressor(RegressorMixin, LinearEstimator):  # type: ignore[m
     array([ 2., 12.])
     >>> model.predict_dist([[0.0]])[0].support()
     (1, 3)
+    >>> model.predict_interval([[0.0], [2.0]], confidence=1)
+    array([[ 1.,  3.],
+           [ 9., 14.]])
     """
 
     alphas: ClassVar[tuple[float, float]] = (1.0, math.inf)
@@ -123,3 +126,14 @@ class SparsePoissonRegressor(RegressorMixin, LinearEstimator):  # type: ignore[m
         """The distribution of the count for each row."""
         rows = self._rows(X)
         return [SparsePoisson._of(p) for p in self._fit().predict(rows)]
+
+    def score(self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> float:
+        """D^2, the share of the deviance that the features explain: 1 where all is predicted, 0 for the mean of y.
+
+        The deviance is twice the mean Fenchel-Young loss less the least that each count can have. For alpha = 1 it is
+        Poisson's, and the score that of scikit-learn's `PoissonRegressor`. The best constant is one for the rows of X.
+        """
+        check_is_fitted(self)
+        rows, counts, weights = self._data(X, y, sample_weight, y_numeric=True, reset=False)
+        share: float = self._fit().explained_deviance(np.column_stack([counts, rows]), weights, self._names("y"))
+        return share

@@ -3,6 +3,7 @@
 /// `fit_regression`: a linear mean and a scale that depends on the features, with beta-Gaussian noise.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,8 +40,10 @@ struct RegressionOptions {
   /// Half of it times the sum of squares of all coefficients, not of intercepts, is added to the mean loss,
   /// both for standardised features and a unit of y in which sigma = 1 at least squares.
   double penalty = 0;
-  /// The same for the coefficients of the scale alone, besides. It keeps sigma from vanishing at a row.
-  double scale_penalty = 0;
+  /// The same for the coefficients of the scale alone, besides. It keeps sigma from vanishing at a row. Where
+  /// none is given: 0 for one feature or a linear sigma, else 10 for each feature that varies over the weight
+  /// of all rows, as if log sigma had, before data, a variance of a tenth over the rows (docs/math.md 9).
+  std::optional<double> scale_penalty = {};
   NoiseLoss noise_loss = NoiseLoss::automatic;
   int starts = 4;
   std::uint64_t seed = 0;         ///< of all starts but the first
@@ -75,9 +78,9 @@ struct RegressionFit {
   double loss;    ///< the mean loss, without the penalty, in the units of the data
   double weight;  ///< of all rows
   /// Where no start converges, a path of scale penalties leads from a large one, at which sigma is almost
-  /// constant, to the one that was asked for. If it breaks off before, this is the least at which it
-  /// converged, and the fit is the minimum there. The status then is not converged.
-  double scale_penalty;
+  /// constant, to the one that was wanted, given or not. If it breaks off before, scale_penalty is the least
+  /// at which it converged, and the fit is the minimum there. The status then is not converged.
+  double wanted_scale_penalty, scale_penalty;
   double residual;  ///< this and the next are those of the search that led here
   int iterations;
   MinimizeStatus status;
