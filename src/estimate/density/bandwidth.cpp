@@ -4,10 +4,10 @@
 #include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
 #include <cstdint>
-#include <numbers>
 #include <string_view>
 
 #include "estimate/density/kernel.hpp"
+#include "estimate/density/least_factor.hpp"
 #include "estimate/density/pair_sums.hpp"
 #include "estimate/density/point_tree.hpp"
 #include "fenchel/core/check.hpp"
@@ -99,49 +99,6 @@ double kernel_factor(index_t n, double alpha) {
   return std::pow(detail::roughness(n, alpha) / detail::roughness(n, 1), 1 / static_cast<double>(n + 4));
 }
 
-/// The factor in [2^low, 2^high] for which cost is least: a grid, then golden sections about its best.
-struct Least {
-  double factor;
-  bool at_end;
-};
-template <class Cost>
-Least least_factor(const Cost& cost) {
-  constexpr double kStep = 0.5, kLow = -5, kHigh = 2, kMost = 60;
-  std::vector<double> values;
-  double best = kInfinity;
-  std::size_t place = 0;
-  for (double at = kLow; at <= kHigh || (best == kInfinity && at <= kMost); at += kStep) {
-    values.push_back(cost(std::exp2(at)));
-    if (values.back() < best) {
-      best = values.back();
-      place = values.size() - 1;
-    }
-  }
-  const double middle = kLow + kStep * static_cast<double>(place);
-  if (place == 0 || (place + 1 == values.size() && values.size() > 1 && middle <= kHigh))
-    return {std::exp2(middle), true};
-  double low = middle - kStep, high = middle + kStep;
-  constexpr double kShare = std::numbers::phi - 1, kClose = 1e-6;
-  double a = high - kShare * (high - low), b = low + kShare * (high - low);
-  double at_a = cost(std::exp2(a)), at_b = cost(std::exp2(b));
-  while (high - low > kClose) {
-    if (at_a < at_b) {
-      high = b;
-      b = a;
-      at_b = at_a;
-      a = high - kShare * (high - low);
-      at_a = cost(std::exp2(a));
-    } else {
-      low = a;
-      a = b;
-      at_a = at_b;
-      b = low + kShare * (high - low);
-      at_b = cost(std::exp2(b));
-    }
-  }
-  return {std::exp2((low + high) / 2), false};
-}
-
 }  // namespace
 
 std::vector<double> silverman_bandwidth(Rows<const double> points, double alpha,
@@ -209,8 +166,7 @@ SelectedDensity select_bandwidth(BandwidthRule rule, Rows<const double> points, 
   }
   const KernelDensity start(points, alpha, silverman_bandwidth(points, alpha, weights), weights, domain);
   if (rule == BandwidthRule::silverman) return {start, false};
-  const Least least = least_factor([&](double factor) {
-    checkpoint();
+  const detail::LeastFactor least = detail::least_factor([&](double factor) {
     const KernelDensity density = start.scaled(factor);
     return rule == BandwidthRule::likelihood ? -density.likelihood_score() : density.least_squares_score();
   });

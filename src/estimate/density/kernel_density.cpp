@@ -149,15 +149,21 @@ double KernelDensity::radius() const noexcept {
   return gaussian ? kInfinity : 1 / std::sqrt(state_->kernel.inverse) / state_->factor;
 }
 
-Interval KernelDensity::hull(index_t j) const {
+Interval KernelDensity::range(index_t j) const {
   const PointTree& tree = state_->tree();
   double low = kInfinity, high = -kInfinity;
   for (index_t i = 0; i < tree.size(); ++i) {
     low = std::min(low, tree.coordinate(i, j));
     high = std::max(high, tree.coordinate(i, j));
   }
+  return {low, high};
+}
+
+Interval KernelDensity::hull(index_t j) const {
+  const Interval data = range(j);
   const double reach = radius() * bandwidth(j);
-  return {std::max(low - reach, state_->domain.lower()), std::min(high + reach, state_->domain.upper())};
+  return {std::max(data.lower() - reach, state_->domain.lower()),
+          std::min(data.upper() + reach, state_->domain.upper())};
 }
 
 namespace {

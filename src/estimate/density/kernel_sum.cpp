@@ -94,21 +94,6 @@ struct KernelSum::Query {
   double limit = kInfinity;  ///< exponent * x from which on boxes are skipped
 };
 
-/// visit(child, its least distance) of both, the nearer one first.
-template <class Visit>
-void KernelSum::visit_children(const Node& node, const double* query, const Visit& visit) const noexcept {
-  const Node left = node.left(), right = node.right();
-  const double to_left = node_distance(tree_, left, query, inverse_scale_.data()).near;
-  const double to_right = node_distance(tree_, right, query, inverse_scale_.data()).near;
-  if (to_left <= to_right) {
-    visit(left, to_left);
-    visit(right, to_right);
-  } else {
-    visit(right, to_right);
-    visit(left, to_left);
-  }
-}
-
 KernelSum::KernelSum(const PointTree& tree, const RadialKernel& kernel)
     : tree_(tree), kernel_(kernel), degree_(kernel.degree()), unit_(std::sqrt(kernel.inverse)) {
   for (const double unit : tree.scale()) inverse_scale_.push_back(1 / unit);
@@ -220,35 +205,14 @@ void KernelSum::nearest(const Node& node, double near, const double* query, inde
                  [&](const Node& child, double to) { nearest(child, to, query, excluded, best); });
 }
 
-/// Adds w profile(x) / profile(least), of points at most some hundred e-foldings beyond the nearest one.
-void KernelSum::far_sum(const Node& node, double near, const double* query, index_t excluded, double least,
-                        double& sum) const noexcept {
-  constexpr double kFar = 700;
-  if (kernel_.log_profile(near * kernel_.inverse) < least - kFar) return;
-  if (node.is_leaf()) {
-    double x[kLeafPoints];
-    leaf_squares(kernel_.inverse, view(node, query), x);
-    const index_t begin = node.first_leaf * kLeafPoints;
-    for (index_t i = 0; i < kLeafPoints; ++i)
-      if (begin + i != excluded)
-        sum += tree_.leaf_weights(node)[i] * std::exp(kernel_.log_profile(x[i]) - least);
-    return;
-  }
-  visit_children(node, query,
-                 [&](const Node& child, double to) { far_sum(child, to, query, excluded, least, sum); });
-}
-
 double KernelSum::log(const double* query, index_t excluded) const noexcept {
   constexpr double kSmall = 1e-280;
   const double sum = (*this)(query, excluded);
   if (kernel_.ends() || !(sum < kSmall * tree_.weight())) return std::log(sum);
-  double best = kInfinity;
+  double best = kInfinity, far = 0;
   nearest(tree_.root(), 0, query, excluded, best);
-  const double least = kernel_.log_profile(best * kernel_.inverse);
-  if (!(least > -kInfinity)) return -kInfinity;
-  double far = 0;
-  far_sum(tree_.root(), 0, query, excluded, least, far);
-  return least + std::log(far);
+  for_each_near(query, excluded, [&](index_t, double share) { far += share; });
+  return far > 0 ? kernel_.log_profile(best * kernel_.inverse) + std::log(far) : -kInfinity;
 }
 
 }  // namespace fenchel::detail

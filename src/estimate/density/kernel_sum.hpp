@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include "estimate/density/kernel.hpp"
 #include "estimate/density/leaf_sums.hpp"
 #include "estimate/density/point_tree.hpp"
 #include "fenchel/core/index.hpp"
+#include "fenchel/core/infinity.hpp"
 
 namespace fenchel::detail {
 
@@ -32,6 +34,17 @@ class KernelSum {
   /// Its logarithm, also where the sum underflows.
   [[nodiscard]] double log(const double* query, index_t excluded = -1) const noexcept;
 
+  /// visit(place, share) for each point that counts, share its w profile over the largest profile of one of
+  /// them where kernels do not end.
+  template <class Visit>
+  void for_each_near(const double* query, index_t excluded, const Visit& visit) const {
+    double best = kInfinity;
+    nearest(tree_.root(), 0, query, excluded, best);
+    const double least = kernel_.ends() ? 0 : kernel_.log_profile(best * kernel_.inverse);
+    if (best * kernel_.inverse < kInfinity && least > -kInfinity)
+      visit_near(tree_.root(), 0, query, excluded, least, visit);
+  }
+
   [[nodiscard]] const double* inverse_scale() const noexcept { return inverse_scale_.data(); }
 
  private:
@@ -43,13 +56,14 @@ class KernelSum {
   [[nodiscard]] bool bare(const Node& node, const Query& query) const noexcept;
   [[nodiscard]] double points_sum(const Node& leaf, const Query& query) const noexcept;
   template <class Visit>
-  void visit_children(const Node& node, const double* query, const Visit& visit) const noexcept;
+  void visit_children(const Node& node, const double* query, const Visit& visit) const;
   void visit_polynomial(const Node& node, Query& query) const noexcept;
   void visit(const Node& node, double near, Query& query) const noexcept;
   void nearest(const Node& node, double near, const double* query, index_t excluded,
                double& best) const noexcept;
-  void far_sum(const Node& node, double near, const double* query, index_t excluded, double least,
-               double& sum) const noexcept;
+  template <class Visit>
+  void visit_near(const Node& node, double near, const double* query, index_t excluded, double least,
+                  const Visit& visit) const;
 
   const PointTree& tree_;
   const RadialKernel& kernel_;
@@ -58,5 +72,40 @@ class KernelSum {
   double unit_;
   TaylorRadius taylor_radius_;
 };
+
+/// Shares below are not felt beside those of as many points as there can be.
+inline constexpr double kSmallestShare = -80;
+
+template <class Visit>
+void KernelSum::visit_children(const Node& node, const double* query, const Visit& visit) const {
+  const Node left = node.left(), right = node.right();
+  const double to_left = node_distance(tree_, left, query, inverse_scale_.data()).near;
+  const double to_right = node_distance(tree_, right, query, inverse_scale_.data()).near;
+  if (to_left <= to_right) {
+    visit(left, to_left);
+    visit(right, to_right);
+  } else {
+    visit(right, to_right);
+    visit(left, to_left);
+  }
+}
+
+template <class Visit>
+void KernelSum::visit_near(const Node& node, double near, const double* query, index_t excluded, double least,
+                           const Visit& visit) const {
+  if (!(kernel_.log_profile(near * kernel_.inverse) >= least + kSmallestShare)) return;
+  if (!node.is_leaf()) {
+    return visit_children(node, query, [&](const Node& child, double to) {
+      visit_near(child, to, query, excluded, least, visit);
+    });
+  }
+  double x[kLeafPoints];
+  leaf_squares(kernel_.inverse, view(node, query), x);
+  for (index_t i = 0; i < kLeafPoints; ++i) {
+    const index_t place = node.first_leaf * kLeafPoints + i;
+    const double share = tree_.leaf_weights(node)[i] * std::exp(kernel_.log_profile(x[i]) - least);
+    if (place != excluded && share > 0) visit(place, share);
+  }
+}
 
 }  // namespace fenchel::detail

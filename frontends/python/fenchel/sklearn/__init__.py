@@ -6,6 +6,15 @@ They work where scikit-learn's own do: in a `Pipeline`, a `GridSearchCV`, `cross
 from ._beta_gaussian_regressor import BetaGaussianRegressor
 from ._density_estimator import DensityEstimator
 from ._entmax_classifier import EntmaxClassifier
+from ._kernel_density import KernelDensityEstimator
+from ._kernel_regressor import KernelRegressor
 from ._sparse_poisson_regressor import SparsePoissonRegressor
 
-__all__ = ["BetaGaussianRegressor", "DensityEstimator", "EntmaxClassifier", "SparsePoissonRegressor"]
+__all__ = [
+    "BetaGaussianRegressor",
+    "DensityEstimator",
+    "EntmaxClassifier",
+    "KernelDensityEstimator",
+    "KernelRegressor",
+    "SparsePoissonRegressor",
+]

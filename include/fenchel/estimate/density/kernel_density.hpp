@@ -53,7 +53,8 @@ class FENCHEL_EXPORT KernelDensity {
   /// Of the support of a kernel, over the bandwidth; infinite for alpha = 1.
   [[nodiscard]] double radius() const noexcept;
   [[nodiscard]] const Interval& domain() const noexcept;
-  /// The least interval that holds the support in coordinate j.
+  /// The least and the largest coordinate j of the data, and the least interval that holds the support.
+  [[nodiscard]] Interval range(index_t j) const;
   [[nodiscard]] Interval hull(index_t j) const;
 
   /// The density and its logarithm at rows of N columns: 0 and -inf out of reach of every kernel and out of
