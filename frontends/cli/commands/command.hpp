@@ -24,6 +24,7 @@ Command add_map(CLI::App& program, Session& session);
 Command add_density(CLI::App& program, Session& session);
 Command add_sample(CLI::App& program, Session& session);
 Command add_fit(CLI::App& program, Session& session);
+Command add_kde(CLI::App& program, Session& session);
 Command add_loss(CLI::App& program, Session& session);
 Command add_regress(CLI::App& program, Session& session);
 Command add_predict(CLI::App& program, Session& session);

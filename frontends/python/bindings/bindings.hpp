@@ -16,6 +16,7 @@ void bind_basis(nb::module_& m);
 void bind_beta_gaussian();
 void bind_classification(nb::module_& m);
 void bind_composition(nb::module_& m);
+void bind_density(nb::module_& m);
 void bind_elliptical(nb::module_& m);
 void bind_entmax(nb::module_& m);
 void bind_entmax_loss(nb::module_& m);

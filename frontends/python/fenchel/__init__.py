@@ -54,6 +54,8 @@ from ._geometry import (
     wasserstein_geodesic,
 )
 from ._integers import IntegerDistribution, IntegerPrediction, IntegerTable, SparseIntegerGaussian, SparsePoisson
+from ._kernel_density import KernelDensity
+from ._kernel_regression import KernelRegression
 from ._line import BetaGaussian, BetaLaplace, Triangular, TruncatedGaussian, Uniform
 from ._location_scale import LocationScale
 from ._map_losses import (
@@ -117,6 +119,8 @@ __all__ = [
     "IntegerTable",
     "Integers",
     "Interval",
+    "KernelDensity",
+    "KernelRegression",
     "LevelSupport",
     "Line",
     "LineDistribution",
