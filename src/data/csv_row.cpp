@@ -16,10 +16,25 @@
 namespace fenchel::detail {
 namespace {
 
-constexpr const char* kBlankLine = "a line must not be blank";
+constexpr char kRuns = ' ';         // the separator of which runs count as one
 constexpr std::size_t kShown = 40;  // characters of a bad field in a message
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+/// What is left of a line between the separators at its ends, where they may stand there.
+std::string_view trimmed(std::string_view line, char separator) {
+  if (separator != kRuns) return line;
+  while (line.starts_with(kRuns)) line.remove_prefix(1);
+  while (line.ends_with(kRuns)) line.remove_suffix(1);
+  return line;
+}
+
+/// Where the field behind the separator at p begins.
+const char* next_field(const char* p, char separator) {
+  ++p;
+  while (separator == kRuns && *p == kRuns) ++p;
+  return p;
+}
 
 /// Reads the field at p into `text` and returns where it ends: at a separator or at the end of the line.
 const char* read_text(const char* p, const char* end, char separator, index_t field, std::string& text) {
@@ -53,27 +68,23 @@ const char* read_text(const char* p, const char* end, char separator, index_t fi
 /// Calls take(text) for each field of a line.
 template <class Take>
 void for_each_field(std::string_view line, char separator, const Take& take) {
-  if (line.empty()) throw CsvFault{1, kBlankLine};
+  line = trimmed(line, separator);
   const char *p = line.data(), *const end = p + line.size();
   std::string text;
-  for (index_t field = 1;; ++field, ++p) {
+  for (index_t field = 1;; ++field, p = next_field(p, separator)) {
     p = read_text(p, end, separator, field, text);
     take(text);
     if (p == end) return;
   }
 }
 
-bool is_missing(std::string_view text) {
-  constexpr std::array<std::string_view, 4> kMissing = {"", "na", "nan", "null"};
-  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
-  return std::any_of(kMissing.begin(), kMissing.end(), [&](std::string_view word) {
-    return std::equal(text.begin(), text.end(), word.begin(), word.end(), same);
-  });
-}
-
-double number_of(std::string_view text, index_t field, bool maskable) {
+template <char Decimal>
+double number_of(const std::string& text, index_t field, bool maskable) {
   double value = 0;
-  const std::errc error = read_number(text, value);
+  std::string with_point = text;
+  std::replace(with_point.begin(), with_point.end(), Decimal, '.');
+  const bool foreign = Decimal != '.' && text.find('.') != std::string::npos;
+  const std::errc error = foreign ? std::errc::invalid_argument : read_number(with_point, value);
   if (error == std::errc::invalid_argument) throw CsvFault{field, "expected a number, got " + shown(text)};
   if (error != std::errc()) throw CsvFault{field, "must be in the range of double, got " + shown(text)};
   if (!std::isfinite(value) && !(maskable && value == -kInfinity))
@@ -83,12 +94,13 @@ double number_of(std::string_view text, index_t field, bool maskable) {
 
 /// Reads the field [p, stop), of which `end` is behind, if it holds a decimal, also in quotes or with blanks
 /// around it.
+template <char Decimal>
 __attribute__((noinline)) bool read_framed(const char* p, const char* stop, const char* end, double& value) {
   while (p != stop && is_blank(*p)) ++p;
   while (p != stop && is_blank(stop[-1])) --stop;
   if (stop - p > 2 && *p == '"' && stop[-1] == '"') ++p, --stop;
-  if (end - p >= kWordChars && read_short_decimal(p, stop, value)) return true;
-  return read_decimal(p, stop, end, value);
+  if (end - p >= kWordChars && read_short_decimal<Decimal>(p, stop, value)) return true;
+  return read_decimal<Decimal>(p, stop, end, value);
 }
 
 /// Whether [p, stop) is a whole field where stop is the first separator: quotes, if there are any, enclose
@@ -101,20 +113,30 @@ bool is_field(const char* p, const char* stop) {
 
 /// Reads a line in which fields end where `ends` says, and those to be read are finite decimals. Returns the
 /// next line, or nullptr where it is none.
+template <char Decimal, bool Runs>
 FENCHEL_INLINE const char* read_plain(const char* p, const char* end, std::span<const index_t> places,
-                                      char separator, FieldEnds& ends, double* row) {
+                                      const CsvMarks& marks, FieldEnds& ends, double* row) {
+  const char separator = Runs ? kRuns : marks.separator;
+  if (*p == marks.comment) return nullptr;
+  const auto end_of_field = [&]() FENCHEL_INLINE_LAMBDA {
+    const char* stop = ends.next();
+    if constexpr (Runs) {
+      for (; stop == p && stop != end && *stop == kRuns; stop = ends.next()) ++p;
+    }
+    return stop;
+  };
   const auto read_field = [&](const char* stop, index_t place) FENCHEL_INLINE_LAMBDA {
     if (place == CsvRow::kSkipped) return is_field(p, stop);
-    if (end - p >= kWordChars && read_short_decimal(p, stop, row[place])) return true;
-    return read_framed(p, stop, end, row[place]);
+    if (end - p >= kWordChars && read_short_decimal<Decimal>(p, stop, row[place])) return true;
+    return read_framed<Decimal>(p, stop, end, row[place]);
   };
   const index_t* place = places.data();
   for (const index_t* const last = place + places.size() - 1; place != last; ++place) {
-    const char* const stop = ends.next();
+    const char* const stop = end_of_field();
     if (stop == end || *stop != separator || !read_field(stop, *place)) return nullptr;
     p = stop + 1;
   }
-  const char* const stop = ends.next();
+  const char* const stop = end_of_field();
   if (stop == end || *stop != '\n' || !read_field(stop - (stop != p && stop[-1] == '\r'), *place))
     return nullptr;
   return stop + 1;
@@ -135,9 +157,33 @@ std::string shown(std::string_view text) {
   return result.append(text.size() > kShown ? "...'" : "'");
 }
 
-std::vector<std::string> csv_fields(std::string_view line, char separator) {
+bool is_no_row(std::string_view line, const CsvMarks& marks) {
+  const auto content = std::find_if(line.begin(), line.end(), [&](char c) {
+    return !is_blank(c) || (c == marks.separator && c != kRuns);
+  });
+  return content == line.end() || *content == marks.comment;
+}
+
+bool is_missing(std::string_view text) {
+  constexpr std::array<std::string_view, 4> kWords = {"", "na", "nan", "null"};
+  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
+  return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) {
+    return std::equal(text.begin(), text.end(), word.begin(), word.end(), same);
+  });
+}
+
+bool is_text(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789";
+  double value = 0;
+  if (read_number(text, value) != std::errc::invalid_argument) return false;
+  const bool other = text.find_first_not_of("0123456789.,+-") == std::string_view::npos &&
+                     text.find_last_of("+-") + 1 <= 1 && text.find_first_of(",+") != std::string_view::npos;
+  return !other || text.find_first_of(kDigits) == std::string_view::npos;
+}
+
+std::vector<std::string> csv_fields(std::string_view line, const CsvMarks& marks) {
   std::vector<std::string> fields;
-  for_each_field(line, separator, [&](const std::string& text) {
+  for_each_field(line, marks.separator, [&](const std::string& text) {
     if (std::ssize(fields) == kMaxColumns)
       throw CsvFault{kMaxColumns + 1, "a line must have at most " + shortest(kMaxColumns) + " fields"};
     fields.push_back(text);
@@ -155,20 +201,29 @@ std::string_view line_at(const char* p, const char* end) {
 }
 
 index_t CsvRow::read(CsvPlace& at, const char* end, double* rows, index_t most) const {
-  FieldEnds ends(at.next, end, separator);
+  if (marks.separator == kRuns)
+    return marks.decimal == '.' ? read_lines<'.', true>(at, end, rows, most)
+                                : read_lines<',', true>(at, end, rows, most);
+  return marks.decimal == '.' ? read_lines<'.', false>(at, end, rows, most)
+                              : read_lines<',', false>(at, end, rows, most);
+}
+
+template <char Decimal, bool Runs>
+index_t CsvRow::read_lines(CsvPlace& at, const char* end, double* rows, index_t most) const {
+  const CsvMarks its_marks = marks;
+  FieldEnds ends(at.next, end, its_marks.separator);
   const char* p = at.next;
   double* row = rows;
   const double* const rows_end = rows + most * width;
   const std::span<const index_t> fields = places;
-  const char comma = separator;
   while (row != rows_end && p != end) {
     at.line = p;
-    const char* next = read_plain(p, end, fields, comma, ends, row);
+    const char* next = read_plain<Decimal, Runs>(p, end, fields, its_marks, ends, row);
     if (next != nullptr && next - p <= kMaxLine) {
       row += width;
     } else {
       const std::string_view line = line_at(p, end);
-      if (read_fields(line, row)) row += width;
+      if (!is_no_row(line, its_marks) && read_fields<Decimal>(line, row)) row += width;
       next = std::find(line.data() + line.size(), end, '\n');
       next += next != end;
       ends.restart(next);
@@ -179,17 +234,19 @@ index_t CsvRow::read(CsvPlace& at, const char* end, double* rows, index_t most) 
   return (row - rows) / width;
 }
 
+template <char Decimal>
 bool CsvRow::read_fields(std::string_view line, double* row) const {
-  if (line.empty()) throw CsvFault{1, kBlankLine};
+  const char separator = marks.separator;
+  line = trimmed(line, separator);
   const auto count = static_cast<index_t>(places.size());
   const char *p = line.data(), *const end = p + line.size();
   bool complete = true;
   std::string text;
-  for (index_t field = 1;; ++field, ++p) {
+  for (index_t field = 1;; ++field, p = next_field(p, separator)) {
     const index_t place = places[static_cast<std::size_t>(field - 1)];
     double value = 0;
     const char* const stop = std::find(p, end, separator);
-    if (place != kSkipped && read_framed(p, stop, end, value)) {
+    if (place != kSkipped && read_framed<Decimal>(p, stop, end, value)) {
       p = stop;
     } else {
       p = read_text(p, end, separator, field, text);
@@ -197,10 +254,10 @@ bool CsvRow::read_fields(std::string_view line, double* row) const {
       if (place != kSkipped && mask && text.empty() && !skip_missing) {
         value = -kInfinity;
       } else if (place != kSkipped && is_missing(text)) {
-        if (!skip_missing) throw CsvFault{field, "a value is missing"};
+        if (!skip_missing) throw CsvFault{field, std::string(kMissing)};
         complete = false;
       } else if (place != kSkipped) {
-        value = number_of(text, field, mask);
+        value = number_of<Decimal>(text, field, mask);
       }
     }
     if (place != kSkipped) row[place] = value;

@@ -51,6 +51,7 @@ struct Digits {
 
 /// Reads [p, stop) if it has at most 24 characters behind its sign, 19 of them digits. Eight characters at
 /// stop must be in memory.
+template <char Point>
 [[nodiscard]] bool read_digits(const char* p, const char* stop, Digits& digits) noexcept {
   constexpr std::uint64_t kScale = 100'000'000;
   digits.negative = *p == '-';
@@ -63,7 +64,7 @@ struct Digits {
     p += count;
     std::uint64_t scale = kScale;
     if (const TextWord marks = not_digits(word); marks != 0) {
-      const std::ptrdiff_t behind = take_point(word, marks);
+      const std::ptrdiff_t behind = take_point<Point>(word, marks);
       if (behind < 0 || ++points > 1) return false;
       digits.decimals = behind + left - count;
       scale /= 10;
@@ -75,6 +76,7 @@ struct Digits {
 
 }  // namespace
 
+template <char Point>
 bool read_decimal(const char* p, const char* stop, const char* end, double& value) noexcept {
   // As std::printf writes a power of ten: e+05.
   const bool has_power = stop - p > 4 && (stop[-4] == 'e' || stop[-4] == 'E') &&
@@ -86,13 +88,17 @@ bool read_decimal(const char* p, const char* stop, const char* end, double& valu
   }
   const char* const last = has_power ? stop - 4 : stop;
   Digits digits;
-  if (last - p > 0 && end - last >= kWordChars && read_digits(p, last, digits) &&
+  if (last - p > 0 && end - last >= kWordChars && read_digits<Point>(p, last, digits) &&
       nearest_double(digits.mantissa, power - digits.decimals, value)) {
     value = with_sign(value, digits.negative);
     return true;
   }
+  if (Point != '.') return false;
   const auto [rest, error] = std::from_chars(p, stop, value);
   return error == std::errc() && rest == stop && std::isfinite(value);
 }
+
+template bool read_decimal<'.'>(const char*, const char*, const char*, double&) noexcept;
+template bool read_decimal<','>(const char*, const char*, const char*, double&) noexcept;
 
 }  // namespace fenchel::detail

@@ -9,16 +9,14 @@
 #include <system_error>
 #include <utility>
 
-#include "fenchel/data/data_error.hpp"
-
 namespace fenchel::detail {
 
-FileBytes::FileBytes(std::string name, std::span<const char> memory)
-    : name_(std::move(name)), memory_(memory), size_(static_cast<index_t>(memory.size())) {}
+FileBytes::FileBytes(std::span<const char> memory, std::string name)
+    : Bytes(std::move(name)), memory_(memory), size_(static_cast<index_t>(memory.size())) {}
 
-FileBytes::FileBytes(std::string path) : name_(std::move(path)) {
+FileBytes::FileBytes(const std::string& path, std::string name) : Bytes(std::move(name)) {
   // Without O_NONBLOCK the open of a pipe waits for its writer.
-  descriptor_ = ::open(name_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor_ < 0) refuse_errno("cannot be opened");
   try {
     struct stat status {};
@@ -38,10 +36,9 @@ FileBytes::~FileBytes() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-FileWindow FileBytes::window(index_t begin, index_t end,
-                             FunctionRef<void(std::span<const char>)> seen) const {
+FileWindow FileBytes::read(index_t begin, index_t end,
+                           FunctionRef<void(std::span<const char>)> seen) const {
   constexpr index_t kPiece = index_t{1} << 18;  // stays in the cache until it is looked at
-  if (begin == end) return {};
   if (descriptor_ < 0) {
     const std::span bytes =
         memory_.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
@@ -65,10 +62,6 @@ FileWindow FileBytes::window(index_t begin, index_t end,
       status.st_mtim.tv_nsec != changed_nanoseconds_)
     refuse("changed while it was read");
   return {{bytes.get(), static_cast<std::size_t>(end - begin)}, bytes};
-}
-
-void FileBytes::refuse(std::string_view complaint) const {
-  throw DataError(name_ + ": " + std::string(complaint));
 }
 
 void FileBytes::refuse_errno(std::string_view complaint) const {

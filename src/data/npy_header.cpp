@@ -11,14 +11,13 @@
 namespace fenchel::detail {
 namespace {
 
-constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr index_t kMaxLength = index_t{1} << 16;  // of the header; NumPy's own has some 100 bytes
 constexpr const char* kMalformed = "has a malformed .npy header";
 
 /// The few forms of Python literals that a header is made of.
 class Literals {
  public:
-  Literals(const FileBytes& file, std::string_view text) : file_(file), rest_(text) {}
+  Literals(const Bytes& file, std::string_view text) : file_(file), rest_(text) {}
 
   /// Whether c comes next, which is then taken; blanks do not count.
   bool take(char c) {
@@ -80,11 +79,11 @@ class Literals {
  private:
   void skip_blanks() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \n"), rest_.size())); }
 
-  const FileBytes& file_;
+  const Bytes& file_;
   std::string_view rest_;
 };
 
-void set_shape(const FileBytes& file, const std::vector<index_t>& shape, NpyHeader& header) {
+void set_shape(const Bytes& file, const std::vector<index_t>& shape, NpyHeader& header) {
   if (shape.empty() || shape.size() > 2)
     file.refuse("must hold an array of one or two dimensions, got " +
                 shortest(static_cast<index_t>(shape.size())));
@@ -93,7 +92,7 @@ void set_shape(const FileBytes& file, const std::vector<index_t>& shape, NpyHead
 }
 
 /// {'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }, each key once and in any order.
-void parse(const FileBytes& file, std::string_view text, NpyHeader& header) {
+void parse(const Bytes& file, std::string_view text, NpyHeader& header) {
   Literals literals(file, text);
   bool has_type = false, has_order = false, has_shape = false;
   literals.expect('{');
@@ -121,11 +120,11 @@ void parse(const FileBytes& file, std::string_view text, NpyHeader& header) {
 
 }  // namespace
 
-NpyHeader read_npy_header(const FileBytes& file) {
+NpyHeader read_npy_header(const Bytes& file) {
   constexpr index_t kFixed = 8;  // magic and version
   const FileWindow start = file.window(0, std::min(file.size(), kFixed + 4));
   const std::string_view text(start.bytes.data(), start.bytes.size());
-  if (!text.starts_with(kMagic)) file.refuse("is not a .npy file");
+  if (!text.starts_with(kNpyMagic)) file.refuse("is not a .npy file");
   if (file.size() < kFixed + 4) file.refuse(kMalformed);
   const auto byte = [&](std::size_t k) { return static_cast<index_t>(static_cast<unsigned char>(text[k])); };
   const index_t version = byte(6);

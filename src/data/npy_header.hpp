@@ -1,11 +1,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
-#include "data/file_bytes.hpp"
+#include "data/bytes.hpp"
 #include "fenchel/core/index.hpp"
 
 namespace fenchel::detail {
+
+/// How every file begins.
+inline constexpr std::string_view kNpyMagic = "\x93NUMPY";
 
 /// What the header of a .npy file says (versions 1 to 3 of the format).
 struct NpyHeader {
@@ -17,6 +21,6 @@ struct NpyHeader {
 
 /// Throws DataError unless the file begins with a header of an array of numbers of one or two dimensions.
 /// How large the array is, is still to be held against the file.
-[[nodiscard]] NpyHeader read_npy_header(const FileBytes& file);
+[[nodiscard]] NpyHeader read_npy_header(const Bytes& file);
 
 }  // namespace fenchel::detail

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "data/column_names.hpp"
-#include "data/file_bytes.hpp"
+#include "data/bytes.hpp"
 #include "data/npy_header.hpp"
 #include "data/npy_values.hpp"
 #include "fenchel/core/error.hpp"
@@ -17,7 +17,7 @@ namespace fenchel {
 namespace detail {
 
 struct NpyTable {
-  std::unique_ptr<const FileBytes> file;
+  std::unique_ptr<const Bytes> file;
   NpyHeader header;
   NpyType type;
   std::vector<index_t> columns;  ///< the values, then the weight
@@ -82,7 +82,7 @@ namespace {
 constexpr const char* kNativeDouble = std::endian::native == std::endian::little ? "<f8" : ">f8";
 
 /// Throws DataError unless the file holds the array that its header tells of, and nothing else.
-void check_size(const detail::FileBytes& file, const detail::NpyHeader& header, index_t value_size) {
+void check_size(const detail::Bytes& file, const detail::NpyHeader& header, index_t value_size) {
   if (value_size == 0)
     file.refuse("must hold doubles, floats, integers or booleans, got the type '" + header.type + "'");
   if (header.columns < 1 || header.columns > detail::kMaxColumns)
@@ -123,15 +123,19 @@ bool is_aligned(const void* address) { return std::bit_cast<std::uintptr_t>(addr
 }  // namespace
 
 NpySource::NpySource(std::string path, const NpyOptions& options)
-    : NpySource(std::make_unique<const detail::FileBytes>(std::move(path)), options) {}
+    : NpySource(detail::open_bytes(path, options.name.empty() ? path : options.name), options) {}
 
 NpySource NpySource::in_memory(std::span<const char> bytes, std::string name, const NpyOptions& options) {
-  return {std::make_unique<const detail::FileBytes>(std::move(name), bytes), options};
+  return {detail::open_bytes(bytes, std::move(name)), options};
 }
 
 NpySource::~NpySource() = default;
 
-NpySource::NpySource(std::unique_ptr<const detail::FileBytes> file, const NpyOptions& options) {
+bool NpySource::recognizes(const std::string& path) {
+  return detail::beginning_of(path, std::ssize(detail::kNpyMagic)) == detail::kNpyMagic;
+}
+
+NpySource::NpySource(std::unique_ptr<const detail::Bytes> file, const NpyOptions& options) {
   if (options.batch_bytes < 1)
     throw_invalid_argument("npy_source", "batch_bytes", "must be positive", options.batch_bytes);
   const detail::NpyHeader header = detail::read_npy_header(*file);

@@ -37,11 +37,12 @@ inline constexpr std::ptrdiff_t kWordChars = 8;
          32;
 }
 
-/// Takes the point out of a word of digits, where `marks` says that it is, and moves the digits before it up.
-/// Returns how many are behind it, or -1 where the word is another one.
-[[nodiscard]] inline std::ptrdiff_t take_point(TextWord& word, TextWord marks) noexcept {
+/// Takes the point, or what stands for it, out of a word of digits, where `marks` says that it is, and moves
+/// the digits before it up. Returns how many are behind it, or -1 where the word is another one.
+template <char Point>
+[[nodiscard]] std::ptrdiff_t take_point(TextWord& word, TextWord marks) noexcept {
   const int at = std::countr_zero(marks) & ~7;
-  if ((word >> at & 0xff) != ('.' ^ '0')) return -1;
+  if ((word >> at & 0xff) != (Point ^ '0')) return -1;
   const TextWord before = (TextWord{1} << at) - 1;
   word = (word & before) << 8 | (word & ~(before << 8 | 0xff));
   return not_digits(word) == 0 ? kWordChars - 1 - at / 8 : -1;

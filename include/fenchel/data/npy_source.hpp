@@ -11,7 +11,7 @@
 
 namespace fenchel {
 namespace detail {
-class FileBytes;
+class Bytes;
 struct NpyTable;
 }  // namespace detail
 
@@ -20,9 +20,11 @@ struct NpyOptions {
   std::optional<index_t> weight = {};      ///< the column of weights
   bool masks = false;                      ///< -infinity may stand among the values
   index_t batch_bytes = index_t{1} << 20;  ///< of the file, in a batch; at least a row
+  std::string name = {};                   ///< what messages call the file; empty: its path
 };
 
-/// A table in a .npy file of NumPy, which is read a batch at a time: memory does not grow with the file.
+/// A table in a .npy file of NumPy, which is read a batch at a time: memory does not grow with the file. It
+/// may be compressed as that of CsvSource.
 ///
 /// Versions 1 to 3; arrays of one dimension (one column) or two, with at most 2^20 columns, in C or Fortran
 /// order; doubles, floats, integers of 1 to 8 bytes and booleans, of either byte order. Doubles of this
@@ -38,6 +40,8 @@ class FENCHEL_EXPORT NpySource final : public BatchSource {
   [[nodiscard]] static NpySource in_memory(std::span<const char> bytes, std::string name,
                                            const NpyOptions& options = {});
   ~NpySource() override;
+  /// Whether a file begins as .npy does. Throws DataError where it cannot be read.
+  [[nodiscard]] static bool recognizes(const std::string& path);
 
   [[nodiscard]] std::span<const std::string> names() const noexcept override { return names_; }
   [[nodiscard]] index_t batches() const noexcept override;
@@ -46,7 +50,7 @@ class FENCHEL_EXPORT NpySource final : public BatchSource {
   [[nodiscard]] std::string place(index_t batch, index_t row, index_t column) const override;
 
  private:
-  NpySource(std::unique_ptr<const detail::FileBytes> file, const NpyOptions& options);
+  NpySource(std::unique_ptr<const detail::Bytes> file, const NpyOptions& options);
 
   std::unique_ptr<const detail::NpyTable> table_;
   std::vector<std::string> names_;

@@ -77,6 +77,84 @@ TEST(CsvSource, QuotesHoldSeparatorsAndQuotes) {
   EXPECT_EQ(error_of("x,y\n\"1\"2,3\n"), "data.csv:2:1: expected ',' after a quoted field, got '2,3'");
 }
 
+TEST(CsvSource, BlankLinesAndCommentsAreLeftOut) {
+  const Values values = {{1, 2}, {3, 4}};
+  EXPECT_EQ(table_of("\n \t\nx,y\n\n1,2\n\r\n  \n3,4\n \n").rows, values);
+  const CsvOptions comments = {.comment = '#'};
+  EXPECT_EQ(table_of("# a, b, \"c\n#\nx,y\n1,2\n #3,3\n3,4\n#", comments).rows, values);
+  EXPECT_EQ(table_of("name,x,y\n#a,0,0\nb,1,2\n#,9\nc,3,4\n", {.columns = {"x", "y"}, .comment = '#'}).rows,
+            values);
+  EXPECT_EQ(error_of("x\n# one\n\n1 # two\n", comments), "data.csv:4:1: expected a number, got '1 # two'");
+  EXPECT_EQ(error_of("x\n#1\n"), "data.csv:2:1: expected a number, got '#1'");
+  EXPECT_EQ(error_of("# one\n\n#", comments), "data.csv: is empty");
+  EXPECT_EQ(table_of("x\n#\n", comments), Contents());
+  EXPECT_EQ(table_of("a\tb\n \t2\n", {.columns = {"b"}}).rows, (Values{{2}}));  // the fields are blank, the line is not
+}
+
+TEST(CsvSource, SeparatorsAreRecognized) {
+  const auto separator_of = [](std::string_view text, CsvOptions options = {}) {
+    return CsvSource::in_memory(text, "data.csv", std::move(options)).separator();
+  };
+  for (const auto& [text, separator] :
+       {std::pair{"x,y\n", ','}, {"x\ty\n", '\t'}, {"x;y\n", ';'}, {"x\n1;2\n", ','}, {"a;b\tc,d\n", ','},
+        {"a;b\tc\n", '\t'}, {"\"a,b\"\t\"c;d\"\n", '\t'}, {"\"a\"\"b,c\";d\n", ';'}, {"x y\n", ','}})
+    EXPECT_EQ(separator_of(text), separator) << text;
+  EXPECT_EQ(separator_of("a,b;c\td\n", {.decimal = ','}), ';');
+  EXPECT_EQ(separator_of("a,b\td\n", {.decimal = ','}), '\t');
+  EXPECT_EQ(separator_of("x\n", {.decimal = ','}), ';');
+  EXPECT_EQ(separator_of("# a,b\nx;y\n", {.comment = '#'}), ';');
+  EXPECT_EQ(table_of("x\ty\n1\t2\n").rows, (Values{{1, 2}}));
+}
+
+TEST(CsvSource, ReadsDecimalCommas) {
+  const CsvOptions comma = {.decimal = ','};
+  const Values values = {{1.5, -2}, {-0.25, 1234567.0625}, {1e-3, 0.1234567890123456789}};
+  const std::string_view text = "x;y\n1,5;-2\n\"-,25\"; 1234567,0625 \n1,0e-03;0,1234567890123456789\n";
+  EXPECT_EQ(table_of(text, comma).rows, values) << table_of(text, comma).error;
+  EXPECT_EQ(error_of("x;y\n1;2.5\n", comma), "data.csv:2:2: expected a number, got '2.5'");
+  EXPECT_EQ(error_of("x\n1.234,5\n", comma), "data.csv:2:1: expected a number, got '1.234,5'");
+  EXPECT_EQ(error_of("x\n1,2,5\n", comma), "data.csv:2:1: expected a number, got '1,2,5'");
+  EXPECT_EQ(error_of("x;y\n1;2,5\n"), "data.csv:2:2: expected a number, got '2,5'");
+}
+
+TEST(CsvSource, RunsOfBlanksAreOneSeparator) {
+  const CsvOptions blanks = {.separator = ' '};
+  const Values values = {{1, 2.5}, {-3, 4}};
+  EXPECT_EQ(table_of("x y\n1 2.5\n-3 4\n", blanks).rows, values);
+  EXPECT_EQ(table_of("   x    y  \n 1   2.5 \r\n\n   -3 \"4\"  \n", blanks).rows, values);
+  EXPECT_EQ(table_of("\"a b\"  x\n \"c d\"  1", {.columns = {"x"}, .separator = ' '}).rows, (Values{{1}}));
+  EXPECT_EQ(error_of("x y\n 1  2  3 \n", blanks), "data.csv:2:3: expected 2 fields, got 3");
+  EXPECT_EQ(error_of("x y\n 1 \n", blanks), "data.csv:2:2: expected 2 fields, got 1");
+  EXPECT_EQ(error_of("x y\n1 NA\n", blanks), "data.csv:2:2: a value is missing, in 1 of 1 rows");
+}
+
+TEST(CsvSource, ColumnsOfTextAreLeftOut) {
+  const auto kept = [](std::string_view text, CsvOptions options = {}) {
+    options.skip_text = true;
+    const CsvSource source = CsvSource::in_memory(text, "data.csv", std::move(options));
+    std::string names;
+    for (const std::string& name : source.names()) names += name;
+    names += '|';
+    for (const std::string& name : source.text_columns()) names += name;
+    return names;
+  };
+  EXPECT_EQ(kept("d,n,x,t\n2024-01-05,ann,1,12:30\n2024-01-06,NA,NA,13:00\n"), "x|dnt");
+  EXPECT_EQ(kept("a,b,c\n05.01.2024,,2\n06.01.2024,x,3\n"), "c|ab");
+  EXPECT_EQ(kept("a,b\nx,1\n2,1\n"), "ab|");             // a number among text is a fault of the text
+  EXPECT_EQ(kept("a,b\n,1\nNA,1\n"), "ab|");             // what is missing is no text
+  EXPECT_EQ(kept("a;b;c\n1,5;+2;x\n"), "ab|c");           // numbers, but written in another way
+  EXPECT_EQ(kept("a,b\nx,y\n"), "ab|");                   // then the first is at fault
+  EXPECT_EQ(kept("a,w\nx,1\n", {.weight = "w"}), "a|");
+  EXPECT_EQ(kept("a,b\nx,1\n", {.columns = {"a"}}), "a|");  // it was named
+  EXPECT_EQ(kept("x,1\ny,2\n", {.header = false}), "1|0");
+  std::string late = "a,b\n";
+  for (int k = 0; k < 99; ++k) late += ",1\n";
+  EXPECT_EQ(kept(late + "x,1\n"), "b|a");
+  EXPECT_EQ(kept(late + ",1\nx,1\n"), "ab|");
+  EXPECT_EQ(table_of("n,x\nann,1\nbob,2\n", {.skip_text = true}).rows, (Values{{1}, {2}}));
+  EXPECT_EQ(error_of("n,x\nann,1\n"), "data.csv:2:1: expected a number, got 'ann'");
+}
+
 TEST(CsvSource, SelectsColumnsInOrder) {
   const std::string_view text = "name;x;y;w\nann;1;2;0.5\nbob;3;4;2\n";
   const CsvOptions options = {.columns = {"y", "x"}, .weight = "w", .separator = ';'};
@@ -105,10 +183,18 @@ TEST(CsvSource, RefusesOptionsThatMeanNothing) {
             "fenchel::csv_source: columns and weight must be different, got 'x' twice");
   EXPECT_EQ(option_error("x,y\n", {.columns = {"x", "y"}, .weight = "y"}),
             "fenchel::csv_source: columns and weight must be different, got 'y' twice");
-  EXPECT_EQ(option_error("x\n", {.separator = '.'}),
-            "fenchel::csv_source: separator must be a tab or punctuation other than \" + - ., got '.'");
-  EXPECT_EQ(option_error("x\n", {.separator = '\n'}),
-            "fenchel::csv_source: separator must be a tab or punctuation other than \" + - ., got '\\x0a'");
+  const std::string separator = "fenchel::csv_source: separator must ", comment = "fenchel::csv_source: comment must ";
+  for (const auto& [c, text] : {std::pair{'.', "."}, {'\n', "\\x0a"}, {'"', "\""}, {'7', "7"}}) {
+    EXPECT_EQ(option_error("x\n", {.separator = c}),
+              separator + "be a blank, a tab or punctuation other than \" + - ., got '" + text + "'");
+    EXPECT_EQ(option_error("x\n", {.comment = c}),
+              comment + "be punctuation other than \" + - ., got '" + text + "'");
+  }
+  EXPECT_EQ(option_error("x\n", {.separator = ',', .decimal = ','}),
+            separator + "differ from the decimal, got ','");
+  EXPECT_EQ(option_error("x\n", {.separator = ';', .comment = ';'}),
+            comment + "differ from the separator and the decimal, got ';'");
+  EXPECT_EQ(option_error("x\n", {.decimal = ';'}), "fenchel::csv_source: decimal must be . or ,, got ';'");
   EXPECT_EQ(option_error("x\n", {.batch_bytes = 0}),
             "fenchel::csv_source: batch_bytes must be positive, got 0");
 }
@@ -127,8 +213,6 @@ TEST(CsvSource, NamesLineAndField) {
   EXPECT_EQ(error_of("x\n1e999\n"), "data.csv:2:1: must be in the range of double, got '1e999'");
   EXPECT_EQ(error_of("x,y\n1,2\n3\n"), "data.csv:3:2: expected 2 fields, got 1");
   EXPECT_EQ(error_of("x,y\n1,2,,\n"), "data.csv:2:3: expected 2 fields, got 4");
-  EXPECT_EQ(error_of("x\n1\n\n2\n"), "data.csv:3:1: a line must not be blank");
-  EXPECT_EQ(error_of("\nx\n1\n"), "data.csv:1:1: a line must not be blank");
   EXPECT_EQ(error_of(""), "data.csv: is empty");
   EXPECT_EQ(error_of("\xEF\xBB\xBF\n\r\n"), "data.csv: is empty");
 }
@@ -157,7 +241,7 @@ TEST(CsvSource, AHeaderOfControlCharactersIsNone) {
   const std::string rest = " must hold no control characters (lines end with LF or CRLF), got ";
   EXPECT_EQ(error_of("x,y\r1,2\r3,4\r"), "data.csv:1:2: a name" + rest + "'y\\x0d1'");
   EXPECT_EQ(error_of("\0\0\0"sv), "data.csv:1:1: a name" + rest + "'\\x00\\x00\\x00'");
-  EXPECT_EQ(error_of("x\ty\n1\n"), "");
+  EXPECT_EQ(error_of("x\ty\n1\n", {.separator = ','}), "");
 }
 
 TEST(CsvSource, ManyColumnsTakeNoMoreThanTheirShare) {
@@ -189,8 +273,10 @@ TEST(CsvSource, ColumnsAndLinesAreBounded) {
 
 TEST(CsvSource, MissingValuesAreRefusedOrLeftOut) {
   const std::string_view text = "x,y\n1,2\nNA,3\n4,nan\nNaN,\n5,null\n\"\", \n6,7\n";
-  EXPECT_EQ(error_of(text), "data.csv:3:1: a value is missing");
-  EXPECT_EQ(error_of("x,y\n1,\n"), "data.csv:2:2: a value is missing");
+  EXPECT_EQ(error_of(text), "data.csv:3:1: a value is missing, in 5 of 7 rows");
+  EXPECT_EQ(error_of(text, {.columns = {"y"}}), "data.csv:4:2: a value is missing, in 4 of 7 rows");
+  EXPECT_EQ(error_of("x,y\n1,\n"), "data.csv:2:2: a value is missing, in 1 of 1 rows");
+  EXPECT_EQ(error_of("x,y\n1,\n\n2,b\n"), "data.csv:2:2: a value is missing");
   EXPECT_EQ(table_of(text, {.skip_missing = true}).rows, (Values{{1, 2}, {6, 7}}));
   EXPECT_EQ(table_of(text, {.columns = {"y"}, .skip_missing = true}).rows, (Values{{2}, {3}, {7}}));
   EXPECT_EQ(table_of(text, {.columns = {"y"}, .weight = "x", .skip_missing = true}).weights,
@@ -244,6 +330,15 @@ TEST(CsvSource, LinesMayBeLongerThanBatches) {
   EXPECT_EQ(table_of(text).rows, (Values{row, row, row}));
 }
 
+constexpr const char* kComplaint = "a value is missing";
+
+/// A table whose error does not say how many values are missing.
+Contents uncounted(Contents table) {
+  const std::size_t at = table.error.find(kComplaint);
+  if (at != std::string::npos) table.error.resize(at + std::string_view(kComplaint).size());
+  return table;
+}
+
 /// What stands in a table by its definition: a line at a time, each field as a text of its own.
 Contents defined_by(std::string_view text, bool skip_missing) {
   constexpr std::array<std::string_view, 6> kMissing = {"", "NA", "na", "NaN", "nan", "null"};
@@ -257,14 +352,14 @@ Contents defined_by(std::string_view text, bool skip_missing) {
     if (content.ends_with('\r')) content.remove_suffix(1);
     text.remove_prefix(std::min(stop + 1, text.size()));
     if (line == 1) continue;
-    const std::vector<std::string> fields = detail::csv_fields(content, ',');
+    const std::vector<std::string> fields = detail::csv_fields(content, {});
     std::vector<double> row;
     bool complete = true;
     for (std::size_t j = 0; j < std::min(fields.size(), std::size_t{3}); ++j) {
       const bool missing = std::ranges::find(kMissing, fields[j]) != kMissing.end();
       const bool good = missing || read_number(fields[j], row.emplace_back()) == std::errc();
       if (!good) return fail(line, j + 1, "expected a number, got " + detail::shown(fields[j]));
-      if (missing && !skip_missing) return fail(line, j + 1, "a value is missing");
+      if (missing && !skip_missing) return fail(line, j + 1, kComplaint);
       complete = complete && !missing;
     }
     if (fields.size() != 3)
@@ -314,12 +409,41 @@ TEST(CsvSource, DrawnTablesAreWhatTheyAreByDefinition) {
       }
     }
     for (const bool skip : {false, true}) {
-      const Contents table = table_of(text, {.skip_missing = skip});
+      const Contents table = uncounted(table_of(text, {.skip_missing = skip}));
       EXPECT_EQ(table, defined_by(text, skip)) << text;
       errors += !table.error.empty();
     }
   }
   EXPECT_GT(errors, 400);
+}
+
+/// The same numbers between other marks are the same table: runs of blanks, a comma for the point, comments.
+TEST(CsvSource, MarksChangeNoNumber) {
+  constexpr std::array<std::string_view, 10> kNumbers = {"1",   "-4.5",     "-12.345678", "1234567890123456", "-.5",
+                                                         "6.",  "1.5e-3",   "2E+07",      "0.12345678901234567",
+                                                         "\"7\""};
+  std::mt19937_64 random(11);
+  const auto blanks = [&](std::uint64_t least) { return std::string(least + random() % 3, ' '); };
+  for (int k = 0; k < 500; ++k) {
+    std::string plain = "x,y,z\n", semicolons = "x;y;z\n", runs = " x y  z\n";
+    for (std::uint64_t lines = 1 + random() % 12; lines > 0; --lines) {
+      if (random() % 3 == 0) semicolons += "# 1;2\n", runs += "  \n";
+      for (int j = 0; j < 3; ++j) {
+        const std::string_view number = kNumbers[random() % kNumbers.size()];
+        const bool last = j == 2, crlf = last && random() % 4 == 0;
+        plain.append(number) += last ? "\n" : ",";
+        std::string comma(number);
+        std::replace(comma.begin(), comma.end(), '.', ',');
+        semicolons.append(comma) += last ? crlf ? "\r\n" : "\n" : ";";
+        runs += (j == 0 ? blanks(0) : blanks(1)).append(number);
+        if (last) runs += (random() % 3 == 0 ? blanks(0) : "").append(crlf ? "\r\n" : "\n");
+      }
+    }
+    const Contents table = table_of(plain);
+    EXPECT_EQ(table.error, "");
+    EXPECT_EQ(table_of(semicolons, {.decimal = ',', .comment = '#'}), table) << semicolons;
+    EXPECT_EQ(table_of(runs, {.separator = ' '}), table) << runs;
+  }
 }
 
 }  // namespace
