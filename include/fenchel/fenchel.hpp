@@ -140,6 +140,7 @@
 #include "fenchel/estimate/regression/least_squares.hpp"
 #include "fenchel/estimate/regression/minimize.hpp"
 #include "fenchel/estimate/regression/objective.hpp"
+#include "fenchel/estimate/regression/prediction_score.hpp"
 #include "fenchel/estimate/regression/regression.hpp"
 #include "fenchel/estimate/statistics/absolute_moments.hpp"
 #include "fenchel/estimate/statistics/collect.hpp"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import pickle
 from typing import Any
@@ -73,6 +74,25 @@ def fitted(found: Any, sample: Array, *, matches_mean: bool = False) -> None:
     if matches_mean:
         mean, rounding = found.distribution.mean(), 1e-9 * abs(sample).max()
         must_agree("the mean", mean, sample.mean(0), relative=1e-9, absolute=rounding)
+
+
+def modelled(found: Any) -> None:
+    """A fit is JSON and back without loss."""
+    model = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    back = fenchel.Fit.from_dict(model)
+    must("the same distribution", back.distribution == found.distribution)
+    must("the same model", json.loads(json.dumps(back.to_dict())) == model)
+
+
+def pictured(found: Any, sample: Array) -> None:
+    """Three Axes, whose points are numbers."""
+    from matplotlib import pyplot
+
+    axes = found.plot(sample)
+    for one in axes:
+        finite(np.concatenate([line.get_ydata() for line in one.lines if line.get_label() != "density"]))
+    must("three", len(axes) == 3)
+    pyplot.close(axes[0].figure)
 
 
 def metric(m: Any, sigma: float) -> None:

@@ -137,6 +137,13 @@ ESTIMATION = [
     Row("RadialMoments", "statistics(lambda: fenchel.RadialMoments({vector}, {matrix}), {points})"),
     Row("batches", "agree(np.concatenate(list(fenchel.batches({points}))), {points})"),
     Row("fit Fit Distribution.fit", "fitted(fenchel.fit({by_mean}, {sample}), {sample}, matches_mean=True)"),
+    Row("Fit.to_dict Fit.from_dict", "modelled(fenchel.fit({by_mean}, {sample}))"),
+    Row("Fit.to_dict Fit.from_dict", "modelled(fenchel.fit({counting}, {counts}))"),
+    Row("Fit.to_dict Fit.from_dict", "modelled(fenchel.fit(fenchel.MultivariateBetaGaussian, {points}))"),
+    Row(
+        "Fit.plot",
+        "pictured(fenchel.fit(fenchel.BetaGaussian, {sample}), fenchel.BetaGaussian({light}).rvs(50, random_state={seed}))",
+    ),
     Row("fit", "fitted(fenchel.fit({by_median}, {sample}), {sample})"),
     Row(
         "fit",

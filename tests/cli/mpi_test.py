@@ -53,6 +53,7 @@ class Mpi(CommandLine):
             (2, "fit", "data.csv", "--columns", "y", "--family", "triangular", "--weight", "n"),
             (2, "loss", "triangular", "--data", "data.csv", "--columns", "y", "--weight", "n"),
             (3, "regress", "data.csv", "--x", "x", "--y", "y", "--test-top", "500", "--starts", "1"),
+            (3, "regress", "data.csv", "--x", "x", "--y", "y", "--folds", "2", "--starts", "1"),
         ]:
             with self.subTest(arguments=arguments, processes=processes):
                 done = self.mpirun(processes, *arguments, "--json", "--quiet")

@@ -12,7 +12,7 @@ import unittest
 from harness import FENCHEL, SECONDS, CommandLine, csv_text
 
 CANCER = pathlib.Path(__file__).resolve().parents[2] / "data" / "cancer.csv"
-KEYS = ["schema", "kind", "y", "alpha", "rows", "weight", "noise_loss", "loss", "scale_penalty", "status", "mean", "scale", "standard_errors",
+KEYS = ["schema", "kind", "y", "alpha", "rows", "weight", "noise_loss", "loss", "r2", "coverage", "scale_penalty", "status", "mean", "scale", "standard_errors",
         "starts"]
 LINE = ["intercept", "coefficients"]
 
@@ -38,7 +38,7 @@ class Regress(CommandLine):
                              "--penalty", 0, "--test-top", 30)
             self.assertEqual(list(done), KEYS + ["test", "least_squares"])
             self.assertEqual((done["rows"], done["weight"], done["status"]), (271, 271, "converged"))
-            self.assertEqual(list(done["test"]), ["rows", "r2", "r2_swapped", "loss"])
+            self.assertEqual(list(done["test"]), ["rows", "r2", "r2_swapped", "coverage", "loss"])
             self.assertEqual((done["test"]["rows"], round(done["test"]["r2"], 3), round(done["test"]["r2_swapped"], 3)),
                              (30, r2, swapped))
             self.assertEqual(list(done["mean"]), LINE)
@@ -50,6 +50,67 @@ class Regress(CommandLine):
             self.assertEqual((round(line["test"]["r2"], 3), round(line["test"]["r2_swapped"], 3)), (0.768, 0.562))
             self.assertAlmostEqual(line["coefficients"]["population"], 0.0032457, delta=5e-8)
             self.assertAlmostEqual(line["intercept"], 2.0272, delta=5e-5)
+
+    def by_hand(self, rows, held, options):
+        """What fits to all rows but those held out, part by part, say of these: r2, r2_swapped, coverage, rows."""
+        truth, mean, inside = [], [], []
+        for part in held:
+            self.file("fit.csv", csv_text("yxz", [row for i, row in enumerate(rows) if i not in part]))
+            self.file("test.csv", csv_text("yxz", [rows[i] for i in part]))
+            self.succeed("regress", "fit.csv", "--x", "x,z", "--y", "y", *options, "-o", "part.json")
+            said = self.table("predict", "part.json", "test.csv")
+            truth, mean, inside = truth + said["y"], mean + said["mean"], inside + said["inside"]
+
+        def squares(values):
+            middle = sum(values) / len(values)
+            return sum((value - middle) ** 2 for value in values)
+
+        errors = sum((y - m) ** 2 for y, m in zip(truth, mean))
+        return {"rows": len(truth), "r2": 1 - errors / squares(truth), "r2_swapped": 1 - errors / squares(mean),
+                "coverage": sum(inside) / len(inside)}
+
+    def test_folds_and_shares_are_what_fits_to_the_others_say(self):
+        rows = noisy(240)
+        rows[17] = (99.0, 5.0, 0.0)  # is in no support
+        self.file("data.csv", csv_text("yxz", rows))
+        options = ["--scale-penalty", "0.1", "--seed", "5"]
+        u = self.table("sample", "uniform", "-n", "240", "--seed", "5")["t"]
+        for test, held in [(["--folds", "3"], [{i for i in range(240) if int(3 * u[i]) == k} for k in range(3)]),
+                           (["--test-share", "0.25"], [{i for i in range(240) if u[i] < 0.25}])]:
+            done = self.json("regress", "data.csv", "--x", "x,z", "--y", "y", *options, *test)
+            expected = self.by_hand(rows, held, options)
+            self.assertLess(expected["coverage"], 1)
+            self.assertEqual(list(done["test"]), ["rows", "r2", "r2_swapped", "coverage", "loss"])
+            done["test"].pop("loss")
+            self.assert_agree(done["test"], expected, 1e-7)
+            self.assertEqual(done["least_squares"]["test"]["rows"], expected["rows"])
+            self.assertEqual(done["rows"], 240 if test[0] == "--folds" else 240 - expected["rows"])
+        whole = self.json("regress", "data.csv", "--x", "x,z", "--y", "y", *options)
+        folds = self.json("regress", "data.csv", "--x", "x,z", "--y", "y", *options, "--folds", "3")
+        self.assertEqual({key: folds[key] for key in KEYS}, {key: whole[key] for key in KEYS})
+
+    def test_r2_and_coverage_are_those_of_the_rows(self):
+        rows = noisy(100)
+        self.file("data.csv", csv_text("yxz", rows))
+        done = self.json("regress", "data.csv", "--x", "x,z", "--y", "y")
+        line = done["mean"]["coefficients"]
+        mean = [done["mean"]["intercept"] + line["x"] * x + line["z"] * z for _, x, z in rows]
+        middle = sum(row[0] for row in rows) / 100
+        errors = sum((row[0] - m) ** 2 for row, m in zip(rows, mean))
+        self.assertAlmostEqual(done["r2"], 1 - errors / sum((row[0] - middle) ** 2 for row in rows), delta=1e-12)
+        self.succeed("regress", "data.csv", "--x", "x,z", "--y", "y", "-o", "model.json")
+        inside = self.table("predict", "model.json", "data.csv")["inside"]
+        self.assertAlmostEqual(done["coverage"], sum(inside) / 100, delta=1e-15)
+
+    def test_tests_that_mean_nothing(self):
+        self.file("data.csv", csv_text("yxz", noisy(30)))
+        regress = ["regress", "data.csv", "--x", "x", "--y", "y"]
+        self.fail_with(2, "fenchel regress: --test-share must be between 0 and 1, got 1.5", *regress, "--test-share", "1.5")
+        self.fail_with(1, "fenchel regress: data.csv: has 30 rows, --test-share 0.0001 leaves none of them to test", *regress,
+                       "--test-share", "1e-4")
+        self.fail_with(1, "fenchel regress: data.csv: has 30 rows, --folds 900 leaves none of them to test", *regress, "--folds", 900)
+        self.fail_with(2, "fenchel regress: --folds: expected a whole number from 2 to 1000, got '1'", *regress, "--folds", 1)
+        self.fail_with(2, "fenchel regress: --test-top excludes --folds; see fenchel regress --help", *regress, "--folds", 2, "--test-top", 2)
 
     def test_what_a_result_holds(self):
         self.file("data.csv", csv_text("yxz", noisy(300)))

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <set>
 #include <tuple>
 
 #include "cli/tables/format.hpp"
+#include "fenchel/core/philox.hpp"
 #include "fenchel/data/data_error.hpp"
+#include "fenchel/distribution/line/beta_gaussian.hpp"
 
 namespace fenchel::cli {
 namespace {
@@ -106,27 +109,24 @@ Holdout hold_out(const Data& data, index_t count, index_t column) {
   return all.result();
 }
 
-RemainingSource::RemainingSource(const BatchSource& whole, const Holdout& holdout, int rank) : whole_(whole) {
+Keeps all_but(const Holdout& holdout, int rank) {
+  std::set<std::pair<index_t, index_t>> held;
   for (const HeldRow& row : holdout.rows) {
-    if (row.rank == rank) held_.emplace_back(row.batch, row.row);
+    if (row.rank == rank) held.emplace(row.batch, row.row);
   }
-  std::sort(held_.begin(), held_.end());
+  return [held](index_t batch, index_t row) { return !held.contains({batch, row}); };
 }
 
-void RemainingSource::read(index_t i, Batch& batch) const {
-  whole_.read(i, batch);
-  auto held = std::lower_bound(held_.begin(), held_.end(), Place(i, 0));
-  if (held == held_.end() || held->first != i) return;
+void FilteredSource::read(index_t i, Batch& batch) const {
+  Batch all;
+  whole_.read(i, all);
   std::vector<double> values, weights;
-  for (index_t k = 0; k < batch.rows.rows; ++k) {
-    if (held != held_.end() && *held == Place(i, k)) {
-      ++held;
-      continue;
-    }
-    values.insert(values.end(), batch.rows[k].begin(), batch.rows[k].end());
-    if (!batch.weights.empty()) weights.push_back(batch.row_weights()[k]);
+  for (index_t k = 0; k < all.rows.rows; ++k) {
+    if (!keeps_(i, k)) continue;
+    values.insert(values.end(), all.rows[k].begin(), all.rows[k].end());
+    if (!all.weights.empty()) weights.push_back(all.row_weights()[k]);
   }
-  const index_t cols = batch.rows.cols, rows = static_cast<index_t>(values.size()) / cols;
+  const index_t cols = all.rows.cols, rows = static_cast<index_t>(values.size()) / cols;
   const std::size_t weights_begin = values.size();
   values.insert(values.end(), weights.begin(), weights.end());
   batch.storage = std::move(values);
@@ -135,11 +135,61 @@ void RemainingSource::read(index_t i, Batch& batch) const {
   batch.owner.reset();
 }
 
-std::string RemainingSource::place(index_t batch, index_t row, index_t column) const {
-  for (auto held = std::lower_bound(held_.begin(), held_.end(), Place(batch, 0));
-       held != held_.end() && held->first == batch && held->second <= row; ++held)
-    ++row;
-  return whole_.place(batch, row, column);
+std::string FilteredSource::place(index_t batch, index_t row, index_t column) const {
+  index_t found = 0;
+  for (index_t kept = 0; kept < row || !keeps_(batch, found); ++found) kept += keeps_(batch, found) ? 1 : 0;
+  return whole_.place(batch, found, column);
 }
+
+RandomParts::RandomParts(const Data& data, std::uint64_t seed, std::vector<double> ends)
+    : seed_(seed), ends_(std::move(ends)), rows_(ends_.size()) {
+  Processes::Share mine;
+  std::vector<index_t> counts;
+  try {
+    Batch batch;
+    for (index_t i = 0; i < data.source.batches(); ++i) {
+      data.source.read(i, batch);
+      counts.push_back(batch.rows.rows);
+      if (data.progress && !data.progress({i + 1, data.source.batches()})) throw Cancelled("cancelled");
+    }
+    const auto bytes = std::as_bytes(std::span(counts));
+    mine.bytes = {bytes.begin(), bytes.end()};
+  } catch (...) {
+    mine.error = std::current_exception();
+  }
+  // The processes have consecutive batches: the number of rows before each of them, and of all.
+  const auto add_up = [&](std::span<const Bytes> shares) {
+    std::vector<index_t> before{0};
+    for (const Bytes& share : shares) {
+      std::vector<index_t> theirs(share.size() / sizeof(index_t));
+      std::memcpy(theirs.data(), share.data(), share.size());
+      before.push_back(std::accumulate(theirs.begin(), theirs.end(), before.back()));
+    }
+    const auto bytes = std::as_bytes(std::span(before));
+    return Bytes(bytes.begin(), bytes.end());
+  };
+  const Bytes shared = data.processes.exchange(mine, add_up);
+  std::vector<index_t> before(shared.size() / sizeof(index_t));
+  std::memcpy(before.data(), shared.data(), shared.size());
+  index_t number = before[static_cast<std::size_t>(data.processes.rank())];
+  for (const index_t count : counts) {
+    first_.push_back(number);
+    number += count;
+  }
+  for (index_t i = 0; i < before.back(); ++i) ++rows_[part_of(i)];
+}
+
+std::size_t RandomParts::part_of(index_t number) const {
+  static const BetaGaussian uniform = BetaGaussian::uniform(0, 1);
+  Philox random(seed_, static_cast<std::uint64_t>(number));
+  const auto found = std::upper_bound(ends_.begin(), ends_.end() - 1, sample(uniform, random));
+  return static_cast<std::size_t>(found - ends_.begin());
+}
+
+std::size_t RandomParts::part(index_t batch, index_t row) const {
+  return part_of(first_[static_cast<std::size_t>(batch)] + row);
+}
+
+index_t RandomParts::total() const { return std::accumulate(rows_.begin(), rows_.end(), index_t{0}); }
 
 }  // namespace fenchel::cli

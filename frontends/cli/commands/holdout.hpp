@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -24,11 +28,16 @@ struct Holdout {
 /// for so many rows. Throws DataError where a value is not finite, and Cancelled.
 [[nodiscard]] Holdout hold_out(const Data& data, index_t count, index_t column);
 
-/// A source without the rows that are held out in this process.
-class RemainingSource final : public BatchSource {
+/// Whether a row of a source is kept.
+using Keeps = std::function<bool(index_t batch, index_t row)>;
+/// Those that are not held out in this process.
+[[nodiscard]] Keeps all_but(const Holdout& holdout, int rank);
+
+/// The rows of a source that are kept.
+class FilteredSource final : public BatchSource {
  public:
   /// The source must outlive it.
-  RemainingSource(const BatchSource& whole, const Holdout& holdout, int rank);
+  FilteredSource(const BatchSource& whole, Keeps keeps) : whole_(whole), keeps_(std::move(keeps)) {}
 
   [[nodiscard]] std::span<const std::string> names() const noexcept override { return whole_.names(); }
   [[nodiscard]] index_t batches() const noexcept override { return whole_.batches(); }
@@ -36,10 +45,29 @@ class RemainingSource final : public BatchSource {
   [[nodiscard]] std::string place(index_t batch, index_t row, index_t column) const override;
 
  private:
-  using Place = std::pair<index_t, index_t>;  // batch and row
-
   const BatchSource& whole_;
-  std::vector<Place> held_;  // ascending
+  Keeps keeps_;
+};
+
+/// Parts of a table that are drawn: row i, from 0, is in the part j with ends[j - 1] <= u < ends[j], where u
+/// is draw i of `fenchel sample uniform` with this seed. Neither threads nor processes change it.
+class RandomParts {
+ public:
+  /// One pass, to count rows. The last end must be 1. Throws Cancelled.
+  RandomParts(const Data& data, std::uint64_t seed, std::vector<double> ends);
+
+  [[nodiscard]] std::size_t part(index_t batch, index_t row) const;
+  /// Of all processes, in a part.
+  [[nodiscard]] index_t rows(std::size_t part) const { return rows_[part]; }
+  [[nodiscard]] index_t total() const;
+
+ private:
+  [[nodiscard]] std::size_t part_of(index_t number) const;
+
+  std::uint64_t seed_;
+  std::vector<double> ends_;
+  std::vector<index_t> first_;  // the number of the first row of each batch
+  std::vector<index_t> rows_;
 };
 
 }  // namespace fenchel::cli

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
+import numpy as np
 import numpy.typing as npt
 
 from . import _core
@@ -19,6 +20,7 @@ from ._gamma import CappedParabola, CappedTriangular, SmoothParabola, SmoothTria
 from ._integers import SparseIntegerGaussian, SparsePoisson
 from ._line import BetaGaussian, BetaLaplace, Triangular, TruncatedGaussian, Uniform
 from ._location_scale import LocationScale
+from ._model import distribution_from_dict, distribution_to_dict
 from ._predict import NumericDensity
 from ._regularizer import Tsallis
 from ._score import Function, LinearScore, function_list
@@ -77,11 +79,64 @@ class Fit(Generic[D]):
             object.__setattr__(self, "_covariance", covariance)
         return covariance
 
+    def to_dict(self) -> dict[str, Any]:
+        """The fit as JSON holds it: a model, as the command's ``fit -o model.json`` writes it, with all its digits.
+
+        ``fenchel density``, ``sample``, ``loss``, ``plot density`` and ``plot fit`` take the file that ``json.dump`` makes
+        of it. `covariance` is left out. A TypeError for families made of functions.
+
+        >>> import fenchel, json
+        >>> text = json.dumps(fenchel.fit(fenchel.SparsePoisson, [0, 1, 2], alpha=1).to_dict())
+        >>> Fit.from_dict(json.loads(text)).distribution
+        SparsePoisson(alpha=1.0, mu=1.0)
+        """
+        return distribution_to_dict(
+            self.distribution, self.names, self.parameters, self.standard_errors, self.loss, self.weight
+        )
+
+    @staticmethod
+    def from_dict(model: Mapping[str, Any]) -> Fit[Any]:
+        """The fit that `to_dict` or the command has written, ``Fit.from_dict(json.load(file))``.
+
+        Of `covariance` only the diagonal is known, and the rest is NaN. A ValueError names the key that is missing or bad.
+        """
+        p, names, estimates, errors, loss, weight = distribution_from_dict(model)
+        covariance = np.full((len(names), len(names)), np.nan)
+        np.fill_diagonal(covariance, errors**2)
+        return Fit(p, names, estimates, covariance, errors, loss, weight)
+
+    def plot(self, data: Any, *, weights: npt.ArrayLike | None = None, ax: Sequence[Any] | None = None) -> Any:
+        """Draw the fit and data with matplotlib: a histogram and the density, quantiles, and shares up to each value.
+
+        On the first Axes is a histogram with the density and its support; crosses are data outside of the support. On
+        the second are the values against the quantiles of the distribution at their ranks, and on the third the shares
+        of the data up to each value against those of the distribution: points on the line say that it is the law of
+        the data.
+
+        Parameters
+        ----------
+        data : array_like, or data in batches
+            One column, as `fit` takes it; it need not be that of the fit.
+        weights : array_like, optional
+            One for each row, not negative.
+        ax : three matplotlib Axes, optional
+            Where to draw; those of a new figure unless given.
+
+        Returns
+        -------
+        ndarray of matplotlib Axes
+            The three.
+        """
+        from ._plot_fit import draw
+
+        rows, per_row, _ = _rows(data, weights, columns=1)
+        return draw(self.distribution, rows[:, 0], per_row, ax)
+
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_covariance": self.covariance}  # a function cannot be pickled
 
     def __repr__(self) -> str:
-        width = max(len("parameter"), *(len(name) for name in self.names))
+        width = max(len(name) for name in ("parameter", *self.names))
         lines = [f"Fit of {self.distribution!r}", f"{'parameter':<{width}}  {'estimate':>12}  {'standard error':>14}"]
         for name, estimate, error in zip(self.names, self.parameters, self.standard_errors):
             lines.append(f"{name:<{width}}  {estimate:>12.6g}  {error:>14.3g}")

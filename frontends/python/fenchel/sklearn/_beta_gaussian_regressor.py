@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from .. import _core
 from .._arrays import RandomState
 from .._line import BetaGaussian
 from ._base import LinearRegressor, seed
+from ._model import regression_from_dict, regression_to_dict
 
 LINKS = ("log", "linear")
 LOSSES = ("auto", "cross_omega", "likelihood")
@@ -173,6 +176,19 @@ class BetaGaussianRegressor(LinearRegressor):
             advice = f"least squares with one sigma is kept; {parameters} parameters need as many rows"
         self._keep_search(fit, advice)
         return self
+
+    def to_dict(self, y: str = "y") -> dict[str, Any]:
+        """The fit as JSON holds it: a model that ``fenchel predict`` takes, where `y` names the column to predict."""
+        check_is_fitted(self)
+        return regression_to_dict(self, self._names(y))
+
+    @classmethod
+    def from_dict(cls, model: Mapping[str, Any]) -> BetaGaussianRegressor:
+        """The estimator that `to_dict` or ``fenchel regress -o model.json`` has written, to predict with.
+
+        Attributes that the model does not have are NaN or missing. A ValueError names the key that is missing or bad.
+        """
+        return regression_from_dict(cls, model)
 
     def _fit(self) -> Any:
         return _core.RegressionFit(
