@@ -129,6 +129,7 @@
 #include "fenchel/estimate/fit/sparse_poisson.hpp"
 #include "fenchel/estimate/fit/truncated_gaussian.hpp"
 #include "fenchel/estimate/goodness/bootstrap.hpp"
+#include "fenchel/estimate/goodness/compare.hpp"
 #include "fenchel/estimate/goodness/fit_scores.hpp"
 #include "fenchel/estimate/goodness/goodness.hpp"
 #include "fenchel/estimate/goodness/probability_cells.hpp"

@@ -26,6 +26,7 @@ void bind_finite_attention(nb::module_& m);
 void bind_fit(nb::module_& m);
 void bind_fusedmax(nb::module_& m);
 void bind_geometry(nb::module_& m);
+void bind_goodness(nb::module_& m);
 void bind_integers(nb::module_& m);
 void bind_line_derivatives();
 void bind_line_families(nb::module_& m);

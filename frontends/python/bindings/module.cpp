@@ -50,6 +50,7 @@ NB_MODULE(_core, m) {
   bind_statistics(m);
   bind_fit(m);
   bind_density(m);
+  bind_goodness(m);
   bind_classification(m);
   bind_regression(m);
 

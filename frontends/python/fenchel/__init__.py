@@ -17,6 +17,7 @@ from ._basis import (
     grid_positions,
     positions,
 )
+from ._compare import Comparison, HeldOutScore, compare
 from ._composition import compose, compose_vjp
 from ._core import ConvergenceError
 from ._core import version as __version__
@@ -53,6 +54,7 @@ from ._geometry import (
     wasserstein2,
     wasserstein_geodesic,
 )
+from ._goodness import ConfidenceInterval, Goodness
 from ._integers import IntegerDistribution, IntegerPrediction, IntegerTable, SparseIntegerGaussian, SparsePoisson
 from ._kernel_density import KernelDensity
 from ._kernel_regression import KernelRegression
@@ -97,7 +99,9 @@ __all__ = [
     "Box",
     "CappedParabola",
     "CappedTriangular",
+    "Comparison",
     "ConcatenatedBasis",
+    "ConfidenceInterval",
     "ConvergenceError",
     "CountHistogram",
     "Densities",
@@ -112,6 +116,8 @@ __all__ = [
     "FourierBasis",
     "FunctionBasis",
     "GaussianBasis",
+    "Goodness",
+    "HeldOutScore",
     "IntegerDistribution",
     "IntegerDomain",
     "IntegerPrediction",
@@ -165,6 +171,7 @@ __all__ = [
     "attend_vjp",
     "batches",
     "beta_covariance",
+    "compare",
     "compose",
     "compose_vjp",
     "cross_omega",

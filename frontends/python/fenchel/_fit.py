@@ -4,143 +4,28 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
-import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import FloatArray, reals, shown, vector
-from ._data import is_one_shot, weighted_parts, whole
+from ._arrays import reals, shown, vector
+from ._data import is_one_shot, weighted_parts
 from ._distribution import Distribution
 from ._domain import Domain, Line
+from ._fitted import D, Fit, rows_of
 from ._gamma import CappedParabola, CappedTriangular, SmoothParabola, SmoothTriangular
 from ._integers import SparseIntegerGaussian, SparsePoisson
 from ._line import BetaGaussian, BetaLaplace, Triangular, TruncatedGaussian, Uniform
 from ._location_scale import LocationScale
-from ._model import distribution_from_dict, distribution_to_dict
 from ._predict import NumericDensity
 from ._regularizer import Tsallis
 from ._score import Function, LinearScore, function_list
 from ._space import MultivariateBetaGaussian
-from ._statistics import (
-    AbsoluteMoments,
-    CountHistogram,
-    LineMoments,
-    Moments,
-    Statistics,
-    check_columns,
-    check_weights,
-    weights_of,
-)
+from ._statistics import AbsoluteMoments, CountHistogram, LineMoments, Moments, Statistics
 
-D = TypeVar("D", bound=Distribution)
 _LINE = Line()
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Fit(Generic[D]):
-    """A distribution fitted to data, and how well it is known: what `fit` gives.
-
-    Examples
-    --------
-    >>> import fenchel
-    >>> result = fenchel.fit(fenchel.BetaGaussian, [1.0, 2.0, 3.0, 4.0], alpha=1)
-    >>> result.distribution
-    BetaGaussian(alpha=1.0, mu=2.5, sigma2=1.25)
-    >>> dict(zip(result.names, result.standard_errors.round(3).tolist()))
-    {'mu': 0.559, 'sigma2': 0.884}
-    """
-
-    distribution: D
-    names: tuple[str, ...]
-    """Of the parameters that were estimated."""
-    parameters: FloatArray
-    """Their estimates."""
-    _covariance: FloatArray | Callable[[], FloatArray]
-    standard_errors: FloatArray
-    """The square roots of the diagonal of `covariance`."""
-    loss: float
-    """The mean cross-Omega loss reached."""
-    weight: float
-    """Of all rows."""
-
-    @property
-    def covariance(self) -> FloatArray:
-        """Of the estimators, for large samples from the fitted family; infinite or NaN where there is none.
-
-        On R^N it has (N (N + 3) / 2)^2 entries, 3 GB for N = 200, and is computed when it is first asked for.
-        """
-        covariance = self._covariance
-        if callable(covariance):
-            covariance = covariance()
-            object.__setattr__(self, "_covariance", covariance)
-        return covariance
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fit as JSON holds it: a model, as the command's ``fit -o model.json`` writes it, with all its digits.
-
-        ``fenchel density``, ``sample``, ``loss``, ``plot density`` and ``plot fit`` take the file that ``json.dump`` makes
-        of it. `covariance` is left out. A TypeError for families made of functions.
-
-        >>> import fenchel, json
-        >>> text = json.dumps(fenchel.fit(fenchel.SparsePoisson, [0, 1, 2], alpha=1).to_dict())
-        >>> Fit.from_dict(json.loads(text)).distribution
-        SparsePoisson(alpha=1.0, mu=1.0)
-        """
-        return distribution_to_dict(
-            self.distribution, self.names, self.parameters, self.standard_errors, self.loss, self.weight
-        )
-
-    @staticmethod
-    def from_dict(model: Mapping[str, Any]) -> Fit[Any]:
-        """The fit that `to_dict` or the command has written, ``Fit.from_dict(json.load(file))``.
-
-        Of `covariance` only the diagonal is known, and the rest is NaN. A ValueError names the key that is missing or bad.
-        """
-        p, names, estimates, errors, loss, weight = distribution_from_dict(model)
-        covariance = np.full((len(names), len(names)), np.nan)
-        np.fill_diagonal(covariance, errors**2)
-        return Fit(p, names, estimates, covariance, errors, loss, weight)
-
-    def plot(self, data: Any, *, weights: npt.ArrayLike | None = None, ax: Sequence[Any] | None = None) -> Any:
-        """Draw the fit and data with matplotlib: a histogram and the density, quantiles, and shares up to each value.
-
-        On the first Axes is a histogram with the density and its support; crosses are data outside of the support. On
-        the second are the values against the quantiles of the distribution at their ranks, and on the third the shares
-        of the data up to each value against those of the distribution: points on the line say that it is the law of
-        the data.
-
-        Parameters
-        ----------
-        data : array_like, or data in batches
-            One column, as `fit` takes it; it need not be that of the fit.
-        weights : array_like, optional
-            One for each row, not negative.
-        ax : three matplotlib Axes, optional
-            Where to draw; those of a new figure unless given.
-
-        Returns
-        -------
-        ndarray of matplotlib Axes
-            The three.
-        """
-        from ._plot_fit import draw
-
-        rows, per_row, _ = _rows(data, weights, columns=1)
-        return draw(self.distribution, rows[:, 0], per_row, ax)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_covariance": self.covariance}  # a function cannot be pickled
-
-    def __repr__(self) -> str:
-        width = max(len(name) for name in ("parameter", *self.names))
-        lines = [f"Fit of {self.distribution!r}", f"{'parameter':<{width}}  {'estimate':>12}  {'standard error':>14}"]
-        for name, estimate, error in zip(self.names, self.parameters, self.standard_errors):
-            lines.append(f"{name:<{width}}  {estimate:>12.6g}  {error:>14.3g}")
-        return "\n".join([*lines, f"loss {self.loss:.6g}, weight {self.weight:.12g}"])
 
 
 class _Family(NamedTuple):
@@ -160,7 +45,7 @@ class _Family(NamedTuple):
     """That must be given, in place of the shape."""
 
 
-_FAMILIES: dict[type[Distribution], _Family] = {
+FAMILIES: dict[type[Distribution], _Family] = {
     BetaGaussian: _Family(_core.fit_beta_gaussian, LineMoments, True, "alpha", 2.0, True),
     BetaLaplace: _Family(_core.fit_beta_laplace, AbsoluteMoments, False, "alpha", 2.0),
     CappedParabola: _Family(_core.fit_capped_parabola, LineMoments, True, "gamma", 1.0),
@@ -185,7 +70,7 @@ def _functions(name: str, entry: _Family, fixed: dict[str, Any]) -> list[Functio
     return [function_list(function, [fixed[function]])[0] for function in entry.functions]
 
 
-def _shape(name: str, entry: _Family, fixed: dict[str, Any]) -> float | None:
+def shape_of(name: str, entry: _Family, fixed: dict[str, Any]) -> float | None:
     """The value of the family's own parameter: what is given, or the default; None where it is to be estimated."""
     for other in fixed:
         if other != entry.shape:
@@ -264,13 +149,13 @@ def fit(
     sigma2          1.00336          0.0509
     loss 0.238219, weight 1000
     """
-    entry = _FAMILIES.get(family) if isinstance(family, type) else None
+    entry = FAMILIES.get(family) if isinstance(family, type) else None
     if entry is None:
-        known = ", ".join(kind.__name__ for kind in _FAMILIES)
+        known = ", ".join(kind.__name__ for kind in FAMILIES)
         raise TypeError(f"fit: family must be one of {known}, got {getattr(family, '__name__', shown(family))}")
     name = family.__name__
     functions = _functions(name, entry, fixed) if entry.functions else []
-    shape = None if entry.functions else _shape(name, entry, fixed)
+    shape = None if entry.functions else shape_of(name, entry, fixed)
     one_pass = entry.one_pass and not (family is MultivariateBetaGaussian and shape is None)
     if isinstance(data, Statistics):
         if weights is not None or columns is not None:
@@ -290,25 +175,23 @@ def fit(
                 f"fit: {name} needs several passes over the data, got a {type(data).__name__} that is read once: "
                 f"pass a table, an array{hint}"
             )
-        rows = _rows(data, weights, None if family is MultivariateBetaGaussian else 1, columns)
+        rows = rows_of(data, weights, None if family is MultivariateBetaGaussian else 1, columns)
         last: list[Any] = functions or [shape]
         result = entry.fit(*rows, *last)
     core, names, *rest = result
     for function, f in zip(entry.functions, functions):
         setattr(core, function, f)  # it keeps what it calls alive
-    return Fit(family._of(core), tuple(names), *rest)
+    again = (shape,) if family is not MultivariateBetaGaussian and not entry.functions else None
+    return Fit(family._of(core), tuple(names), *rest, _reader(data, weights, columns, family), again)
 
 
-def _rows(
-    data: Any, weights: npt.ArrayLike | str | None, count: int | None, columns: Sequence[str | int] | None
-) -> tuple[Any, Any, Any]:
-    """All of data, weights and names, as C++ takes them; `count` columns, or any where it is None."""
-    rows, names, own = whole(data, count == 1, columns, weights)
-    if count is not None:
-        check_columns(names, count)
-    per_row = weights_of(weights) if own is None else own
-    check_weights(per_row, len(rows))
-    return rows, per_row, names
+def _reader(
+    data: Any, weights: npt.ArrayLike | str | None, columns: Sequence[str | int] | None, family: type[Distribution]
+) -> Callable[[], Any] | None:
+    """What reads the data once more, where that can be done."""
+    if isinstance(data, Statistics) or is_one_shot(data):
+        return None
+    return lambda: rows_of(data, weights, None if family is MultivariateBetaGaussian else 1, columns)
 
 
 def fit_linear_score(
@@ -367,9 +250,7 @@ def fit_linear_score(
     begin = [] if start is None else vector("start", start).tolist()
     (order,) = reals(alpha=alpha)
     run: Any = _core.fit_linear_score
-    core, names, theta, *rest = run(
-        order, functions, domain._core, *_rows(data, weights, 1, columns), begin
-    )
+    core, names, theta, *rest = run(order, functions, domain._core, *rows_of(data, weights, 1, columns), begin)
     core.f = functions  # it keeps what it calls alive
     p = NumericDensity._made(core, Tsallis(order), LinearScore(theta, functions), domain)
-    return Fit(p, tuple(names), theta, *rest)
+    return Fit(p, tuple(names), theta, *rest, lambda: rows_of(data, weights, 1, columns))

@@ -95,6 +95,12 @@ std::string interval_text(double lower, double upper) {
   return "[" + six(lower) + ", " + six(upper) + "]";
 }
 
+std::string interval_text(index_t first, index_t last) {
+  using Limits = std::numeric_limits<index_t>;
+  return interval_text(first == Limits::min() ? -kInfinity : static_cast<double>(first),
+                       last == Limits::max() ? kInfinity : static_cast<double>(last));
+}
+
 Goodness goodness_of(const FitSummary& fit, const FitScores& scores, const Distances& distances) {
   const auto parameters = static_cast<double>(fit.parameters.size());
   const double weight = scores.weight(), deviance = -2 * scores.log_likelihood();

@@ -15,6 +15,7 @@
 #include "bindings/arrays/eigen_arrays.hpp"
 #include "bindings/bindings.hpp"
 #include "bindings/distributions/families.hpp"
+#include "bindings/estimate/refit.hpp"
 #include "bindings/gil.hpp"
 #include "bindings/python_function.hpp"
 #include "fenchel/estimate/fit/beta_gaussian.hpp"
@@ -31,8 +32,6 @@
 namespace fenchel::python {
 namespace {
 
-using Shape = std::optional<double>;
-
 Output<> covariance_of(const Eigen::MatrixXd& covariance) { return matrix_to_array(covariance); }
 /// A function that computes it, since it may be larger than memory.
 nb::typed<nb::callable, Output<>()> covariance_of(const EllipticalCovariance& covariance) {
@@ -46,15 +45,6 @@ auto result(const Fit<P>& fit) {
   return std::tuple(fit.distribution, fit.names, vector_to_array(fit.parameters),
                     covariance_of(fit.covariance), vector_to_array(fit.standard_errors()), fit.loss,
                     fit.weight);
-}
-
-/// fit(shape, source), or fit(source) where there is none and the family can.
-template <class F, class Source>
-[[nodiscard]] auto fit_to(const F& fit, Shape shape, const Source& source) {
-  if constexpr (requires { fit(source); }) {
-    if (!shape) return fit(source);
-  }
-  return fit(shape.value(), source);
 }
 
 /// Of statistics, which other threads may change meanwhile, where the family can be fitted to them.

@@ -68,18 +68,14 @@ struct Replicate {
 [[nodiscard]] FENCHEL_EXPORT Bootstrap bootstrap_of(const Distances& observed,
                                                     const BootstrapOptions& options,
                                                     FunctionRef<Replicate(std::uint64_t)> make);
-}  // namespace detail
-
-/// `refit(data)` fits as the fit was made; it is called by several threads at once. The distances are those
-/// that goodness found. Draws depend on the seed alone, not on threads. Throws Cancelled, and
-/// ConvergenceError where no replicate has a fit.
+/// `p` was fitted to data of this weight.
 template <class P, class Refit>
 requires(LineDistribution<P> || TabulatedIntegers<P>) [[nodiscard]] Bootstrap
-    bootstrap(const Fit<P>& fit, const Distances& observed, const Refit& refit,
-              const BootstrapOptions& options) {
-  const index_t rows = detail::draws_of(options, fit.weight);
-  return detail::bootstrap_of(observed, options, [&](std::uint64_t seed) -> detail::Replicate {
-    const auto draws = sample(fit.distribution, rows, seed);
+    bootstrap_of(const P& p, double weight, const Distances& observed, const Refit& refit,
+                 const BootstrapOptions& options) {
+  const index_t rows = draws_of(options, weight);
+  return bootstrap_of(observed, options, [&](std::uint64_t seed) -> Replicate {
+    const auto draws = sample(p, rows, seed);
     const std::vector<double> values(draws.begin(), draws.end());
     const RowsSource source({values.data(), rows, 1});
     try {
@@ -90,6 +86,16 @@ requires(LineDistribution<P> || TabulatedIntegers<P>) [[nodiscard]] Bootstrap
     }
     return {};
   });
+}
+}  // namespace detail
+
+/// `refit(data)` fits as the fit was made; it is called by several threads at once. The distances are those
+/// that goodness found. Draws depend on the seed alone, not on threads. Throws Cancelled, and
+/// ConvergenceError where no replicate has a fit.
+template <class P, class Refit>
+[[nodiscard]] Bootstrap bootstrap(const Fit<P>& fit, const Distances& observed, const Refit& refit,
+                                  const BootstrapOptions& options) {
+  return detail::bootstrap_of(fit.distribution, fit.weight, observed, refit, options);
 }
 
 }  // namespace fenchel

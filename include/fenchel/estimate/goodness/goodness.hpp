@@ -2,9 +2,8 @@
 
 /// `goodness`: how good a fit is, with warnings in words.
 
-#include <concepts>
-#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
@@ -47,13 +46,15 @@ struct FitSummary {
   std::string support;  ///< "[0, 2]"; empty where it is all of the domain
 };
 [[nodiscard]] FENCHEL_EXPORT std::string interval_text(double lower, double upper);
+/// An end of index_t is none.
+[[nodiscard]] FENCHEL_EXPORT std::string interval_text(index_t first, index_t last);
 
 template <class P>
-[[nodiscard]] FitSummary summary(const Fit<P>& fit) {
-  const P& p = fit.distribution;
-  FitSummary of{fit.names, fit.parameters, fit.standard_errors(), fit.loss, 1, ""};
+[[nodiscard]] FitSummary summary(const P& p, std::vector<std::string> names, Eigen::VectorXd parameters,
+                                 Eigen::VectorXd standard_errors, double loss) {
+  FitSummary of{std::move(names), std::move(parameters), std::move(standard_errors), loss, 1, ""};
   if constexpr (TabulatedIntegers<P>) {
-    of.support = interval_text(static_cast<double>(support(p).first), static_cast<double>(support(p).last));
+    of.support = interval_text(support(p).first, support(p).last);
   } else if constexpr (LineDistribution<P>) {
     const std::vector<Interval> parts = pieces(support(p));
     of.support = interval_text(parts.front().lower(), parts.back().upper());
@@ -62,6 +63,10 @@ template <class P>
   }
   return of;
 }
+template <class P>
+[[nodiscard]] FitSummary summary(const Fit<P>& fit) {
+  return summary(fit.distribution, fit.names, fit.parameters, fit.standard_errors(), fit.loss);
+}
 
 [[nodiscard]] FENCHEL_EXPORT Goodness goodness_of(const FitSummary& fit, const FitScores& scores,
                                                   const Distances& distances);
@@ -69,31 +74,37 @@ template <class P>
 /// Stephens, Canad. J. Statist. 22 (1994)].
 [[nodiscard]] FENCHEL_EXPORT Distances count_distances(const IntegerTable& p, const CountHistogram& counts);
 
-}  // namespace detail
-
-/// Of a density on the line or in R^N in one pass over the data, which need not be what it was fitted to.
-/// Throws as collect does.
+/// Of a density on the line or in R^N in one pass, on the integers from their histogram.
 template <class P>
-[[nodiscard]] Goodness goodness(const Fit<P>& fit, const Data& data) {
-  const FitScores scores = collect(data, FitScores(row_scorer(fit.distribution), data.source.columns()));
+[[nodiscard]] Goodness goodness_of(const P& p, const FitSummary& fit, const Data& data) {
+  const FitScores scores = collect(data, FitScores(row_scorer(p), data.source.columns()));
   const ProbabilityCells& cells = scores.probabilities();
-  return detail::goodness_of(detail::summary(fit), scores,
-                             {cells.kolmogorov_smirnov(), cells.anderson_darling()});
+  return goodness_of(fit, scores, {cells.kolmogorov_smirnov(), cells.anderson_darling()});
 }
-
-/// Of a distribution on the integers.
 template <TabulatedIntegers P>
-[[nodiscard]] Goodness goodness(const Fit<P>& fit, const CountHistogram& counts) {
-  FitScores scores(row_scorer(fit.distribution), 1);
+[[nodiscard]] Goodness goodness_of(const P& p, const FitSummary& fit, const CountHistogram& counts) {
+  FitScores scores(row_scorer(p), 1);
   const std::vector<index_t> values = counts.values();
   const std::vector<double> rows(values.begin(), values.end()), weights = counts.weights();
   scores.update({rows.data(), static_cast<index_t>(rows.size()), 1}, weights);
-  return detail::goodness_of(detail::summary(fit), scores,
-                             detail::count_distances(fit.distribution.table(), counts));
+  return goodness_of(fit, scores, count_distances(p.table(), counts));
 }
 template <TabulatedIntegers P>
+[[nodiscard]] Goodness goodness_of(const P& p, const FitSummary& fit, const Data& data) {
+  return goodness_of(p, fit, collect(data, CountHistogram()));
+}
+
+}  // namespace detail
+
+/// In one pass over the data, which need not be what it was fitted to. Throws as collect does.
+template <class P>
 [[nodiscard]] Goodness goodness(const Fit<P>& fit, const Data& data) {
-  return goodness(fit, collect(data, CountHistogram()));
+  return detail::goodness_of(fit.distribution, detail::summary(fit), data);
+}
+/// Of a distribution on the integers.
+template <TabulatedIntegers P>
+[[nodiscard]] Goodness goodness(const Fit<P>& fit, const CountHistogram& counts) {
+  return detail::goodness_of(fit.distribution, detail::summary(fit), counts);
 }
 
 }  // namespace fenchel
