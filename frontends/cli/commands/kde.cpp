@@ -58,7 +58,7 @@ struct Table {
         values.insert(values.end(), batch.rows[i].begin(), batch.rows[i].end());
       weights.insert(weights.end(), batch.weights.begin(), batch.weights.end());
     }
-    if (values.empty()) throw DataError(table_name(options.path) + ": has no rows");
+    if (values.empty()) throw DataError(table_name(options) + ": has no rows");
   }
   [[nodiscard]] Rows<const double> rows() const {
     const index_t columns = std::ssize(names);
@@ -115,7 +115,7 @@ std::vector<double> wanted_points(const Session& session, const Options& options
   std::vector<double> points;
   if (!options.points.empty()) {
     InputOptions input = options.input;
-    input.path = options.points;
+    input.paths = {options.points};
     input.weight.clear();
     const Table table(session, input);
     if (std::ssize(table.names) != n)
@@ -176,7 +176,7 @@ void run(const Session& session, const Options& options) {
   const Table table(session, options.input);
   const ScopedCheck check(check_interrupt);
   std::optional<SelectedDensity> found;
-  blame(table_name(options.input.path), [&] { found = estimate(options, table); });
+  blame(table_name(options.input), [&] { found = estimate(options, table); });
   if (values)
     write_values(session, table, found->density, wanted_points(session, options, found->density));
   else

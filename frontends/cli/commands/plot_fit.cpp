@@ -151,10 +151,10 @@ std::vector<Chart> fit_charts(const Session& session, const Options& options) {
   const auto columns = input.source().names();
   if (columns.size() != 1)
     throw UsageError(fmt::format("a plot of a fit shows one column, {} has '{}'; choose with --columns",
-                                 table_name(options.input.path), fmt::join(columns, "', '")));
+                                 table_name(options.input), fmt::join(columns, "', '")));
   ProgressMeter meter(session, "plot");
   const Empirical data =
-      read_empirical({input.source(), Processes::alone(), meter.callback()}, table_name(options.input.path));
+      read_empirical({input.source(), Processes::alone(), meter.callback()}, table_name(options.input));
   return std::visit(
       [&]<class P>(const P& p) -> std::vector<Chart> {
         if constexpr (Multivariate<P>) {

@@ -43,7 +43,7 @@ bool has(std::span<const std::string> names, const std::string& name) {
 /// looked into before: all its columns are read.
 std::vector<std::string> columns_of(const Session& session, const Options& options,
                                     const RegressionModel& model) {
-  if (is_stream(options.input.path)) return {};
+  if (std::ranges::any_of(options.input.paths, is_stream)) return {};
   Session silent = session;
   silent.quiet = true;
   std::vector<std::string> columns = model.fit.names;
@@ -66,7 +66,7 @@ Places places(std::span<const std::string> names, const RegressionModel& model, 
   for (const std::string& name : model.fit.names) {
     if (!has(names, name))
       throw DataError(fmt::format("{}: has no column '{}'; its columns are '{}'",
-                                  table_name(options.input.path), name, fmt::join(names, "', '")));
+                                  table_name(options.input), name, fmt::join(names, "', '")));
     found.x.push_back(place_of(names, name));
   }
   if (has(names, model.y)) found.y = place_of(names, model.y);
