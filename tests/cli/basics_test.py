@@ -13,7 +13,7 @@ import unittest
 
 from harness import FENCHEL, CommandLine
 
-COMMANDS = ["map", "density", "sample", "fit", "loss", "regress", "predict", "attend", "plot", "report", "version"]
+COMMANDS = ["map", "density", "sample", "fit", "kde", "loss", "regress", "predict", "attend", "plot", "report", "version"]
 PLOTS = ["density", "cdf", "fit", "attention", "regression", "string", "geodesics"]
 PAGES = pathlib.Path(FENCHEL).parent / "pages"
 SCORES = "a,b,c\n1,2,3\n0.5,0.5,-4\n"

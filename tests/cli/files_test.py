@@ -24,7 +24,7 @@ class Files(CommandLine):
     def notes(self, *arguments, **options):
         done = self.run_fenchel("fit", *arguments, "--json", **options)
         self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stderr.splitlines()
+        return [line for line in done.stderr.splitlines() if ": note: " in line]
 
     def test_columns_of_text_are_left_out_and_said(self):
         note = "fenchel fit: note: people.csv: columns that hold text are left out: 'day', 'name'; --columns chooses"

@@ -109,7 +109,7 @@ class Plot(CommandLine):
         return ["fit", "values.csv", "--model", name, "--columns", "height"]
 
     def test_a_fit_is_compared_with_its_data(self):
-        values = self.table("sample", "biweight", "--mu", "5", "--sigma2", "2", "-n", "500")["t"]
+        values = self.table("sample", "biweight", "--mu", "5", "--sigma2", "2", "-n", "500", "--seed", "0")["t"]
         plot = self.fitted(values)
         lower, upper = self.json("density", "model.json")["support"]
         outside = sum(not lower <= value <= upper for value in values)
@@ -127,7 +127,7 @@ class Plot(CommandLine):
                          self.succeed("plot", *plot))
 
     def test_fits_of_integers_and_of_heavy_tails_are_drawn(self):
-        counts = self.table("sample", "sparse-poisson", "--mu", "4", "-n", "100")["t"]
+        counts = self.table("sample", "sparse-poisson", "--mu", "4", "-n", "100", "--seed", "0")["t"]
         texts = self.texts(self.draw(*self.fitted(counts, "--family", "sparse-poisson")))
         self.assertIn("probability; a ring is exactly 0", texts)
         tails = self.fitted([*range(500), 1e6], "--family", "gaussian")
