@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/cpu/checks.hpp"
+#include "backend/cpu/target_row.hpp"
 #include "core/scratch.hpp"
 #include "fenchel/backend/cpu/entmax_loss.hpp"
 #include "fenchel/core/error.hpp"
@@ -56,12 +57,13 @@ class SoftRows {
       check_count(where, "ignore", static_cast<index_t>(targets_.ignore.size()), scores.rows);
     }
     std::vector<unsigned char> bad(static_cast<std::size_t>(scores.rows));
-    parallel_rows(
-        scores.rows, workers_for(scores.rows, scores.cols), [&](index_t begin, index_t end, int) noexcept {
-          for (index_t i = begin; i < end; ++i) {
-            bad[static_cast<std::size_t>(i)] = !ignored(i) && (first_negative(i) >= 0 || !sums_to_one(i));
-          }
-        });
+    parallel_rows(scores.rows, workers_for(scores.rows, scores.cols),
+                  [&](index_t begin, index_t end, int) noexcept {
+                    for (index_t i = begin; i < end; ++i) {
+                      bad[static_cast<std::size_t>(i)] =
+                          !ignored(i) && !(std::abs(sum(i) - 1) <= cpu::kTargetSumTolerance);
+                    }
+                  });
     const auto first = std::ranges::find(bad, 1);
     if (first == bad.end()) return;
     const index_t i = first - bad.begin();
@@ -76,7 +78,7 @@ class SoftRows {
   [[nodiscard]] double at(index_t i, index_t j) const noexcept { return double{targets_.rows.row(i)[j]}; }
   [[nodiscard]] std::span<const Real> row(index_t i) const noexcept { return targets_.rows[i]; }
   void subtract_from(index_t i, std::span<Real> p) const noexcept {
-    for (std::size_t j = 0; j < p.size(); ++j) p[j] -= targets_.rows[i][j];
+    subtract_targets(targets_.rows.row(i), targets_.rows.cols, p.data());
   }
 
  private:
@@ -86,12 +88,7 @@ class SoftRows {
     return at == row.end() ? -1 : at - row.begin();
   }
   [[nodiscard]] double sum(index_t i) const noexcept {
-    double total = 0;
-    for (const Real q : targets_.rows[i]) total += q;
-    return total;
-  }
-  [[nodiscard]] bool sums_to_one(index_t i) const noexcept {
-    return std::abs(sum(i) - 1) <= cpu::kTargetSumTolerance;
+    return sum_of_targets(targets_.rows.row(i), targets_.rows.cols);
   }
 
   const cpu::SoftTargets<Real>& targets_;

@@ -49,6 +49,7 @@ struct GroupRows {
   const Real* z[kGroup<Real>];
   Real* p[kGroup<Real>];
   index_t count, n;
+  const NextRows<Real>* next;
 };
 
 /// lanes[k][r] = row r at k, for n columns. Rows past the last are the last one.

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "backend/cpu/compensated_lanes.hpp"
 #include "backend/cpu/entmax/row_group.hpp"
 #include "backend/cpu/entmax/whole_start.hpp"
 #include "backend/cpu/row_lanes.hpp"
@@ -67,22 +68,6 @@ struct LevelLanes {
 /// Lanes add up so many columns before the sum is added to the others with what its rounding loses.
 template <class Real>
 inline constexpr index_t kRun = sizeof(Real) == 4 ? 16 : 1;
-
-/// A sum with what its roundings lose (Knuth).
-template <class Real>
-class CompensatedLanes {
- public:
-  FENCHEL_INLINE void add(Lanes<Real> x) noexcept {
-    const Lanes<Real> next = sum_ + x, part = next - sum_;
-    lost_ += (sum_ - (next - part)) + (x - part);
-    sum_ = next;
-  }
-  [[nodiscard]] FENCHEL_INLINE Lanes<Real> total() const noexcept { return sum_ + lost_; }
-  [[nodiscard]] FENCHEL_INLINE Lanes<Real> lacks_of_one() const noexcept { return (1 - sum_) - lost_; }
-
- private:
-  Lanes<Real> sum_{}, lost_{};
-};
 
 /// Of the scores above a threshold: how many, and the sums of what they are above it, and of its squares.
 template <class Real>
@@ -182,10 +167,12 @@ FENCHEL_INLINE PowerSumLanes<Real> evaluate_lanes(const Columns<Real>& columns,
   return sums;
 }
 
-/// Newton's and Halley's steps as in row.cpp, for a vector of rows; `few` says that they are short.
+/// Newton's and Halley's steps as in row.cpp, for a vector of rows, of which lanes with `there` are solved;
+/// `few` says that they are short.
 template <class Real, class Power>
 FENCHEL_INLINE RootLanes<Real> solve_powers(double am1, const Columns<Real>& columns, const Power& power,
-                                            bool few, double* c, Real* value, Real* kept) noexcept {
+                                            const bool* there, bool few, double* c, Real* value,
+                                            Real* kept) noexcept {
   constexpr int kMostSteps = 20;
   constexpr double kRounding = std::is_same_v<Real, typename Power::Argument> ? 4 : 1;
   const auto enough = static_cast<Real>(
@@ -229,7 +216,7 @@ FENCHEL_INLINE RootLanes<Real> solve_powers(double am1, const Columns<Real>& col
       const bool near = std::abs(newton[j]) <= enough;
       const bool ends = far ? near || third_is_small(first, sum[j], escort_sum[j], second[j]) : near;
       root.step[j] = far ? whole : first;
-      root.going[j] = !ends;
+      root.going[j] = there[j] && !ends;
       const double next = change[j] > -1 ? c[j] / (1 + double{change[j]}) : 1.0;
       const double inside = am1 > 0 ? (next > 1 ? next : 1.0) : (next < 1 ? next : 1.0);
       c[j] = ends ? c[j] : inside;

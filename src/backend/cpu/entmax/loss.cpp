@@ -4,14 +4,15 @@
 #include <cmath>
 #include <iterator>
 #include <span>
+#include <utility>
 
 #include "backend/cpu/checks.hpp"
 #include "backend/cpu/entmax/alpha_direction.hpp"
 #include "backend/cpu/entmax/jacobian_row.hpp"
 #include "backend/cpu/entmax/power_sum.hpp"
 #include "backend/cpu/entmax/row_group.hpp"
+#include "backend/cpu/entmax/soft_loss_row.hpp"
 #include "backend/cpu/loss_rows.hpp"
-#include "core/compensated_sum.hpp"
 #include "core/fenchel_young_term.hpp"
 #include "fenchel/core/parallel.hpp"
 
@@ -24,7 +25,7 @@ enum class Loss { fenchel_young, cross_omega };
 template <class Real>
 struct PredictedRow {
   const Real* z;
-  const Real* p;
+  Real* p;
   index_t n;
   double am1;
   detail::EntmaxRow map;
@@ -41,14 +42,12 @@ struct OneClass : detail::ClassRows<Real> {
   /// The columns other than the class add p^alpha / alpha each: most of them, of probability 0, nothing.
   [[nodiscard]] double loss(index_t i, const PredictedRow<Real>& row) const noexcept {
     const index_t label = this->label(i);
+    const Real own = std::exchange(row.p[label], Real(0));
     double others = 0;
-    if (!std::isinf(row.am1)) {
-      const double top = row.map.top, offset = row.map.normalization.offset;
-      const index_t next = label + 1;
-      others = detail::power_sum(row.z, row.p, label, row.am1, top, offset) +
-               detail::power_sum(row.z + next, row.p + next, row.n - next, row.am1, top, offset);
-    }
-    return others / (1 + row.am1) + detail::fenchel_young_term(row.am1, 1, row.p[label], row.u(label));
+    if (!std::isinf(row.am1))
+      others = detail::power_sum(row.z, row.p, row.n, row.am1, row.map.top, row.map.normalization.offset);
+    row.p[label] = own;
+    return others / (1 + row.am1) + detail::fenchel_young_term(row.am1, 1, own, row.u(label));
   }
   [[nodiscard]] double negentropy_alpha_gradient(index_t, double) const noexcept { return 0; }
   [[nodiscard]] double negentropy_alpha_curvature(index_t, double) const noexcept { return 0; }
@@ -59,31 +58,22 @@ struct Soft : detail::SoftRows<Real> {
   Soft(const SoftTargets<Real>& targets, Loss loss) : detail::SoftRows<Real>(targets), kind_(loss) {}
 
   [[nodiscard]] double loss(index_t i, const PredictedRow<Real>& row) const noexcept {
-    const auto term = kind_ == Loss::fenchel_young ? detail::fenchel_young_term : detail::cross_omega_term;
-    detail::CompensatedSum sum;
-    for (index_t j = 0; j < row.n; ++j) {
-      const double charge = term(row.am1, this->at(i, j), row.p[j], row.u(j));
-      if (std::isinf(charge)) return charge;
-      sum.add(charge);
-    }
-    return sum.total();
+    const detail::SoftLossRow<Real> soft{row.z, row.p, this->row(i).data(), row.n, row.am1, row.map};
+    return kind_ == Loss::fenchel_young ? detail::fenchel_young_row(soft) : detail::cross_omega_row(soft);
   }
   [[nodiscard]] double negentropy_alpha_gradient(index_t i, double am1) const noexcept {
-    return of_target(i, am1, detail::tsallis_term_alpha_derivative);
+    if (kind_ == Loss::cross_omega) return 0;
+    const auto row = this->row(i);
+    return detail::negentropy_slope(row.data(), std::ssize(row), am1);
   }
   [[nodiscard]] double negentropy_alpha_curvature(index_t i, double am1) const noexcept {
-    return of_target(i, am1, detail::tsallis_term_alpha_curvature);
-  }
-
- private:
-  template <class Term>
-  [[nodiscard]] double of_target(index_t i, double am1, Term term) const noexcept {
     double sum = 0;
     if (kind_ == Loss::cross_omega) return sum;
-    for (const Real q : this->row(i)) sum += term(am1, q);
+    for (const Real q : this->row(i)) sum += detail::tsallis_term_alpha_curvature(am1, q);
     return sum;
   }
 
+ private:
   Loss kind_;
 };
 
@@ -111,7 +101,9 @@ void run(std::string_view where, Rows<const Real> scores, PerRow alpha, const Ta
         if (target.ignored(i)) return index_t{1};  // nobody asks for its prediction
         const index_t count = detail::group_at(alpha, cols, i, end, detail::kGroup<Real>);
         detail::entmax_rows({scores.row(i), count, cols, scores.stride}, alpha[i], scratch.group,
-                            {p.data, count, cols, p.stride}, wants_loss ? scratch.maps : nullptr);
+                            {p.data, count, cols, p.stride}, wants_loss ? scratch.maps : nullptr,
+                            {detail::rows_ahead(scores, i + count, end),
+                             detail::rows_ahead(outputs.residual, i + count, end)});
         return count;
       },
       [&](index_t i, index_t k, const LossScratch& scratch, std::span<Real> p) noexcept {
@@ -123,7 +115,7 @@ void run(std::string_view where, Rows<const Real> scores, PerRow alpha, const Ta
         }
         if (!outputs.slope.empty()) {
           loss.slope = target.negentropy_alpha_gradient(i, am1);
-          for (const Real x : p) loss.slope -= detail::tsallis_term_alpha_derivative(am1, x);
+          loss.slope -= detail::negentropy_slope(p.data(), cols, am1);
         }
         return loss;
       },
@@ -263,7 +255,8 @@ void entmax_loss_hessian_product(Input<Real> scores, PerRow alpha, Input<Real> d
     for (index_t i = begin; i < end;) {
       const index_t count = detail::group_at(alpha, cols, i, end, detail::kGroup<Real>);
       detail::entmax_rows({scores.row(i), count, cols, scores.stride}, alpha[i], map_scratch,
-                          {p.data, count, cols, p.stride}, nullptr);
+                          {p.data, count, cols, p.stride}, nullptr,
+                          {detail::rows_ahead(scores, i + count, end), {}});
       for (index_t k = 0; k < count; ++k, ++i)
         detail::jacobian_row(p.row(k), cols, alpha[i], direction.row(i), scratch, product.row(i));
     }

@@ -26,8 +26,10 @@ void run(std::string_view where, Rows<const Real> scores, PerRow alpha, Rows<Rea
     const bool wanted = out.normalizer != nullptr || out.threshold != nullptr;
     for (index_t i = begin; i < end;) {
       const index_t count = detail::group_at(alpha, scores.cols, i, end, detail::kGroup<Real>);
-      detail::entmax_rows({scores.row(i), count, scores.cols, scores.stride}, alpha[i], scratch,
-                          {p.row(i), count, p.cols, p.stride}, wanted ? maps : nullptr);
+      detail::entmax_rows(
+          {scores.row(i), count, scores.cols, scores.stride}, alpha[i], scratch,
+          {p.row(i), count, p.cols, p.stride}, wanted ? maps : nullptr,
+          {detail::rows_ahead(scores, i + count, end), detail::rows_ahead(p, i + count, end)});
       for (index_t k = 0; k < count; ++k, ++i) {
         const auto& row = maps[k];
         if (out.normalizer != nullptr) out.normalizer[i] = row.top + row.normalization.offset;

@@ -27,6 +27,7 @@ template <int m, bool kFromTop, class Real>
 FENCHEL_INLINE void take_whole(const GroupRows<Real>& rows, double am1, const GroupScratch<Real>& scratch,
                                GroupColumns<Real>& group) noexcept {
   turn_into_lanes(rows.z, rows.count, rows.n, scratch.columns);
+  for (index_t r = 0; r < kGroup<Real>; ++r) rows.next->bring_scores(r);
   const auto [count, top, bad] = summits_of_lanes(scratch.columns, rows.n, scratch.by_lane);
   for (index_t k = 0; kFromTop && k < rows.n; ++k) {
     Real* const column = scratch.columns + k * kGroup<Real>;
@@ -35,7 +36,8 @@ FENCHEL_INLINE void take_whole(const GroupRows<Real>& rows, double am1, const Gr
   group.columns = {scratch.columns, rows.n};
   group.top = top;
   if constexpr (m != 0) group.level = bound_level<m>(scratch.by_lane, count, static_cast<Real>(am1), top);
-  for (index_t r = 0; r < rows.count; ++r) group.there[r] = bad[r] == 0 && top[r] > -Real(kInfinity);
+  for (index_t r = 0; r < kGroup<Real>; ++r)
+    group.there[r] = r < rows.count && bad[r] == 0 && top[r] > -Real(kInfinity);
 }
 
 template <int m, bool kFromTop, class Real>
@@ -56,6 +58,7 @@ FENCHEL_INLINE void take_candidates(const GroupRows<Real>& rows, double am1,
   const index_t most = rows.n <= kShortRow ? rows.n : rows.n / 2;
   index_t longest = 0;
   for (index_t r = 0; r < kGroup<Real>; ++r) {
+    rows.next->bring_scores(r);
     group.listed[r] = 0;
     group.there[r] = false;
     if (r >= rows.count || bad[r] != 0) continue;
@@ -85,6 +88,7 @@ struct MapsOf {
 template <class Real>
 FENCHEL_INLINE void write_values(const GroupRows<Real>& rows, const GroupColumns<Real>& group,
                                  const GroupScratch<Real>& scratch, const bool* done) noexcept {
+  for (index_t r = 0; r < kGroup<Real>; ++r) rows.next->bring_room(r);
   if (group.whole) return turn_into_rows(scratch.value, rows, done);
   for (index_t r = 0; r < rows.count; ++r) {
     if (!done[r]) continue;
@@ -99,7 +103,8 @@ template <class Real, int q>
 struct ClosedForm {
   static constexpr int kBound = q;
   static constexpr bool kFromTop = true;
-  static constexpr index_t kLongestWhole = 160;  ///< to list candidates costs more than to go over all
+  /// To list candidates of so many columns costs more than to go over all.
+  FENCHEL_INLINE static index_t longest_whole() noexcept { return 160; }
 
   /// Writes the rows that it finds, and says which these are.
   FENCHEL_INLINE void operator()(const GroupRows<Real>& rows, const GroupColumns<Real>& group,
@@ -116,6 +121,7 @@ struct ClosedForm {
         const double above = double{high[r]} - 1, level = double{high[r]} + double{low[r]};
         maps.set(r, {tops[r], {-q * (above + double{low[r]}), -q * level}});
       }
+      rows.next->bring_room(r);
       write(rows.z[r], rows.n, tops[r], high[r], low[r], rows.p[r]);
     }
   }
@@ -138,12 +144,12 @@ struct ByPowers {
   static constexpr int kBound = m;
   static constexpr bool kFromTop = true;
   /// To list candidates costs more than to go over all, the more so the cheaper the power and the more they
-  /// are.
-  static constexpr index_t kLongestWhole = [] {
+  /// are; a row of which too many are listed in vain, too.
+  [[nodiscard]] FENCHEL_INLINE index_t longest_whole() const noexcept {
     if constexpr (m == 0) return kLongestInGroup;
-    if constexpr (Power::kCheap) return index_t{64 * Power::kExponent};
-    return index_t{m == 4 ? 64 : 16};
-  }();
+    if constexpr (Power::kCheap) return index_t{100 * Power::kExponent};
+    return m == 4 ? (power.moves_far() ? 112 : 64) : 16;
+  }
   double am1;
   Power power;
 
@@ -164,7 +170,8 @@ struct ByPowers {
         start_lanes(columns, count, 1, am1, c);
       }
     }
-    const auto root = solve_powers(am1, group.columns, power, few, c, scratch.value, scratch.escort);
+    const auto root =
+        solve_powers(am1, group.columns, power, group.there, few, c, scratch.value, scratch.escort);
     const auto total = finish_lanes(group.columns.count, power, root.step, scratch.value, scratch.escort);
     for (index_t r = 0; r < rows.count; ++r) {
       done[r] = group.there[r] && root.going[r] == 0;
@@ -181,7 +188,7 @@ template <class Real>
 struct BySmallest {
   static constexpr int kBound = 1;
   static constexpr bool kFromTop = false;
-  static constexpr index_t kLongestWhole = 16;
+  FENCHEL_INLINE static index_t longest_whole() noexcept { return 16; }
   double am1;
 
   FENCHEL_INLINE void operator()(const GroupRows<Real>& rows, const GroupColumns<Real>& group,
@@ -221,10 +228,11 @@ struct BySmallest {
 template <class Real, class Solver>
 FENCHEL_INLINE void map_rows(GroupRows<Real> rows, double alpha, const Solver& solver,
                              const GroupScratch<Real>& scratch, EntmaxRow* maps) noexcept {
+  const NextRows<Real> nothing{};
   index_t place[kGroup<Real>];
   for (index_t r = 0; r < rows.count; ++r) place[r] = r;
   GroupColumns<Real> group;
-  group.whole = rows.n <= Solver::kLongestWhole;
+  group.whole = rows.n <= solver.longest_whole();
   for (bool last = false; !last && rows.count > 0; group.whole = true) {
     last = group.whole;
     constexpr int kBound = Solver::kBound;
@@ -243,6 +251,7 @@ FENCHEL_INLINE void map_rows(GroupRows<Real> rows, double alpha, const Solver& s
       rows.p[left++] = rows.p[r];
     }
     rows.count = left;
+    rows.next = &nothing;  // it is on its way
   }
   for (index_t r = 0; r < rows.count; ++r) {
     const EntmaxRow map = entmax_row(rows.z[r], rows.n, alpha, scratch.row, rows.p[r]);
@@ -273,8 +282,9 @@ FENCHEL_INLINE void map_any(const GroupRows<Real>& rows, double alpha, const Gro
 
 template <class Real>
 FENCHEL_INLINE void map_group(const Rows<const Real>& scores, double alpha, const GroupScratch<Real>& scratch,
-                              const Rows<Real>& p, EntmaxRow* maps) noexcept {
+                              const Rows<Real>& p, EntmaxRow* maps, const NextRows<Real>& next) noexcept {
   GroupRows<Real> rows;
+  rows.next = &next;
   rows.count = scores.rows;
   rows.n = scores.cols;
   for (index_t r = 0; r < scores.rows; ++r) {
@@ -288,14 +298,14 @@ FENCHEL_INLINE void map_group(const Rows<const Real>& scores, double alpha, cons
 
 FENCHEL_CLONES void entmax_row_group(const Rows<const float>& scores, double alpha,
                                      const GroupScratch<float>& scratch, const Rows<float>& p,
-                                     EntmaxRow* maps) noexcept {
-  map_group(scores, alpha, scratch, p, maps);
+                                     EntmaxRow* maps, const NextRows<float>& next) noexcept {
+  map_group(scores, alpha, scratch, p, maps, next);
 }
 
 FENCHEL_CLONES void entmax_row_group(const Rows<const double>& scores, double alpha,
                                      const GroupScratch<double>& scratch, const Rows<double>& p,
-                                     EntmaxRow* maps) noexcept {
-  map_group(scores, alpha, scratch, p, maps);
+                                     EntmaxRow* maps, const NextRows<double>& next) noexcept {
+  map_group(scores, alpha, scratch, p, maps, next);
 }
 
 }  // namespace fenchel::detail

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "backend/cpu/entmax/row.hpp"
 #include "core/lanes/lanes.hpp"
@@ -74,12 +76,38 @@ GroupScratch<Real> take_group_scratch(WorkerScratch& memory, index_t cols) noexc
           take_entmax_scratch<Real>(memory, cols)};
 }
 
+/// The rows of the group that comes after, brought into the cache row by row while this one is computed:
+/// short rows, sixteen at a time, are no stream that a processor foresees. Without data nothing is brought.
+template <class Real>
+struct NextRows {
+  Rows<const Real> z;
+  Rows<Real> p;  ///< which will be written
+
+  FENCHEL_INLINE void bring_scores(index_t r) const noexcept {
+    for (index_t i = 0; z.data != nullptr && r < z.rows && i < z.cols; i += kLanes<Real>)
+      __builtin_prefetch(z.row(r) + i);
+  }
+  FENCHEL_INLINE void bring_room(index_t r) const noexcept {
+    for (index_t i = 0; p.data != nullptr && r < p.rows && i < p.cols; i += kLanes<Real>)
+      __builtin_prefetch(p.row(r) + i, 1);
+  }
+};
+
+/// At most a group of the rows from i on, if they are short.
+template <class Real>
+Rows<Real> rows_ahead(const Rows<Real>& rows, index_t i, index_t end) noexcept {
+  constexpr index_t kLongest = 32 * static_cast<index_t>(kCacheLine / sizeof(Real));
+  constexpr index_t most = kGroup<std::remove_const_t<Real>>;
+  if (rows.data == nullptr || i >= end || rows.cols > kLongest) return {};
+  return {rows.row(i), std::min(end - i, most), rows.cols, rows.stride};
+}
+
 /// entmax of up to kGroup rows, with what each map leaves behind if maps is not null; p may be the scores. A
 /// row's numbers do not depend on the others.
 void entmax_row_group(const Rows<const float>& scores, double alpha, const GroupScratch<float>& scratch,
-                      const Rows<float>& p, EntmaxRow* maps) noexcept;
+                      const Rows<float>& p, EntmaxRow* maps, const NextRows<float>& next) noexcept;
 void entmax_row_group(const Rows<const double>& scores, double alpha, const GroupScratch<double>& scratch,
-                      const Rows<double>& p, EntmaxRow* maps) noexcept;
+                      const Rows<double>& p, EntmaxRow* maps, const NextRows<double>& next) noexcept;
 
 /// How many rows from i on have one alpha and are mapped together.
 inline index_t group_at(const PerRow& alpha, index_t cols, index_t i, index_t end, index_t most) noexcept {
@@ -92,8 +120,8 @@ inline index_t group_at(const PerRow& alpha, index_t cols, index_t i, index_t en
 /// The same of a group, or of a row that is mapped alone.
 template <class Real>
 void entmax_rows(const Rows<const Real>& scores, double alpha, const GroupScratch<Real>& scratch,
-                 const Rows<Real>& p, EntmaxRow* maps) noexcept {
-  if (mapped_in_groups(alpha, scores.cols)) return entmax_row_group(scores, alpha, scratch, p, maps);
+                 const Rows<Real>& p, EntmaxRow* maps, const NextRows<Real>& next) noexcept {
+  if (mapped_in_groups(alpha, scores.cols)) return entmax_row_group(scores, alpha, scratch, p, maps, next);
   const EntmaxRow map = entmax_row(scores.row(0), scores.cols, alpha, scratch.row, p.row(0));
   if (maps != nullptr) maps[0] = map;
 }
