@@ -4,6 +4,7 @@ import pytest
 import torch
 import torch._dynamo.testing
 from torch import nn
+from torch.fx.experimental.proxy_tensor import make_fx
 
 import fenchel.torch as ft
 
@@ -104,6 +105,14 @@ class Model(nn.Module):
 
     def forward(self, x):
         return ft.fusedmax(ft.entmax(self.scores(x), self.alpha), 0.01)
+
+
+@pytest.mark.parametrize("name", ["sparsemax", "entmax", "cross_omega"])
+def test_what_a_mode_writes_down_has_a_gradient(name, device):
+    x = draw(4, 5).to(device)
+    written = make_fx(lambda z: FUNCTIONS[name](z))(x)
+    for found, eager in zip(with_gradient(written, x), with_gradient(FUNCTIONS[name], x)):
+        torch.testing.assert_close(found, eager, rtol=1e-13, atol=1e-15)
 
 
 def test_export(device):

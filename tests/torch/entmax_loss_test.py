@@ -262,7 +262,7 @@ def test_the_mean_in_one_operation_is_that_of_the_rows():
         torch.testing.assert_close(ours, expected, rtol=1e-13, atol=1e-15)
 
     def f(z, a):
-        return _entmax_loss._entmax_mean_loss(z, a, CLASSES[:, None], 0.0, -1, -100, True)
+        return _entmax_loss._entmax_mean_loss(z, a, CLASSES, 0.0, -1, -100, True)
 
     assert gradcheck(f, (x, alphas), check_forward_ad=True)
     assert gradgradcheck(f, (x, alphas), check_fwd_over_rev=True)
@@ -330,8 +330,8 @@ def test_opcheck(target):
     torch.library.opcheck(torch.ops.fenchel.entmax_loss, (X.bfloat16(), None, *targets, 1.5, -1, -100, False, False))
     if target is CLASSES:
         mean = torch.ops.fenchel.entmax_mean_loss
-        torch.library.opcheck(mean, (x, alphas, targets[0], 1.5, -1, -100, True))
-        torch.library.opcheck(mean, (X.bfloat16(), None, targets[0], 1.5, -1, -100, False))
+        torch.library.opcheck(mean, (x, alphas, CLASSES, 1.5, -1, -100, True))
+        torch.library.opcheck(mean, (X.bfloat16(), None, CLASSES, 1.5, -1, -100, False))
     alphas = alphas.detach()
     _, residual, slope = torch.ops.fenchel.entmax_loss(X, alphas, *targets, 1.5, -1, -100, False, True)
     for per_row in ((alphas, *targets, X, slope), (None, *targets, X, None)):

@@ -93,11 +93,11 @@ class Rows(Draw):
 
 
 class ClassRows(Rows):
-    """For an operation whose targets are classes."""
+    """For an operation whose targets are classes, of the shape of the scores without `dim`."""
 
     def __init__(self, seed):
         super().__init__(seed)
-        self.made["classes"] = lambda: self.integers(0, self.cols, *self.along(1))
+        self.made["classes"] = lambda: self.integers(0, self.cols, *self.batch)
 
 
 class Attention(Draw):

@@ -34,6 +34,7 @@ std::tuple<Tensor, Tensor> entmax_vjp_vjp(const Tensor& p, const std::optional<T
 
 STABLE_TORCH_LIBRARY_IMPL(fenchel, FENCHEL_DISPATCH_KEY, m) {
   m.impl("entmax", TORCH_BOX(&entmax));
+  m.impl("entmax_value", TORCH_BOX(&entmax));
   m.impl("entmax_vjp", TORCH_BOX(&entmax_vjp));
   m.impl("entmax_jvp", TORCH_BOX(&entmax_jvp));
   m.impl("entmax_vjp_vjp", TORCH_BOX(&entmax_vjp_vjp));

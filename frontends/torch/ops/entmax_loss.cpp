@@ -5,8 +5,6 @@
 #include <tuple>
 #include <type_traits>
 
-#include "ops/targets.hpp"
-
 /// The losses of entmax and their second derivatives.
 namespace fenchel::ops {
 namespace {
@@ -19,29 +17,26 @@ ScalarType type_of_rows(const Tensor& scores, const std::optional<Tensor>& soft)
 
 }  // namespace
 
-std::tuple<Tensor, Tensor, Tensor> entmax_loss(const Tensor& scores, const std::optional<Tensor>& alphas,
-                                               const std::optional<Tensor>& classes,
-                                               const std::optional<Tensor>& soft, double alpha,
-                                               std::int64_t dim, std::int64_t ignore_index, bool cross,
-                                               bool gradient) {
-  const Device device(scores, alphas, classes, soft);
-  const ScalarType computed = computed_in("scores", scores), type = type_of_rows(scores, soft);
+std::pair<Tensor, Tensor> write_entmax_losses(const Device& device, const Tensor& scores,
+                                              const std::optional<Tensor>& alphas, const Targets& targets,
+                                              double alpha, std::int64_t dim, ScalarType type, bool cross,
+                                              bool gradient, void* loss) {
   const Device::Input z("scores", scores, dim, type);
-  if (scores.size(dim) == 0) refuse("scores", "have at least one class along dim", show(shape_of(scores)));
-  const Targets targets(classes, soft, ignore_index, scores, dim, type);
+  const std::int64_t cols = scores.size(dim);
+  if (cols == 0) refuse("scores", "have at least one class along dim", show(shape_of(scores)));
+  const std::int64_t count = scores.numel() / cols;
+  const ScalarType computed = computed_in("scores", scores);
   const Parameter order("alphas", alpha, alphas, scores, dim);
   const Tensor residual =
       gradient ? empty_rows(scores, shape_of(scores), dim, computed) : empty_rows(scores, {0}, -1, computed);
-  const Tensor loss = empty_rows(scores, shape_per_row(scores, dim), dim, computed);
   const OutputPerRow slope(gradient ? alphas : std::nullopt, scores, dim);
-  if (scores.numel() > 0) {
+  if (count > 0) {
     Device::visit(type, [&]<class T>(T) {
       using Real = RealOf<T>;
       using View = Device::View<Real>;
       const backend::LossOutputs<T> outputs{
-          numbers_of<Real>(loss),
-          gradient ? View(static_cast<Real*>(residual.mutable_data_ptr()), loss.numel(), scores.size(dim))
-                   : View(),
+          {static_cast<Real*>(loss), static_cast<std::size_t>(count)},
+          gradient ? View(static_cast<Real*>(residual.mutable_data_ptr()), count, cols) : View(),
           slope.values()};
       targets.visit<T>(cross, [&](const auto& q, auto without_omega) {
         const auto run = [](const auto&... a) {
@@ -55,15 +50,29 @@ std::tuple<Tensor, Tensor, Tensor> entmax_loss(const Tensor& scores, const std::
       });
     });
   }
-  return {loss, residual, slope.tensor()};
+  return {residual, slope.tensor()};
 }
 
 namespace {
 
+std::tuple<Tensor, Tensor, Tensor> entmax_loss(const Tensor& scores, const std::optional<Tensor>& alphas,
+                                               const std::optional<Tensor>& classes,
+                                               const std::optional<Tensor>& soft, double alpha,
+                                               std::int64_t dim, std::int64_t ignore_index, bool cross,
+                                               bool gradient) {
+  const Device device = Device::of_rows(scores, alphas, classes, soft);
+  const ScalarType type = type_of_rows(scores, soft);
+  const Targets targets(classes, soft, ignore_index, scores, checked_dim("scores", scores, dim), type);
+  const Tensor loss = empty_rows(scores, shape_per_row(scores, dim), dim, computed_in("scores", scores));
+  auto [residual, slope] = write_entmax_losses(device, scores, alphas, targets, alpha, dim, type, cross,
+                                               gradient, loss.mutable_data_ptr());
+  return {loss, residual, slope};
+}
+
 Tensor entmax_loss_vjp(const Tensor& scores, const std::optional<Tensor>& alphas,
                        const std::optional<Tensor>& classes, const std::optional<Tensor>& soft,
                        const Tensor& grad_loss, double alpha, std::int64_t dim, std::int64_t ignore_index) {
-  const Device device(scores, alphas, classes, soft, grad_loss);
+  const Device device = Device::of_rows(scores, alphas, classes, soft, grad_loss);
   const ScalarType type = type_of_rows(scores, soft);
   const Device::Input z("scores", scores, dim, type);
   const Targets targets(classes, soft, ignore_index, scores, dim, type);
@@ -90,7 +99,7 @@ std::tuple<Tensor, Tensor> entmax_loss_curvature(const Tensor& residual, const s
                                                  const std::optional<Tensor>& soft, const Tensor& d_scores,
                                                  const std::optional<Tensor>& d_alphas, double alpha,
                                                  std::int64_t dim, std::int64_t ignore_index, bool cross) {
-  const Device device(residual, alphas, classes, soft, d_scores, d_alphas);
+  const Device device = Device::of_rows(residual, alphas, classes, soft, d_scores, d_alphas);
   const ScalarType type = computed_in("residual", residual);
   const Device::Input rows("residual", residual, dim, type),
       direction("d_scores", d_scores, residual, dim, type);

@@ -1,17 +1,17 @@
 #pragma once
 
 #include <optional>
-#include <tuple>
+#include <utility>
 
-#include "ops/tensors.hpp"
+#include "ops/targets.hpp"
 
 namespace fenchel::ops {
 
-/// The operation of this name, for others that call it.
-std::tuple<Tensor, Tensor, Tensor> entmax_loss(const Tensor& scores, const std::optional<Tensor>& alphas,
-                                               const std::optional<Tensor>& classes,
-                                               const std::optional<Tensor>& soft, double alpha,
-                                               std::int64_t dim, std::int64_t ignore_index, bool cross,
-                                               bool gradient);
+/// Writes the losses of rows of scores to `loss`, one each, of the type RealOf<type>. What is returned is
+/// p - q and the slope in alphas, empty unless `gradient`.
+std::pair<Tensor, Tensor> write_entmax_losses(const Device& device, const Tensor& scores,
+                                              const std::optional<Tensor>& alphas, const Targets& targets,
+                                              double alpha, std::int64_t dim, ScalarType type, bool cross,
+                                              bool gradient, void* loss);
 
 }  // namespace fenchel::ops

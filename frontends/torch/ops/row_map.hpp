@@ -13,7 +13,7 @@ namespace fenchel::ops {
 template <class Map>
 Tensor row_map(const char* name, const Tensor& scores, const std::optional<Tensor>& parameters, double shared,
                std::int64_t dim, const Map& map) {
-  const Device device(scores, parameters);
+  const Device device = Device::of_rows(scores, parameters);
   const ScalarType type = Device::type_of("scores", scores);
   const Device::Input z("scores", scores, dim, type);
   const OutputRows p(scores, dim, type);
@@ -31,7 +31,7 @@ template <class Vjp>
 std::tuple<Tensor, Tensor> row_map_vjp(const char* name, const Tensor& p,
                                        const std::optional<Tensor>& parameters, const Tensor& grad_p,
                                        double shared, std::int64_t dim, const Vjp& vjp) {
-  const Device device(p, parameters, grad_p);
+  const Device device = Device::of_rows(p, parameters, grad_p);
   const ScalarType type = Device::type_of("p", p);
   const Device::Input prediction("p", p, dim, type), cotangent("grad_p", grad_p, p, dim, type);
   const OutputRows grad_scores(p, dim, type);
@@ -51,7 +51,7 @@ template <class Jvp>
 Tensor row_map_jvp(const char* name, const Tensor& p, const std::optional<Tensor>& parameters,
                    const Tensor& d_scores, const std::optional<Tensor>& d_parameters, double shared,
                    std::int64_t dim, const Jvp& jvp) {
-  const Device device(p, parameters, d_scores, d_parameters);
+  const Device device = Device::of_rows(p, parameters, d_scores, d_parameters);
   const ScalarType type = Device::type_of("p", p);
   const Device::Input prediction("p", p, dim, type), direction("d_scores", d_scores, p, dim, type);
   const OutputRows d_p(p, dim, type);
@@ -73,7 +73,7 @@ std::tuple<Tensor, Tensor> row_map_vjp_vjp(const char* name, const Tensor& p,
                                            const Tensor& weight_scores,
                                            const std::optional<Tensor>& weight_parameters, double shared,
                                            std::int64_t dim, const Second& second) {
-  const Device device(p, parameters, grad_p, weight_scores, weight_parameters);
+  const Device device = Device::of_rows(p, parameters, grad_p, weight_scores, weight_parameters);
   const ScalarType type = Device::type_of("p", p);
   const Device::Input prediction("p", p, dim, type), cotangent("grad_p", grad_p, p, dim, type),
       weight("weight_scores", weight_scores, p, dim, type);

@@ -8,6 +8,9 @@ STABLE_TORCH_LIBRARY(fenchel, m) {
   // Rows along `dim`, which is counted from the end. alphas and gammas are float64 and of the shape of the
   // scores with `dim` of size 1: one a row, in place of the number. Derivatives are functions of p.
   m.def("entmax(Tensor scores, Tensor? alphas, float alpha, int dim) -> Tensor");
+  // The same for code that records nothing, to which no autograd rule is ever attached: a small call would
+  // take longer to get past the rule than to be computed.
+  m.def("entmax_value(Tensor scores, Tensor? alphas, float alpha, int dim) -> Tensor");
   m.def("entmax_vjp(Tensor p, Tensor? alphas, Tensor grad_p, float alpha, int dim) -> (Tensor, Tensor)");
   m.def(
       "entmax_jvp(Tensor p, Tensor? alphas, Tensor d_scores, Tensor? d_alphas, float alpha, int dim) -> "
@@ -54,7 +57,8 @@ STABLE_TORCH_LIBRARY(fenchel, m) {
       "entmax_loss(Tensor scores, Tensor? alphas, Tensor? classes, Tensor? soft, float alpha, int dim, "
       "int ignore_index, bool cross, bool gradient) -> (Tensor, Tensor, Tensor)");
   // The mean of the losses over the rows that are not ignored; p - q and the slope of the rows; and the
-  // number of those that are not ignored, or 1. Of the CPU.
+  // number of those that are not ignored, or 1. The classes have the shape of the scores without `dim`. Of
+  // the CPU.
   m.def(
       "entmax_mean_loss(Tensor scores, Tensor? alphas, Tensor classes, float alpha, int dim, "
       "int ignore_index, bool gradient) -> (Tensor, Tensor, Tensor, Tensor)");

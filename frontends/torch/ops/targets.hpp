@@ -22,6 +22,18 @@ class Targets {
     }
     if (soft) soft_.emplace("soft", *soft, scores, dim, type);
   }
+  /// A class a row, of the shape of the scores without `dim`.
+  Targets(const Tensor& classes, std::int64_t ignore_index, const Tensor& scores, std::int64_t dim)
+      : ignored_(ignore_index) {
+    Shape shape = shape_of(scores);
+    shape.erase(shape.end() + dim);
+    classes_ = contiguous_rows(
+        checked("classes", of_type("classes", classes, ScalarType::Long, "int64"), shape), -1);
+  }
+
+  [[nodiscard]] backend::ClassTargets classes() const {
+    return {numbers_of<const index_t>(*classes_), ignored_};
+  }
 
   /// Calls body(targets, cross) with the targets as the library takes them, T being the type of their rows;
   /// on a class both losses agree.
@@ -31,7 +43,7 @@ class Targets {
       const backend::SoftTargets<T> distributions{soft_->template rows<T>()};
       cross ? body(distributions, std::true_type()) : body(distributions, std::false_type());
     } else {
-      body(backend::ClassTargets{numbers_of<const index_t>(*classes_), ignored_}, std::false_type());
+      body(classes(), std::false_type());
     }
   }
 

@@ -12,9 +12,11 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch._C import _AutoDispatchBelowAutograd as below_autograd
 from torch._C._functorch import unwrap_if_dead
 from torch._functorch.utils import unwrap_dead_wrappers
 from torch.autograd import Function, forward_ad
+from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 
 from ._library import ops
 
@@ -35,6 +37,8 @@ class Rule:
     """How many x there are."""
     results: int = 1
     """How many outputs there are."""
+    is_compiled: bool = True
+    """Whether compiled code calls the operation, which then has a rule."""
 
     @staticmethod
     def is_unread(static: tuple[Any, ...]) -> bool:
@@ -76,21 +80,10 @@ def differentiable(rule: type[Rule]) -> Callable[..., torch.Tensor]:
     """y as a function of (*x, *static) that autograd, torch.func and torch.compile know the derivatives of."""
     count, results = rule.count, rule.results
     operation = getattr(ops, rule.name)
-    eager_operation = operation.default._op
+    unrecorded = _unrecorded(rule)
 
     def outputs_of(*args: Any) -> Tensors:
         return operation(*args) if results > 1 else (operation(*args),)
-
-    def eager_outputs_of(*args: Any) -> Tensors:
-        """Past the rule for compiled code: it is in Python, and all that it would find is that it has nothing to do."""
-        with torch._C._AutoDispatchBelowAutograd():
-            outputs = eager_operation(*args)
-        return outputs if results > 1 else (outputs,)
-
-    def with_stand_in(args: tuple[Any, ...], outputs: Tensors) -> Tensors:
-        """An unread x needs an output that stands for it, without memory of its own, where a gradient is differentiated
-        again: the second, or the first once more."""
-        return (*outputs, outputs[0].detach()) if results == 1 and rule.is_unread(args[count:]) else outputs
 
     def keep_value(ctx: Any, args: tuple[Any, ...], outputs: Tensors) -> Tensors:
         ctx.static = static = args[count:]
@@ -111,7 +104,10 @@ def differentiable(rule: type[Rule]) -> Callable[..., torch.Tensor]:
     class Value(_Function):
         @staticmethod
         def forward(*args: Any) -> Any:
-            return with_stand_in(args, outputs_of(*args))
+            """An unread x needs an output that stands for it, without memory of its own, where a gradient is differentiated
+            again: the second, or the first once more."""
+            outputs = outputs_of(*args)
+            return (*outputs, outputs[0].detach()) if results == 1 and rule.is_unread(args[count:]) else outputs
 
         @staticmethod
         def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
@@ -137,15 +133,26 @@ def differentiable(rule: type[Rule]) -> Callable[..., torch.Tensor]:
             return (dy, or_zeros(dx[0], x[0]).to(x[0].dtype), *(None for _ in outputs[2:]))
 
     class EagerValue(Value):
-        """The same without transforms and forward mode, in one step: what most calls need."""
+        """The same without transforms and forward mode, in one step: what most calls need. Outputs that have no gradient are
+        kept, and need not be autograd's."""
 
         setup_context = Function.setup_context
 
         @staticmethod
         def forward(ctx: Any, *args: Any) -> Any:
-            outputs = with_stand_in(args, eager_outputs_of(*args))
-            keep_value(ctx, args, outputs)
-            return outputs
+            outputs = unrecorded(*args)
+            ctx.static = static = args[count:]
+            ctx.set_materialize_grads(False)
+            if not rule.is_unread(static):
+                outputs = outputs if results > 1 else (outputs,)
+                ctx.save_for_backward(*args[:count], *outputs)
+                return outputs[:1]
+            if results > 1:
+                ctx.save_for_backward(*args[1:count], *outputs)
+                return outputs[:2]
+            stand_in = outputs.detach()
+            ctx.save_for_backward(*args[1:count], stand_in)
+            return outputs, stand_in
 
     apply_eagerly = super(Function, EagerValue).apply
 
@@ -255,7 +262,8 @@ def differentiable(rule: type[Rule]) -> Callable[..., torch.Tensor]:
         wanted = wanted_of(ctx)
         return (*_only(rule.vjp(x, outputs, grad, wanted, ctx.static), wanted, count), *(None for _ in ctx.static))
 
-    torch.library.register_autograd(f"fenchel::{rule.name}", backward_of_rule, setup_context=save_for_rule)
+    if rule.is_compiled:
+        torch.library.register_autograd(f"fenchel::{rule.name}", backward_of_rule, setup_context=save_for_rule)
 
     def call(*args: Any) -> torch.Tensor:
         if torch.compiler.is_compiling():
@@ -264,16 +272,40 @@ def differentiable(rule: type[Rule]) -> Callable[..., torch.Tensor]:
             return outputs_of(*args)[0]
         if is_transformed():
             return Value.apply(*args)[0]
-        if requires_gradient(args[:count]):
-            return apply_eagerly(*[x if x is None else unwrap_if_dead(x) for x in args[:count]], *args[count:])[0]
-        return eager_outputs_of(*args)[0]
+        x = args[:count]
+        if requires_gradient(x):
+            return apply_eagerly(*[t if t is None else unwrap_if_dead(t) for t in x], *args[count:])[0]
+        return unrecorded(*args)[0] if results > 1 else unrecorded(*args)
 
     return call
+
+
+def _unrecorded(rule: type[Rule]) -> Callable[..., Any]:
+    """The operation past the rule for compiled code, which is in Python, and which would find that it has nothing to do."""
+    operation = getattr(ops, rule.name).default._op
+    if not rule.is_compiled:
+        return operation
+
+    def below(*args: Any) -> Any:
+        with below_autograd():
+            return operation(*args)
+
+    twin = getattr(ops, f"{rule.name}_value", None)
+    if twin is None:
+        return below
+    value = twin.default._op
+    # What a mode writes down may be differentiated later.
+    return lambda *args: below(*args) if is_in_torch_dispatch_mode() else value(*args)
 
 
 def or_zeros(x: torch.Tensor | None, like: torch.Tensor) -> torch.Tensor:
     """For a direction: what has none stands still."""
     return torch.zeros_like(like) if x is None else x
+
+
+def is_traced() -> bool:
+    """Whether more than autograd looks at the call: a compiler, a transform, forward mode, or a mode of the dispatcher."""
+    return torch.compiler.is_compiling() or is_transformed() or is_in_torch_dispatch_mode()
 
 
 def is_transformed() -> bool:

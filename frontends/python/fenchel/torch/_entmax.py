@@ -7,12 +7,14 @@ from typing import Any
 import torch
 
 from ._differentiable import Places, Tensors, differentiable, or_zeros
-from ._library import ops, per_row_like, register_rows, rows_like
+from ._library import ops, per_row_like, register_rows, rows_like, without_autograd
 from ._row_map import RowMap, register_row_map
 from ._rows import Parameter, parameter_of_rows, scores_and_dim
 from ._weighted_entmax import weighted_entmax
 
 register_row_map("entmax")
+register_rows("entmax_value", lambda *args: rows_like(args[0], args[-1]))
+without_autograd("entmax_value")
 register_rows(
     "entmax_vjp_vjp",
     lambda p, alphas, grad_p, weight_scores, weight_alphas, alpha, dim: (

@@ -6,8 +6,16 @@ from typing import Any
 
 import torch
 
-from ._differentiable import Places, Rule, Tensors, differentiable, is_differentiated, is_transformed, or_zeros
-from ._library import ops, per_row_like, register_rows, rows_like
+from ._differentiable import (
+    Places,
+    Rule,
+    Tensors,
+    differentiable,
+    is_differentiated,
+    is_traced,
+    or_zeros,
+)
+from ._library import ops, per_row_like, register_rows, rows_like, without_autograd
 from ._rows import HALF, Parameter, computed_dtype, dim_from_end, parameter_of_rows
 from ._weighted_entmax import weighted_entmax_loss
 
@@ -37,12 +45,13 @@ def _fake_mean_loss(
     ignore_index: int,
     gradient: bool,
 ) -> Tensors:
-    loss, *slopes = _fake_loss(scores, alphas, classes, None, alpha, dim, ignore_index, False, gradient)
+    loss, *slopes = _fake_loss(scores, alphas, None, None, alpha, dim, ignore_index, False, gradient)
     return loss.new_empty(()), *slopes, loss.new_empty(())
 
 
 register_rows("entmax_loss", _fake_loss)
 torch.library.register_fake("fenchel::entmax_mean_loss", _fake_mean_loss)
+without_autograd("entmax_mean_loss")
 register_rows("entmax_loss_vjp", lambda scores, *rest: rows_like(scores, rest[5]))
 register_rows(
     "entmax_loss_curvature",
@@ -97,29 +106,31 @@ def _with_gradient(x: Tensors, outputs: Tensors, static: tuple[Any, ...]) -> Ten
 
 
 class _EntmaxMeanLoss(Rule):
-    """x is (scores, alphas, classes), y the mean of that of `_EntmaxLoss` over the rows that are not ignored, and the last of
-    the outputs is their number. It is of the CPU: five of torch's operations, and the derivatives of three of them, would
-    cost a small call more than its loss."""
+    """x is (scores, alphas, classes), these without `dim`, y the mean of that of `_EntmaxLoss` over the rows that are not
+    ignored, and the last of the outputs is their number. It is of the CPU: five of torch's operations, and the derivatives of
+    three of them, would cost a small call more than its loss."""
 
     name = "entmax_mean_loss"
     count = 3
     results = 4
+    is_compiled = False
 
     is_unread = _EntmaxLoss.is_unread
 
     @staticmethod
     def of_rows(x: Tensors, outputs: Tensors, static: tuple[Any, ...]) -> tuple[Tensors, Tensors, tuple[Any, ...]]:
         """The same of the losses of rows, without these."""
-        *numbers, gradient = static
-        return (*x, None), outputs[:3], (*numbers, False, gradient)
+        alpha, dim, ignore_index, gradient = static
+        rows = (*x[:2], x[2].unsqueeze(dim), None)
+        return rows, outputs[:3], (alpha, dim, ignore_index, False, gradient)
 
     @classmethod
     def vjp(cls, x: Tensors, outputs: Tensors, grad: torch.Tensor, wanted: Places, static: tuple[Any, ...]) -> Tensors:
         share = grad / outputs[3]
-        if not static[-1]:
-            share = share.expand(x[2].shape)
+        if static[-1]:
+            return share * outputs[1], share * outputs[2] if 1 in wanted else None
         rows, residuals, numbers = cls.of_rows(x, outputs, static)
-        return _EntmaxLoss.vjp(rows, residuals, share, wanted, numbers)
+        return _EntmaxLoss.vjp(rows, residuals, share.expand(rows[2].shape), wanted, numbers)
 
     @classmethod
     def jvp(cls, x: Tensors, outputs: Tensors, dx: Tensors, static: tuple[Any, ...]) -> torch.Tensor:
@@ -140,12 +151,18 @@ _entmax_loss, _entmax_mean_loss = differentiable(_EntmaxLoss), differentiable(_E
 
 def targets_of(scores: torch.Tensor, target: torch.Tensor, dim: int) -> Tensors:
     """(classes, None) or (None, distributions), as the operations take them."""
+    classes, soft = checked_targets(scores, target, dim)
+    return classes if classes is None else classes.unsqueeze(dim), soft
+
+
+def checked_targets(scores: torch.Tensor, target: torch.Tensor, dim: int) -> Tensors:
+    """The same, with classes as they were given."""
     shape = scores.shape
     if shape[dim] == 0:
         raise ValueError(f"fenchel.torch: scores must have at least one class along dim, got shape {tuple(shape)}")
-    if target.requires_grad:
-        raise ValueError("fenchel.torch: target must not require a gradient: it gets none; detach it")
     if target.is_floating_point():
+        if target.requires_grad:
+            raise ValueError("fenchel.torch: target must not require a gradient: it gets none; detach it")
         if target.shape != shape:
             raise ValueError(
                 f"fenchel.torch: target, a distribution, must have the shape of scores, {tuple(shape)}, got "
@@ -162,13 +179,13 @@ def targets_of(scores: torch.Tensor, target: torch.Tensor, dim: int) -> Tensors:
         if target.dtype == torch.bool or target.is_complex():
             raise TypeError(f"fenchel.torch: target must be classes (integers) or distributions, got {target.dtype}")
         target = target.long()
-    rows = (*shape[:dim], *shape[len(shape) + dim + 1 :])
+    rows = shape[:-1] if dim == -1 else (*shape[:dim], *shape[len(shape) + dim + 1 :])
     if target.shape != rows:
         raise ValueError(
-            f"fenchel.torch: target, a class a row, must have the shape of scores without dim, {rows}, got "
+            f"fenchel.torch: target, a class a row, must have the shape of scores without dim, {tuple(rows)}, got "
             f"{tuple(target.shape)}"
         )
-    return target.unsqueeze(dim), None
+    return target, None
 
 
 def reduced(
@@ -195,11 +212,6 @@ def _keeps_gradient(scores: torch.Tensor, alphas: torch.Tensor | None) -> bool:
     return is_differentiated((alphas,) if scores.is_cuda else (scores, alphas))
 
 
-def _has_mean(scores: torch.Tensor) -> bool:
-    """Whether the mean is one operation: vmap and compiled code take it apart."""
-    return scores.is_cpu and not (torch.compiler.is_compiling() or is_transformed())
-
-
 def _loss(
     scores: torch.Tensor,
     target: torch.Tensor,
@@ -211,15 +223,19 @@ def _loss(
     cross: bool,
 ) -> torch.Tensor:
     dim = dim_from_end(scores, dim)
-    classes, soft = targets_of(scores, target, dim)
+    classes, soft = checked_targets(scores, target, dim)
     alphas, number = parameter_of_rows(alpha, scores, dim)
+    if classes is not None:
+        # The mean is one operation of the CPU, which vmap and compiled code take apart.
+        if reduction == "mean" and measure is None and scores.is_cpu and not is_traced():
+            gradient = _keeps_gradient(scores, alphas)
+            mean = _entmax_mean_loss(scores, alphas, classes, number, dim, ignore_index, gradient)
+            return mean.to(computed_dtype(scores.dtype, scores.device)) if scores.dtype in HALF else mean
+        classes = classes.unsqueeze(dim)
     if measure is not None:
         loss = weighted_entmax_loss(scores, measure, alphas, (classes, soft), number, dim, ignore_index, cross)
     else:
         gradient = _keeps_gradient(scores, alphas)
-        if classes is not None and reduction == "mean" and _has_mean(scores):
-            mean = _entmax_mean_loss(scores, alphas, classes, number, dim, ignore_index, gradient)
-            return mean.to(computed_dtype(scores.dtype, scores.device)) if scores.dtype in HALF else mean
         loss = _entmax_loss(scores, alphas, classes, soft, number, dim, ignore_index, cross, gradient)
     return reduced(loss.squeeze(dim), scores, target, ignore_index, reduction)
 

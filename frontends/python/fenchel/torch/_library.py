@@ -24,6 +24,7 @@ if torch.version.cuda is not None and _CUDA_PATH.exists():
     torch.ops.load_library(_CUDA_PATH)
 ops: Any = torch.ops.fenchel
 _without_kernel = torch.library.Library("fenchel", "IMPL", "CUDA")
+_without_rule = torch.library.Library("fenchel", "IMPL", "Autograd")
 
 
 def rows_like(x: torch.Tensor, dim: int) -> torch.Tensor:
@@ -36,6 +37,11 @@ def per_row_like(parameter: torch.Tensor | None, any_tensor: torch.Tensor, dim: 
     if parameter is None:
         return any_tensor.new_empty(0, dtype=torch.float64)
     return rows_like(parameter, dim)
+
+
+def without_autograd(name: str) -> None:
+    """An operation that autograd does not look at, since those who call it record the call themselves."""
+    _without_rule.impl(name, torch.library.fallthrough_kernel)
 
 
 def _refuse_on_cuda(name: str) -> None:

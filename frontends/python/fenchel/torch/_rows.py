@@ -20,11 +20,13 @@ def computed_dtype(dtype: torch.dtype, device: torch.device) -> torch.dtype:
 def dim_from_end(scores: torch.Tensor, dim: int) -> int:
     """dim, counted from the end."""
     size = scores.dim()
+    if -size <= dim < 0:
+        return dim
     if size == 0:
         raise IndexError("fenchel.torch: scores must have at least one dimension, got shape ()")
-    if not -size <= dim < size:
+    if not 0 <= dim < size:
         raise IndexError(f"fenchel.torch: dim must be in [{-size}, {size - 1}], got {dim}")
-    return dim if dim < 0 else dim - size
+    return dim - size
 
 
 def scores_and_dim(scores: torch.Tensor, dim: int) -> tuple[torch.Tensor, int]:

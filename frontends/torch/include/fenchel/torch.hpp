@@ -124,9 +124,9 @@ struct EntmaxLoss {
   }
 };
 
-/// x is (scores, alphas, classes), y the mean of that of EntmaxLoss over the rows that are not ignored, whose
-/// number is the last of the outputs. Of the CPU: torch's operations would cost a small call more than its
-/// loss.
+/// x is (scores, alphas, classes), these without `dim`, y the mean of that of EntmaxLoss over the rows that
+/// are not ignored, whose number is the last of the outputs. Of the CPU: torch's operations would cost a
+/// small call more than its loss.
 struct EntmaxMeanLoss {
   static constexpr const char* kName = "entmax_mean_loss";
   static constexpr std::size_t kCount = 3, kResults = 4;
@@ -136,15 +136,15 @@ struct EntmaxMeanLoss {
   [[nodiscard]] static State of_rows(const State& s) {
     Numbers numbers = s.numbers;
     numbers.insert(numbers.end() - 1, false);
-    return {joined(s.x, {Tensor()}), part(s.outputs, 0, 3), numbers};
+    return {{s.x[0], s.x[1], s.x[2].unsqueeze(numbers[1].toInt()), Tensor()}, part(s.outputs, 0, 3), numbers};
   }
   [[nodiscard]] static Tensors vjp(const State& s, const Tensor& grad, Places wanted) {
-    const Tensor share = grad / s.outputs[3];
-    return EntmaxLoss::vjp(of_rows(s), share.expand(s.x[2].sizes()), wanted);
+    const State rows = of_rows(s);
+    return EntmaxLoss::vjp(rows, (grad / s.outputs[3]).expand(rows.x[2].sizes()), wanted);
   }
   [[nodiscard]] static Tensor jvp(const State& s, const Tensors& dx) {
     const State rows = of_rows(s);
-    const Tensor each = at::zeros(s.x[2].sizes(), s.outputs[0].options());
+    const Tensor each = at::zeros(rows.x[2].sizes(), s.outputs[0].options());
     const Tensor moved = EntmaxLoss::jvp({rows.x, {each, s.outputs[1], s.outputs[2]}, rows.numbers}, dx);
     return moved.sum() / s.outputs[3];
   }
@@ -309,7 +309,7 @@ template <class Map>
   const at::ScalarType type = detail::widened_type(scores);
   if (classes.defined() && reduction == at::Reduction::Mean && scores.is_cpu()) {
     return detail::Differentiable<detail::EntmaxMeanLoss>::value(
-               {scores, alphas, classes}, {alpha.number(), dim, ignore_index, gradient})
+               {scores, alphas, classes.squeeze(dim)}, {alpha.number(), dim, ignore_index, gradient})
         .to(type);
   }
   const Tensor loss =

@@ -97,8 +97,13 @@ class Cpu {
   using View = Rows<T>;
 
   template <class... Tensors>
-  explicit Cpu(const Tensors&...) : pool_(torch_pool()) {
-    if (given_ != nullptr) check_.emplace(given_);
+  explicit Cpu(const Tensors&...) : Cpu(true) {}
+  /// The same over the rows of a tensor: few numbers are done before a check would be due, which would cut
+  /// the first row from those that are solved with it.
+  template <class... Tensors>
+  [[nodiscard]] static Cpu of_rows(const Tensor& rows, const Tensors&...) {
+    constexpr std::int64_t kFew = 1024;
+    return Cpu(rows.numel() > kFew);
   }
 
   /// The type that the rows of a tensor are given to the library in.
@@ -114,6 +119,10 @@ class Cpu {
   }
 
  private:
+  explicit Cpu(bool is_checked) : pool_(torch_pool()) {
+    if (is_checked && given_ != nullptr) check_.emplace(given_);
+  }
+
   ScopedThreadPool pool_;
   Check given_ = given_check();
   std::optional<ScopedCheck> check_;

@@ -115,6 +115,10 @@ class Cuda {
   template <class... Tensors>
   explicit Cuda(const Tensor& first, const Tensors&... others)
       : guard_(device_of_all(first, others...)), stream_(current_stream(first.get_device_index())) {}
+  template <class... Tensors>
+  [[nodiscard]] static Cuda of_rows(const Tensor& rows, const Tensors&... others) {
+    return Cuda(rows, others...);
+  }
 
   /// The type that the rows of a tensor are given to the library in: its own.
   [[nodiscard]] static ScalarType type_of(const char* name, const Tensor& x) {
