@@ -94,6 +94,8 @@ def test_what_is_refused():
         ([0, 1], [[0.5, 0.5], [np.nan, 1]], {}, "NaN"),
         ([0, 1], [[0.5, 0.5]], {}, "inconsistent"),
         ([0, 1], [[0.5, 0.5], [1, 0]], {"alpha": 0}, "alpha must be positive"),
+        ([0, 1], [[0.5, 0.5], [1, 0]], {"sample_weight": [1, -1]}, "Negative values"),
+        ([0, 1], [[0.5, 0.5], [1, 0]], {"sample_weight": [1]}, "sample_weight.shape"),
         ([0.5, 1.2], [[0.5, 0.5], [1, 0]], {}, "Unknown label type"),
     ]:
         with pytest.raises(ValueError, match=message):

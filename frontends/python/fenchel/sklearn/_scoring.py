@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.validation import _check_sample_weight, check_array, check_consistent_length, column_or_1d
 
 from .. import _core
 from .._arrays import reals
@@ -52,7 +52,7 @@ def fenchel_young_loss(
     p = check_array(y_proba, dtype=np.float64, ensure_2d=False)
     if p.ndim == 1 or p.shape[1] == 1:
         p = np.column_stack([1 - p.ravel(), p.ravel()])
-    check_consistent_length(truth, p, sample_weight)
+    check_consistent_length(truth, p)
     if len(classes) != p.shape[1]:
         raise ValueError(
             f"fenchel_young_loss: y_proba must have a column for each label, got {p.shape[1]} columns for "
@@ -64,7 +64,10 @@ def fenchel_young_loss(
         raise ValueError(f"fenchel_young_loss: y_true must hold labels alone, got {truth[~known][0]}")
     order = reals(**{"fenchel_young_loss: alpha": alpha})[0]
     losses = _core.probability_loss(np.ascontiguousarray(p), columns.astype(np.int64), order)
-    return float(np.average(losses, weights=sample_weight))
+    if sample_weight is None:
+        return float(np.mean(losses))
+    weights = _check_sample_weight(sample_weight, p, dtype=np.float64, ensure_non_negative=True)
+    return float(np.average(losses, weights=weights))
 
 
 class _Scorer:
