@@ -15,7 +15,8 @@ namespace {
 }
 
 /// The double nearest to mantissa 10^power. False where this does not find it.
-[[nodiscard]] bool nearest_double(std::uint64_t mantissa, std::ptrdiff_t power, double& value) noexcept {
+[[nodiscard]] FENCHEL_INLINE bool nearest_double(std::uint64_t mantissa, std::ptrdiff_t power,
+                                                 double& value) noexcept {
   constexpr std::uint64_t kFew = 1'000'000'000'000'000;  // 15 digits, and not 2^53: this is easy to foretell
   constexpr std::ptrdiff_t kExact = DecimalPowers::kMostExact, kMost = DecimalPowers::kMost;
   if (mantissa < kFew && power >= -kExact && power <= kExact) {

@@ -40,7 +40,7 @@ inline constexpr std::ptrdiff_t kWordChars = 8;
 /// Takes the point, or what stands for it, out of a word of digits, where `marks` says that it is, and moves
 /// the digits before it up. Returns how many are behind it, or -1 where the word is another one.
 template <char Point>
-[[nodiscard]] std::ptrdiff_t take_point(TextWord& word, TextWord marks) noexcept {
+[[nodiscard]] inline std::ptrdiff_t take_point(TextWord& word, TextWord marks) noexcept {
   const int at = std::countr_zero(marks) & ~7;
   if ((word >> at & 0xff) != (Point ^ '0')) return -1;
   const TextWord before = (TextWord{1} << at) - 1;
