@@ -38,6 +38,8 @@ REASONS = {
     "window": "In torch the integers of a window are nodes with weight one: `entmax` of the scores, or `predict` with "
               "Nodes.",
     "tables": "The command has losses against tables for the line, the integers and beta-Gaussians.",
+    "kept": "A kernel density and a kernel regression keep their data and have no parameters to train.",
+    "near": "`fenchel kde` is for densities; kernel regressions are for programs.",
     "files": "Regression and large files are for tables; in torch a model has its own loop.",
 }
 
@@ -164,6 +166,12 @@ ROWS = [
      "generator", "generator"),
     ("elliptical laws", "draws", "distribution/euclidean/elliptical.hpp: sample", "rows", "Elliptical.rvs", "generator",
      "generator", "generator"),
+    ("kernel densities", "density", "estimate/density/kernel_density.hpp: KernelDensity", "rows", "KernelDensity.pdf",
+     "kept", "kept", "kde"),
+    ("kernel densities", "fit", "estimate/density/bandwidth.hpp: select_bandwidth", "rows", "KernelDensity", "kept", "kept",
+     "kde"),
+    ("kernel densities", "regression", "estimate/density/kernel_regression.hpp: KernelRegression", "rows",
+     "KernelRegression.predict", "kept", "kept", "near"),
     ("mixtures of beta-Gaussians", "density", "distribution/mixture.hpp: pdf", "rows", "Mixture.pdf", "Mixture",
      "composed Mixture", "pairs"),
     ("mixtures of beta-Gaussians", "fit", "attention/mixture_em.hpp: fit_mixture", "rows", "fit_mixture", "fit_mixture",

@@ -26,6 +26,8 @@ COMMAND = [
     Row("fit", 'answered(command("fit", "-", {shell_fit}, table={sample}))'),
     Row("fit", 'answered(command("fit", "-", family="sparse-poisson", alpha={alpha}, table={counts}))'),
     Row("fit", 'answered(command("fit", "-", alpha={light}, table={points}))'),
+    Row("kde", 'answered(command("kde", "-", alpha=f"{1 + {unit}}", bandwidth="{scale}", table={sample}))'),
+    Row("kde", 'answered(command("kde", "-", at="{mu},{mu2}", table={sample}))'),
     Row(
         "regress",
         'answered(command("regress", "-", x="a", y="b", alpha={light}, penalty=0.1, scale_penalty=1, '

@@ -95,6 +95,28 @@ def pictured(found: Any, sample: Array) -> None:
     pyplot.close(axes[0].figure)
 
 
+def kernels(p: Any, seed: int) -> None:
+    """Draws lie where the density is positive; on the line the distribution function rises from 0 to 1."""
+    x = finite(p.rvs(100, random_state=seed))
+    pdf, log_pdf = not_nan(p.pdf(x)), not_nan(p.logpdf(x))
+    must("not negative", pdf >= 0, pdf)
+    must_agree("logpdf", np.exp(log_pdf), pdf, relative=1e-10, absolute=1e-300)
+    ends = np.asarray(p.support())
+    must("the support holds the draws", (ends[..., 0] <= x.min(0)) & (x.max(0) <= ends[..., 1]))
+    if ends.ndim == 1:
+        levels = finite(p.cdf(np.sort(x)))
+        must("a distribution function", (levels >= 0) & (levels <= 1))
+        must("which does not fall", np.diff(levels) >= -1e-12)
+    not_nan(p.likelihood_score()), finite(p.least_squares_score())
+
+
+def local(m: Any, x: Array, y: Array) -> None:
+    """Means of targets are among them, where a row is in reach."""
+    found = m.predict(x)
+    must("in the range of the targets", (found >= y.min() - 1e-9 * abs(y).max()) & (found <= y.max() + 1e-9 * abs(y).max()))
+    finite(m.least_squares_score())
+
+
 def metric(m: Any, sigma: float) -> None:
     """The tensor is not negative and the curvature not positive; NaN unless sigma is positive."""
     finite(m.constant)

@@ -153,6 +153,17 @@ ESTIMATION = [
     Row("fit", "fitted(fenchel.fit({counting}, {counts}), {counts}, matches_mean=True)"),
     Row("fit", "fitted(fenchel.fit(fenchel.MultivariateBetaGaussian, {points}), {points}, matches_mean=True)"),
     Row(
+        "KernelDensity KernelDensity.pdf KernelDensity.logpdf KernelDensity.cdf KernelDensity.rvs KernelDensity.support "
+        "KernelDensity.likelihood_score KernelDensity.least_squares_score",
+        "kernels(fenchel.KernelDensity({sample}, {light}, {scale}), {seed})",
+    ),
+    Row("KernelDensity", "kernels(fenchel.KernelDensity({points}, 1 + {unit}, [{scale}, {scale2}]), {seed})"),
+    Row("KernelDensity", "kernels(fenchel.KernelDensity({sample}, 1 + {unit}), {seed})"),
+    Row(
+        "KernelRegression KernelRegression.predict KernelRegression.least_squares_score",
+        'local(fenchel.KernelRegression({sample}, {sample2}, 1 + {unit}, {scale}, fit="mean"), {sample}, {sample2})',
+    ),
+    Row(
         "fit_linear_score",
         "fitted(fenchel.fit_linear_score({light}, [lambda t: t, lambda t: t * t], {levels}, fenchel.Interval(0, 1)), "
         "{levels}, matches_mean=True)",

@@ -33,8 +33,11 @@ struct Options {
   std::vector<std::string> at;
 };
 
-constexpr std::array<std::pair<const char*, double>, 5> kKernels{
-    {{"gaussian", 1}, {"triweight", 4.0 / 3}, {"biweight", 1.5}, {"epanechnikov", 2}, {"uniform", kInfinity}}};
+constexpr std::array<std::pair<const char*, double>, 5> kKernels{{{"gaussian", 1},
+                                                                  {"triweight", 4.0 / 3},
+                                                                  {"biweight", 1.5},
+                                                                  {"epanechnikov", 2},
+                                                                  {"uniform", kInfinity}}};
 constexpr std::array<std::pair<const char*, BandwidthRule>, 4> kRules{
     {{"silverman", BandwidthRule::silverman},
      {"sheather-jones", BandwidthRule::sheather_jones},
@@ -98,7 +101,8 @@ Record describe(const Options& options, const Table& table, const SelectedDensit
   for (index_t j = 0; j < p.dimension(); ++j)
     record["bandwidth"][table.names[static_cast<std::size_t>(j)]] = number(p.bandwidth(j));
   if (rule_of(options)) record["rule"] = options.bandwidth;
-  if (found.at_end) record["warning"] = "the rule is best at the end of its search, as for data with many ties";
+  if (found.at_end)
+    record["warning"] = "the rule is best at the end of its search, as for data with many ties";
   record["radius"] = number(p.radius());
   for (index_t j = 0; j < p.dimension(); ++j)
     record["support"][table.names[static_cast<std::size_t>(j)]] = to_record(p.hull(j));
@@ -126,14 +130,15 @@ std::vector<double> wanted_points(const Session& session, const Options& options
   for (const std::string& text : options.at) {
     const std::vector<double> numbers = parse_numbers("--at", text);
     if (n > 1 && std::ssize(numbers) != n)
-      throw UsageError(fmt::format("--at: expected a point with {} coordinates, got '{}'; repeat --at for more",
-                                   n, text));
+      throw UsageError(
+          fmt::format("--at: expected a point with {} coordinates, got '{}'; repeat --at for more", n, text));
     points.insert(points.end(), numbers.begin(), numbers.end());
   }
   if (options.grid) {
     if (n != 1) throw UsageError("--grid is for one column; give --points for more");
     constexpr double kMostPoints = 1e9;
-    if (!(*options.grid >= 2 && *options.grid <= kMostPoints && *options.grid == static_cast<double>(static_cast<index_t>(*options.grid))))
+    if (!(*options.grid >= 2 && *options.grid <= kMostPoints &&
+          *options.grid == static_cast<double>(static_cast<index_t>(*options.grid))))
       throw UsageError(fmt::format("--grid must be a whole number from 2 to 1e9, got {}", *options.grid));
     // Gaussian kernels have no end: to where they are less than 4e-4 of their peak.
     constexpr double kGaussianReach = 4;
@@ -197,29 +202,35 @@ Command add_kde(CLI::App& program, Session& session) {
   CLI::App* app = program.add_subcommand(
       "kde", "Kernel density estimation: the density of the rows of a table, without a family.");
   add_input_options(*app, options->input);
-  add_columns(*app, "--columns", options->input.columns, "Which columns; all but that of weights unless given");
+  add_columns(*app, "--columns", options->input.columns,
+              "Which columns; all but that of weights unless given");
   app->add_option("--weight", options->input.weight, "Column that says how many rows each stands for")
       ->option_text("COL");
   add_number(*app, "--alpha", options->alpha, "Of the kernel, from 1, the Gaussian, to inf (2 unless given)")
       ->option_text("X");
   add_choice(*app, "--kernel", options->kernel, names_of(kKernels), "An alpha with a name");
-  app->add_option("--bandwidth", options->bandwidth,
-                  fmt::format("Standard deviation of the kernel, a number, or one for each column with commas "
-                              "between them; or how it is found: {} (silverman unless given)",
-                              fmt::join(names_of(kRules), ", ")))
+  app->add_option(
+         "--bandwidth", options->bandwidth,
+         fmt::format("Standard deviation of the kernel, a number, or one for each column with commas "
+                     "between them; or how it is found: {} (silverman unless given)",
+                     fmt::join(names_of(kRules), ", ")))
       ->option_text("X|RULE");
-  add_number(*app, "--lower", options->lower, "The data are on a half-line that begins here")->option_text("X");
+  add_number(*app, "--lower", options->lower, "The data are on a half-line that begins here")
+      ->option_text("X");
   add_number(*app, "--upper", options->upper, "The data are on a half-line that ends here")->option_text("X");
   app->add_option("--at", options->at, "Points, a list of numbers with commas; in R^N one point each")
       ->option_text("T");
   app->add_option("--points", options->points, "A table of points, with the columns of the data")
       ->option_text("FILE");
-  add_number(*app, "--grid", options->grid, "So many points over the support of one column")->option_text("N");
+  add_number(*app, "--grid", options->grid, "So many points over the support of one column")
+      ->option_text("N");
   add_common_options(*app, session);
   app->footer(
-      "Without points it prints the bandwidth, the support, and how well each row is predicted by the others: "
+      "Without points it prints the bandwidth, the support, and how well each row is predicted by the "
+      "others: "
       "likelihood_score is the mean of their log-densities, least_squares_score an estimate of the squared "
-      "error but for a constant. Kernels of alpha > 1 end, so that the density is 0 out of reach of the data. "
+      "error but for a constant. Kernels of alpha > 1 end, so that the density is 0 out of reach of the "
+      "data. "
       "On a half-line kernels are reflected at its end, and the mass is one.\n"
       "\n"
       "Examples:\n"

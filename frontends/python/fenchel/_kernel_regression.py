@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -41,8 +41,8 @@ class KernelRegression:
     >>> m = KernelRegression(x, 2 * x, bandwidth=1.0)
     >>> m.predict([4.5, 9.5, 30.0]).round(9)
     array([ 9., 19., nan])
-    >>> KernelRegression(x, 2 * x, bandwidth=1.0, fit="mean").predict(9.0).round(4)
-    16.7619
+    >>> KernelRegression(x, 2 * x, bandwidth=1.0, fit="mean").predict([9.0])
+    array([16.8])
     """
 
     __slots__ = ("_core", "_fit", "_on_line", "_x", "_y", "_weights")
@@ -54,7 +54,7 @@ class KernelRegression:
         alpha: float = 2.0,
         bandwidth: float | npt.ArrayLike | str = "least-squares",
         weights: npt.ArrayLike | None = None,
-        fit: Literal["line", "mean"] = "line",
+        fit: str = "line",
     ) -> None:
         rows, self._on_line = rows_of_data("x", x)
         if fit not in ("line", "mean"):

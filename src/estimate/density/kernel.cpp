@@ -9,21 +9,21 @@
 namespace fenchel::detail {
 namespace {
 
-Profile profile_of(double alpha) {
-  if (alpha == 1) return Profile::gaussian;
-  if (std::isinf(alpha)) return Profile::uniform;
-  if (alpha == 2) return Profile::parabola;
-  if (alpha == 1.5) return Profile::biweight;
-  if (alpha == 4.0 / 3) return Profile::triweight;
-  return Profile::power;
+KernelProfile profile_of(double alpha) {
+  if (alpha == 1) return KernelProfile::gaussian;
+  if (std::isinf(alpha)) return KernelProfile::uniform;
+  if (alpha == 2) return KernelProfile::parabola;
+  if (alpha == 1.5) return KernelProfile::biweight;
+  if (alpha == 4.0 / 3) return KernelProfile::triweight;
+  return KernelProfile::power;
 }
 
 }  // namespace
 
 double RadialKernel::log_profile(double x) const noexcept {
-  if (profile == Profile::gaussian) return -x;
+  if (profile == KernelProfile::gaussian) return -x;
   if (!(x < 1)) return -kInfinity;
-  return profile == Profile::uniform ? 0 : exponent * std::log1p(-x);
+  return profile == KernelProfile::uniform ? 0 : exponent * std::log1p(-x);
 }
 
 double RadialKernel::value(double x) const noexcept { return peak * std::exp(log_profile(x)); }
@@ -50,7 +50,7 @@ double roughness(index_t n, double alpha) {
 }
 
 TaylorRadius::TaylorRadius(const RadialKernel& kernel) {
-  const bool gaussian = kernel.profile == Profile::gaussian;
+  const bool gaussian = kernel.profile == KernelProfile::gaussian;
   constexpr double kFar = 27;  // where e^{-x} underflows
   const double unit = gaussian ? 1 : std::max(1.0, std::sqrt(kernel.exponent));
   const double end = gaussian ? kFar : std::min(unit, kFar);

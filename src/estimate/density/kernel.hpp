@@ -10,19 +10,19 @@
 namespace fenchel::detail {
 
 /// The profiles with loops of their own: (1 - x)^s for x < 1, (1 - x)^exponent, e^{-x}.
-enum class Profile { uniform, parabola, biweight, triweight, power, gaussian };
+enum class KernelProfile { uniform, parabola, biweight, triweight, power, gaussian };
 
 /// The beta-Gaussian on R^n of covariance bandwidth^2 I as a radial function peak profile(inverse q), q =
 /// |t|^2: its radius is bandwidth sqrt(n + 2 + 2 / (alpha - 1)) (docs/math.md 11.1).
 struct RadialKernel {
-  Profile profile;
+  KernelProfile profile;
   double exponent;  ///< 1 / (alpha - 1); infinite for the Gaussian
   double peak;
   double inverse;  ///< 1 / radius^2; for the Gaussian 1 / (2 bandwidth^2)
 
   /// s where the kernel is (1 - x)^s with s = 0, 1, 2, 3, else -1.
   [[nodiscard]] int degree() const noexcept {
-    return profile <= Profile::triweight ? static_cast<int>(profile) : -1;
+    return profile <= KernelProfile::triweight ? static_cast<int>(profile) : -1;
   }
   /// Whether the support ends where the kernel is not small.
   [[nodiscard]] bool ends() const noexcept { return exponent <= 30; }

@@ -145,7 +145,7 @@ double KernelDensity::bandwidth(index_t j) const noexcept {
 }
 
 double KernelDensity::radius() const noexcept {
-  const bool gaussian = state_->kernel.profile == detail::Profile::gaussian;
+  const bool gaussian = state_->kernel.profile == detail::KernelProfile::gaussian;
   return gaussian ? kInfinity : 1 / std::sqrt(state_->kernel.inverse) / state_->factor;
 }
 
@@ -221,7 +221,7 @@ void KernelDensity::sample_rows(std::uint64_t seed, std::uint64_t first_stream, 
   for (index_t i = 0; i < tree.size(); ++i)
     up_to[static_cast<std::size_t>(i)] = total += tree.point_weight(i);
   const RadialKernel& kernel = state_->kernel;
-  const bool gaussian = kernel.profile == detail::Profile::gaussian;
+  const bool gaussian = kernel.profile == detail::KernelProfile::gaussian;
   const double size = static_cast<double>(n);
   parallel_rows(out.rows, workers_for(out.rows, kRowCost), [&](index_t begin, index_t end, int) noexcept {
     for (index_t k = begin; k < end; ++k) {
@@ -273,7 +273,7 @@ double KernelDensity::squared_integral() const {
       return total;
     });
   };
-  if (state_->kernel.profile == detail::Profile::gaussian) {
+  if (state_->kernel.profile == detail::KernelProfile::gaussian) {
     const RadialKernel wide =
         detail::radial_kernel(kWhere, dimension(), 1, state_->factor * std::numbers::sqrt2);
     const KernelSum sums(tree, wide);

@@ -132,8 +132,8 @@ struct KernelRegression::State {
 KernelRegression::KernelRegression(Rows<const double> points, std::span<const double> targets, double alpha,
                                    std::span<const double> bandwidth, std::span<const double> weights,
                                    LocalFit fit)
-    : state_(std::make_shared<const State>(share(points, targets, alpha, bandwidth, weights), alpha, 1, fit)) {
-}
+    : state_(
+          std::make_shared<const State>(share(points, targets, alpha, bandwidth, weights), alpha, 1, fit)) {}
 
 KernelRegression KernelRegression::scaled(double factor) const {
   const double checked = detail::checked_positive(kWhere, "factor", state_->factor * factor);
@@ -168,12 +168,15 @@ double KernelRegression::least_squares_score() const {
     throw_domain_error(kWhere, "the number of rows", "must be at least 2", static_cast<double>(tree.size()));
   const State::Fits fits(*state_);
   const double weight = tree.weight(), total = state_->data->lifted.weight();
-  return detail::sum_over_points(tree, [&](const double* x, index_t place) {
-           const double height = state_->data->heights[static_cast<std::size_t>(place)];
-           const double w = tree.point_weight(place), near = fits(x, place) - state_->data->origin;
-           const double guess = std::isnan(near) ? (total - w * height) / (weight - w) : near;
-           return (height - guess) * (height - guess);
-         }) / weight;
+  return detail::sum_over_points(
+             tree,
+             [&](const double* x, index_t place) {
+               const double height = state_->data->heights[static_cast<std::size_t>(place)];
+               const double w = tree.point_weight(place), near = fits(x, place) - state_->data->origin;
+               const double guess = std::isnan(near) ? (total - w * height) / (weight - w) : near;
+               return (height - guess) * (height - guess);
+             }) /
+         weight;
 }
 
 SelectedRegression select_regression(Rows<const double> points, std::span<const double> targets, double alpha,

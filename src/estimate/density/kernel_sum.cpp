@@ -158,7 +158,7 @@ void KernelSum::visit_polynomial(const Node& node, Query& query) const noexcept 
 
 void KernelSum::visit(const Node& node, double near, Query& query) const noexcept {
   const double x = near * kernel_.inverse;
-  const bool power = kernel_.profile == Profile::power;
+  const bool power = kernel_.profile == KernelProfile::power;
   if (power && !(x < 1)) return;
   // The profile is at most e^{-exponent x}.
   if (!kernel_.ends() && x * (power ? kernel_.exponent : 1) > query.limit) return;

@@ -51,19 +51,19 @@ FENCHEL_CLONES double leaf_sum(const RadialKernel& kernel, const LeafView& leaf,
   const double* const w = leaf.weights;
   const double exponent = kernel.exponent;
   switch (kernel.profile) {
-    case Profile::uniform:
+    case KernelProfile::uniform:
       return weighted_total(x, w, [](double q) FENCHEL_INLINE_LAMBDA { return q < 1 ? 1.0 : 0.0; });
-    case Profile::parabola:
+    case KernelProfile::parabola:
       return weighted_total(x, w, [](double q) FENCHEL_INLINE_LAMBDA { return left(q); });
-    case Profile::biweight:
+    case KernelProfile::biweight:
       return weighted_total(x, w, [](double q) FENCHEL_INLINE_LAMBDA { return left(q) * left(q); });
-    case Profile::triweight:
+    case KernelProfile::triweight:
       return weighted_total(x, w, [](double q) FENCHEL_INLINE_LAMBDA { return left(q) * left(q) * left(q); });
-    case Profile::power:
+    case KernelProfile::power:
       return weighted_total(x, w, [=](double q) FENCHEL_INLINE_LAMBDA {
         return exp_element(exponent * log1p_element(-(q < 1 ? q : 1.0)));
       });
-    case Profile::gaussian:
+    case KernelProfile::gaussian:
       return weighted_total(x, w, [](double q) FENCHEL_INLINE_LAMBDA { return exp_element(-q); });
   }
   return 0;

@@ -27,8 +27,7 @@ template <class Cost>
     return cost(std::exp2(octaves));
   };
   double best = kInfinity, middle = kLow, last = kLow;
-  for (double octaves = kLow; octaves <= kHigh || (best == kInfinity && octaves <= kMost);
-       octaves += kStep) {
+  for (double octaves = kLow; octaves <= kHigh || (best == kInfinity && octaves <= kMost); octaves += kStep) {
     const double value = at(octaves);
     last = octaves;
     if (value < best) {

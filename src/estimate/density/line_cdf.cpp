@@ -17,7 +17,7 @@ constexpr double kReach = 37;
 LineCdf::LineCdf(const PointTree& tree, const RadialKernel& kernel, double alpha)
     : tree_(tree), kernel_(kernel), inverse_scale_(1 / tree.scale()[0]), unit_(std::sqrt(kernel.inverse)) {
   const UnitKernel unit = unit_kernel(1, alpha);
-  const bool gaussian = kernel.profile == Profile::gaussian;
+  const bool gaussian = kernel.profile == KernelProfile::gaussian;
   const double sigma = gaussian ? std::sqrt(0.5) / unit_ : 1 / (unit_ * std::sqrt(unit.constants.radius2));
   closed_ = closed_form(unit.constants, 0, sigma);
   if (closed_.s == ClosedLine::kNone) general_ = general_line(unit.constants, 0, sigma);

@@ -27,7 +27,7 @@ index_t taylor_coefficients(const RadialKernel& kernel, double d, TaylorCoeffici
   const double a = kernel.inverse, e = kernel.exponent;
   if (kernel.degree() >= 0) return polynomial(1 - a * d * d, 2 * a * d, -a, kernel.degree(), out);
   const double unit = std::sqrt(a), u = d * unit;
-  const bool gaussian = kernel.profile == Profile::gaussian;
+  const bool gaussian = kernel.profile == KernelProfile::gaussian;
   const double room = gaussian ? 1 : (1 - u) * (1 + u), step = unit / room, step2 = step * unit;
   out[0] = gaussian ? std::exp(-u * u) : std::exp(e * std::log1p(-u * u));
   double before = 0;

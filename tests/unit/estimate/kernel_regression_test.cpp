@@ -53,8 +53,12 @@ struct Sample {
   }
   [[nodiscard]] KernelRegression made(double alpha, double h, LocalFit fit) const {
     const std::vector<double> bandwidth(static_cast<std::size_t>(x.cols()), h);
-    return {{x.data(), x.rows(), x.cols()}, {y.data(), static_cast<std::size_t>(y.size())}, alpha, bandwidth,
-            {w.data(), static_cast<std::size_t>(w.size())}, fit};
+    return {{x.data(), x.rows(), x.cols()},
+            {y.data(), static_cast<std::size_t>(y.size())},
+            alpha,
+            bandwidth,
+            {w.data(), static_cast<std::size_t>(w.size())},
+            fit};
   }
 };
 

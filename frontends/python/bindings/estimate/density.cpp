@@ -79,8 +79,7 @@ void bind_kernel_density(nb::module_& m) {
            [](const P& p, const Input<>& t) {
              return new_rows(t.size(), [&](std::span<double> out) { p.cdf_rows(span_of(t), out); });
            })
-      .def("likelihood_score",
-           [](const P& p) { return without_gil([&] { return p.likelihood_score(); }); })
+      .def("likelihood_score", [](const P& p) { return without_gil([&] { return p.likelihood_score(); }); })
       .def("least_squares_score",
            [](const P& p) { return without_gil([&] { return p.least_squares_score(); }); })
       .def("sample", [](const P& p, index_t count, std::uint64_t seed) {
@@ -98,8 +97,8 @@ void bind_kernel_density(nb::module_& m) {
   });
   m.def("select_bandwidth", [](BandwidthRule rule, const InputRows& points, double alpha,
                                const std::optional<Input<>>& weights, const Interval& domain) {
-    SelectedDensity found = without_gil(
-        [&] { return select_bandwidth(rule, rows_of(points), alpha, span_of(weights), domain); });
+    SelectedDensity found =
+        without_gil([&] { return select_bandwidth(rule, rows_of(points), alpha, span_of(weights), domain); });
     return std::pair(std::move(found.density), found.at_end);
   });
 }

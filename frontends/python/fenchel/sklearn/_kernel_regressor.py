@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
+import math
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -52,6 +53,8 @@ class KernelRegressor(RegressorMixin, Estimator):  # type: ignore[misc]
     """
 
     regression_: KernelRegression
+    alphas: ClassVar[tuple[float, float]] = (1.0, math.inf)
+    """The least and the largest: without it scikit-learn's checks set alpha to 0.01."""
 
     def __init__(
         self,
@@ -68,22 +71,15 @@ class KernelRegressor(RegressorMixin, Estimator):  # type: ignore[misc]
         self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
     ) -> KernelRegressor:
         """Take rows X, their targets y and weights: a weight of 2 is a row that is there twice."""
-        if self.local_fit not in ("line", "mean"):
-            raise ValueError(f"KernelRegressor: local_fit must be 'line' or 'mean', got {self.local_fit!r}")
         rows, targets = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         weights = self._weights(rows, sample_weight)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            self.regression_ = KernelRegression(
-                rows, targets, self._real("alpha"), self.bandwidth, weights, "line" if self.local_fit == "line" else "mean"
-            )
-        for warning in caught:
-            warnings.warn(f"{type(self).__name__}: {warning.message}", stacklevel=2)
+        self.regression_ = KernelRegression(rows, targets, self._real("alpha"), self.bandwidth, weights, self.local_fit)
         self.bandwidth_ = np.asarray(self.regression_.bandwidth)
         self.mean_ = float(np.average(targets, weights=weights))
         return self
 
     def predict(self, X: npt.ArrayLike) -> FloatArray:
         """The mean of y for each row."""
-        found: FloatArray = self.regression_.predict(self._rows(X))
+        rows = self._rows(X)
+        found: FloatArray = self.regression_.predict(rows)
         return np.where(np.isnan(found), self.mean_, found)
