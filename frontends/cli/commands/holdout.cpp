@@ -117,6 +117,10 @@ Keeps all_but(const Holdout& holdout, int rank) {
   return [held](index_t batch, index_t row) { return !held.contains({batch, row}); };
 }
 
+Keeps others(const Keeps& keeps) {
+  return [keeps](index_t batch, index_t row) { return !keeps(batch, row); };
+}
+
 void FilteredSource::read(index_t i, Batch& batch) const {
   Batch all;
   whole_.read(i, all);
