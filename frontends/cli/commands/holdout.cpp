@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "cli/program/interrupt.hpp"
 #include "cli/tables/format.hpp"
 #include "fenchel/core/philox.hpp"
 #include "fenchel/data/data_error.hpp"
@@ -14,6 +15,8 @@
 
 namespace fenchel::cli {
 namespace {
+
+constexpr index_t kRowsBetweenLooks = 1 << 16;  // for a signal
 
 struct InOrder {
   bool operator()(const HeldRow& a, const HeldRow& b) const {
@@ -180,7 +183,10 @@ RandomParts::RandomParts(const Data& data, std::uint64_t seed, std::vector<doubl
     first_.push_back(number);
     number += count;
   }
-  for (index_t i = 0; i < before.back(); ++i) ++rows_[part_of(i)];
+  for (index_t i = 0; i < before.back(); ++i) {
+    if (i % kRowsBetweenLooks == 0) check_interrupt();
+    ++rows_[part_of(i)];
+  }
 }
 
 std::size_t RandomParts::part_of(index_t number) const {
