@@ -66,7 +66,7 @@ void mark_outside(Chart& chart, const P& p, const Empirical& data) {
   if (outside.values.empty()) return;
   std::vector<Point> crosses;
   for (const Empirical::Value& value : thinned(outside)) crosses.push_back({value.t, 0});
-  chart.markers(fmt::format("outside of the support: {:.3g} of {:.6g} rows", outside.weight, data.weight),
+  chart.markers(fmt::format("outside of the support: {:.12g} of {:.12g} rows", outside.weight, data.weight),
                 crosses, plot::Marker::cross, {.colour = 1, .width = 8});
 }
 
@@ -74,7 +74,7 @@ std::string axis_label(const std::string& column, const Empirical& data, const R
   double beyond = 0;
   for (const Empirical::Value& value : data.values)
     if (value.t < range.low || value.t > range.high) beyond += value.weight;
-  return beyond > 0 ? fmt::format("{} ({:.6g} of {:.6g} rows are farther out)", column, beyond, data.weight)
+  return beyond > 0 ? fmt::format("{} ({:.12g} of {:.12g} rows are farther out)", column, beyond, data.weight)
                     : column;
 }
 
