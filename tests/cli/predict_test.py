@@ -75,6 +75,15 @@ class Predict(CommandLine):
         self.fail_with(1, "fenchel predict: standard input: has no column 'z'; its columns are 'x', 'y'",
                        "predict", "model.json", "-", stdin="x,y\n1,2\n")
 
+    def test_rows_without_y_are_predicted(self):
+        self.model()
+        self.file("new.csv", "x,y,z\n1,,0.5\n1,3,0.5\n")
+        got = self.table("predict", "model.json", "new.csv")
+        self.assertEqual(got["mean"][0], got["mean"][1])
+        self.assertEqual([math.isnan(got[name][0]) for name in got], [False, False, False, True, True, True])
+        self.assertEqual((got["y"][1], got["inside"][1] in (0, 1)), (3, True))
+        self.assertEqual(self.json("predict", "model.json", "new.csv")["rows"][0][3:], ["nan", "nan", "nan"])
+
     def test_arrays(self):
         self.model()
         self.succeed("predict", "model.json", "data.csv", "-o", "p.npy")

@@ -12,7 +12,7 @@ import unittest
 from harness import FENCHEL, SECONDS, CommandLine, csv_text
 
 CANCER = pathlib.Path(__file__).resolve().parents[2] / "data" / "cancer.csv"
-KEYS = ["schema", "kind", "y", "alpha", "rows", "weight", "noise_loss", "loss", "r2", "coverage", "scale_penalty", "status", "mean", "scale", "standard_errors",
+KEYS = ["schema", "kind", "y", "alpha", "rows", "weight", "noise_loss", "loss", "r2", "coverage", "crps", "scale_penalty", "status", "mean", "scale", "standard_errors",
         "starts"]
 LINE = ["intercept", "coefficients"]
 
@@ -38,7 +38,7 @@ class Regress(CommandLine):
                              "--penalty", 0, "--test-top", 30)
             self.assertEqual(list(done), KEYS + ["test", "least_squares"])
             self.assertEqual((done["rows"], done["weight"], done["status"]), (271, 271, "converged"))
-            self.assertEqual(list(done["test"]), ["rows", "r2", "r2_swapped", "coverage", "loss"])
+            self.assertEqual(list(done["test"]), ["rows", "r2", "r2_swapped", "coverage", "crps", "loss"])
             self.assertEqual((done["test"]["rows"], round(done["test"]["r2"], 3), round(done["test"]["r2_swapped"], 3)),
                              (30, r2, swapped))
             self.assertEqual(list(done["mean"]), LINE)
@@ -80,14 +80,41 @@ class Regress(CommandLine):
             done = self.json("regress", "data.csv", "--x", "x,z", "--y", "y", *options, *test)
             expected = self.by_hand(rows, held, options)
             self.assertLess(expected["coverage"], 1)
-            self.assertEqual(list(done["test"]), ["rows", "r2", "r2_swapped", "coverage", "loss"])
-            done["test"].pop("loss")
+            self.assertEqual(list(done["test"]), ["rows", "r2", "r2_swapped", "coverage", "crps", "loss"])
+            for name in ["crps", "loss"]:
+                self.assertTrue(math.isfinite(done["test"].pop(name)))
             self.assert_agree(done["test"], expected, 1e-7)
             self.assertEqual(done["least_squares"]["test"]["rows"], expected["rows"])
             self.assertEqual(done["rows"], 240 if test[0] == "--folds" else 240 - expected["rows"])
         whole = self.json("regress", "data.csv", "--x", "x,z", "--y", "y", *options)
         folds = self.json("regress", "data.csv", "--x", "x,z", "--y", "y", *options, "--folds", "3")
         self.assertEqual({key: folds[key] for key in KEYS}, {key: whole[key] for key in KEYS})
+
+    def test_alpha_auto_is_the_best_in_the_folds(self):
+        random.seed(1)
+        for draw, least, most in [(lambda: random.betavariate(1.5, 1.5) - 0.5, 2, 3), (lambda: random.gauss(0, 1), 0.7, 1.5),
+                                  (lambda: random.gauss(0, 1) / random.gauss(0, 1), 0.5, 0.7)]:
+            self.file("data.csv", csv_text("yx", [(3 + x / 9 + draw(), x) for x in range(400)]))
+            regress = ["regress", "data.csv", "--x", "x", "--y", "y", "--scale-penalty", "1", "--seed", "3"]
+            done = self.json(*regress, "--alpha", "auto", "--folds", "4")
+            self.assertEqual([one["alpha"] for one in done["alphas"]], [0.5, 0.7, 1, 4 / 3, 1.5, 2, 3])
+            self.assertEqual(list(done["alphas"][0]), ["alpha", "crps", "difference", "standard_error"])
+            scores = {one["alpha"]: one for one in done["alphas"] if one["crps"] != "nan"}
+            best = min(scores.values(), key=lambda one: one["crps"])
+            self.assertEqual((done["alpha"], best["difference"], best["standard_error"]), (best["alpha"], 0, 0))
+            self.assertTrue(least <= done["alpha"] <= most, done["alphas"])
+            self.assertAlmostEqual(done["test"]["crps"], best["crps"], delta=1e-12)
+            for alpha in [1, 2]:
+                if alpha in scores:  # the same folds, with a fit of that alpha
+                    one = self.json(*regress, "--alpha", alpha, "--folds", "4")["test"]["crps"]
+                    self.assertAlmostEqual(one, scores[alpha]["crps"], delta=1e-12)
+                    self.assertAlmostEqual(scores[alpha]["difference"], one - best["crps"], delta=1e-12)
+            alone = self.json(*regress, "--alpha", repr(done["alpha"]), "--folds", "4")
+            self.assertEqual({key: done[key] for key in alone}, alone)
+        half = self.json(*regress, "--alpha", "auto", "--test-share", "0.5")
+        self.assertEqual((half["rows"] + half["test"]["rows"], len(half["alphas"])), (400, 7))
+        self.assertEqual([one["alpha"] for one in self.json(*regress, "--alpha", "auto", "--noise-loss", "likelihood")["alphas"]],
+                         [0.5, 0.7, 1])
 
     def test_r2_and_coverage_are_those_of_the_rows(self):
         rows = noisy(100)

@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "cli/program/interrupt.hpp"
 #include "cli/tables/format.hpp"
 #include "fenchel/core/philox.hpp"
 #include "fenchel/data/data_error.hpp"
@@ -14,6 +15,8 @@
 
 namespace fenchel::cli {
 namespace {
+
+constexpr index_t kRowsBetweenLooks = 1 << 16;  // for a signal
 
 struct InOrder {
   bool operator()(const HeldRow& a, const HeldRow& b) const {
@@ -117,6 +120,10 @@ Keeps all_but(const Holdout& holdout, int rank) {
   return [held](index_t batch, index_t row) { return !held.contains({batch, row}); };
 }
 
+Keeps others(const Keeps& keeps) {
+  return [keeps](index_t batch, index_t row) { return !keeps(batch, row); };
+}
+
 void FilteredSource::read(index_t i, Batch& batch) const {
   Batch all;
   whole_.read(i, all);
@@ -176,7 +183,10 @@ RandomParts::RandomParts(const Data& data, std::uint64_t seed, std::vector<doubl
     first_.push_back(number);
     number += count;
   }
-  for (index_t i = 0; i < before.back(); ++i) ++rows_[part_of(i)];
+  for (index_t i = 0; i < before.back(); ++i) {
+    if (i % kRowsBetweenLooks == 0) check_interrupt();
+    ++rows_[part_of(i)];
+  }
 }
 
 std::size_t RandomParts::part_of(index_t number) const {

@@ -33,6 +33,9 @@ using Keeps = std::function<bool(index_t batch, index_t row)>;
 /// Those that are not held out in this process.
 [[nodiscard]] Keeps all_but(const Holdout& holdout, int rank);
 
+/// Those that are not kept.
+[[nodiscard]] Keeps others(const Keeps& keeps);
+
 /// The rows of a source that are kept.
 class FilteredSource final : public BatchSource {
  public:

@@ -57,23 +57,24 @@ bool inside(const IntegerRange& support, double t) {
 /// Crosses on the axis where data lies that the model says cannot be.
 template <class P>
 void mark_outside(Chart& chart, const P& p, const Empirical& data) {
-  std::vector<Point> crosses;
-  double weight = 0;
+  Empirical outside;
   for (const Empirical::Value& value : data.values) {
     if (inside(support(p), value.t)) continue;
-    crosses.push_back({value.t, 0});
-    weight += value.weight;
+    outside.values.push_back(value);
+    outside.weight += value.weight;
   }
-  if (crosses.empty()) return;
-  chart.markers(fmt::format("outside of the support: {:.3g} of {:.6g} rows", weight, data.weight), crosses,
-                plot::Marker::cross, {.colour = 1, .width = 8});
+  if (outside.values.empty()) return;
+  std::vector<Point> crosses;
+  for (const Empirical::Value& value : thinned(outside)) crosses.push_back({value.t, 0});
+  chart.markers(fmt::format("outside of the support: {:.12g} of {:.12g} rows", outside.weight, data.weight),
+                crosses, plot::Marker::cross, {.colour = 1, .width = 8});
 }
 
 std::string axis_label(const std::string& column, const Empirical& data, const Range& range) {
   double beyond = 0;
   for (const Empirical::Value& value : data.values)
     if (value.t < range.low || value.t > range.high) beyond += value.weight;
-  return beyond > 0 ? fmt::format("{} ({:.6g} of {:.6g} rows are farther out)", column, beyond, data.weight)
+  return beyond > 0 ? fmt::format("{} ({:.12g} of {:.12g} rows are farther out)", column, beyond, data.weight)
                     : column;
 }
 
@@ -196,7 +197,9 @@ PlotKind add_plot_fit(CLI::App& plot, Session& session) {
       "\n"
       "Examples:\n"
       "  fenchel fit draws.csv --family biweight -o model.json\n"
-      "  fenchel plot fit draws.csv --model model.json -o fit.svg");
+      "  fenchel plot fit draws.csv --model model.json -o fit.svg\n"
+      "  fenchel fit draws.csv --family biweight --json | fenchel plot fit draws.csv --model /dev/stdin -o "
+      "fit.svg");
   return {app, [&session, options] { return fit_charts(session, *options); }, 3};
 }
 

@@ -3,6 +3,7 @@
 
 #include <CLI/App.hpp>
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,12 +20,15 @@
 #include "cli/tables/numbers.hpp"
 #include "cli/tables/row_writer.hpp"
 #include "cli/tables/shared_input.hpp"
+#include "fenchel/core/infinity.hpp"
 #include "fenchel/data/batch_source.hpp"
 #include "fenchel/data/data_error.hpp"
 
 namespace fenchel::cli {
 namespace {
 
+/// What a table with masks has in place of a missing value.
+constexpr double kMissing = -kInfinity;
 /// Rows between two looks at the clock and at signals.
 constexpr index_t kRows = 1 << 12;
 
@@ -89,7 +93,8 @@ void predict_row(const BetaGaussian& p, const Options& options, std::optional<do
     row.insert(row.end(), {quantile(p, tail), survival_quantile(p, tail)});
   }
   for (const double u : options.quantiles) row.push_back(quantile(p, u));
-  if (y) row.insert(row.end(), {*y, pdf(p, *y), support(p).contains(*y) ? 1. : 0.});
+  if (y && *y == kMissing) row.insert(row.end(), 3, std::numeric_limits<double>::quiet_NaN());
+  if (y && *y != kMissing) row.insert(row.end(), {*y, pdf(p, *y), support(p).contains(*y) ? 1. : 0.});
 }
 
 void run(const Session& session, Options options) {
@@ -99,6 +104,7 @@ void run(const Session& session, Options options) {
     throw UsageError(fmt::format("--level must be in [0, 1], got {}", *options.level));
   const RegressionModel model = read_regression(options.model);
   options.input.columns = columns_of(session, options, model);
+  options.input.masks = true;
   const Input input(session, options.input);
   const BatchSource& source = input.source();
   const Places at = places(source.names(), model, options);
@@ -116,7 +122,11 @@ void run(const Session& session, Options options) {
           meter.update(static_cast<double>(number), static_cast<double>(source.batches()));
         }
       }
-      for (std::size_t k = 0; k < x.size(); ++k) x[k] = batch.rows[i][at.x[k]];
+      for (std::size_t k = 0; k < x.size(); ++k) {
+        x[k] = batch.rows[i][at.x[k]];
+        if (x[k] == kMissing)
+          throw DataError(source.place(number, i, static_cast<index_t>(at.x[k])) + ": a value is missing");
+      }
       try {
         predict_row(predict(model.fit, x), options, at.y ? std::optional(batch.rows[i][*at.y]) : std::nullopt,
                     row);
@@ -149,7 +159,8 @@ Command add_predict(CLI::App& program, Session& session) {
       "the support: y cannot lie outside; for alpha up to 1 they are infinite. Where the table has the "
       "column\n"
       "that the model predicts, it is shown as y, with the density there and whether it is inside of the\n"
-      "support (1) or not (0). Rows leave as they come; of standard input all columns must be numbers.\n"
+      "support (1) or not (0); in a row without it these three are nan. Rows leave as they come; of standard "
+      "input all columns must be numbers.\n"
       "\n"
       "Examples:\n"
       "  fenchel regress houses.csv --x size,age --y price -o model.json\n"

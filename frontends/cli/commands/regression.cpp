@@ -31,9 +31,21 @@ Eigen::VectorXd coefficients_of(const ModelPart& line, const std::vector<std::st
 
 }  // namespace
 
-void add_noise_options(CLI::App& app, NoiseOptions& options) {
-  add_number(app, "--alpha", options.alpha,
-             "Of the noise, above 1/3: below 1 Student's t, 1 Gaussian, 2 parabola (2 unless given)");
+void add_noise_options(CLI::App& app, NoiseOptions& options, bool compares) {
+  const std::string help =
+      "Of the noise, above 1/3: below 1 Student's t, 1 Gaussian, 2 parabola (2 unless given)";
+  if (!compares) {
+    add_number(app, "--alpha", options.alpha, help);
+  } else {
+    app.add_option_function<std::string>(
+           "--alpha",
+           [&options](const std::string& text) {
+             options.any_alpha = text == "auto";
+             if (!options.any_alpha) options.alpha = parse_number("--alpha", text);
+           },
+           help + "; auto compares some by folds")
+        ->option_text("X|auto");
+  }
   add_choice(app, "--link", options.link, {"linear", "log"},
              "linear: sigma is linear in x; log: its logarithm is (log unless given)");
   add_number(app, "--penalty", options.penalty,
@@ -53,7 +65,7 @@ RegressionOptions regression_options(const NoiseOptions& options) {
   check_bound("alpha", options.alpha, {kLeastAlpha, false, "above 1/3, where the noise has a variance"});
   check_bound("penalty", options.penalty, {0, true, "not negative"});
   if (options.scale_penalty) check_bound("scale-penalty", *options.scale_penalty, {0, true, "not negative"});
-  if (options.noise_loss == "likelihood" && options.alpha > 1)
+  if (options.noise_loss == "likelihood" && !options.any_alpha && options.alpha > 1)
     throw UsageError("--noise-loss likelihood needs --alpha up to 1, got " + shortest_text(options.alpha));
   return {.alpha = options.alpha,
           .link = options.link == "linear" ? ScaleLink::linear : ScaleLink::log,

@@ -14,12 +14,14 @@ namespace fenchel::cli {
 /// How a regression sees the noise: --alpha, --link, the penalties and the loss.
 struct NoiseOptions {
   double alpha = RegressionOptions().alpha;
+  bool any_alpha = false;  ///< --alpha auto
   std::string link = "log";
   double penalty = RegressionOptions().penalty;
   std::optional<double> scale_penalty = {};
   std::string noise_loss = "auto";
 };
-void add_noise_options(CLI::App& app, NoiseOptions& options);
+/// --alpha may be auto where the command compares.
+void add_noise_options(CLI::App& app, NoiseOptions& options, bool compares = false);
 /// Throws UsageError for options that no data could have.
 [[nodiscard]] RegressionOptions regression_options(const NoiseOptions& options);
 /// Throws ConvergenceError, which says what to do, unless the fit converged.

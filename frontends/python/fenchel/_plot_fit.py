@@ -65,7 +65,7 @@ def _draw_density(ax: Axes, p: Any, data: _Data, outside: npt.NDArray[np.bool_])
                 label="data", zorder=0.5)
         density(p, ax=ax, label="density", color=_POINT)
     if outside.any():
-        label = f"outside of the support: {data.weight[outside].sum():.3g} of {data.total:.6g} rows"
+        label = f"outside of the support: {data.weight[outside].sum():.12g} of {data.total:.12g} rows"
         ax.plot(data.t[outside], np.zeros(outside.sum()), "x", color=_OUTSIDE, label=label, clip_on=False, zorder=5)
     ax.set_ylim(top=1.25 * ax.get_ylim()[1])  # room for the legend
     ax.legend(frameon=False, loc="upper left", fontsize="small", ncols=2)

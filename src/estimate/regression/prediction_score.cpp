@@ -1,29 +1,37 @@
 #include "fenchel/estimate/regression/prediction_score.hpp"
 
-#include <array>
+#include <algorithm>
+#include <cmath>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "fenchel/core/error.hpp"
 #include "fenchel/data/data_error.hpp"
 #include "fenchel/distribution/line/dirac.hpp"
+#include "fenchel/estimate/goodness/ranked_score.hpp"
 #include "fenchel/loss/quadratic.hpp"
 
 namespace fenchel {
 namespace {
 
-enum Column : index_t { kTruth, kPrediction, kResidual, kLoss, kInside, kColumns };
+enum Column : index_t { kTruth, kPrediction, kResidual, kLoss, kRanked, kInside, kColumns };
 
 double loss_of(const RegressionFit& fit, const BetaGaussian& p, double y) {
   if (fit.noise_loss == NoiseLoss::likelihood) return -log_pdf(p, y);
   return cross_omega(Tsallis(fit.alpha), score(p), Line(), Dirac{y}).value;
 }
 
-/// The five numbers of each row.
+/// Appends what is collected of a row.
+using Score = std::function<void(std::span<const double> row, std::vector<double>& scores)>;
+
+/// The scores of each row, in its place.
 class ScoredSource final : public BatchSource {
  public:
-  ScoredSource(const RegressionFit& fit, const BatchSource& rows) : fit_(fit), rows_(rows) {}
+  ScoredSource(const BatchSource& rows, index_t columns, Score score)
+      : rows_(rows), score_(std::move(score)), names_(static_cast<std::size_t>(columns)) {}
 
   [[nodiscard]] std::span<const std::string> names() const noexcept override { return names_; }
   [[nodiscard]] index_t batches() const noexcept override { return rows_.batches(); }
@@ -38,30 +46,36 @@ class ScoredSource final : public BatchSource {
     batch.storage.clear();
     for (index_t k = 0; k < count; ++k) {
       try {
-        const std::array<double, kColumns> values = values_of(rows.rows[k]);
-        batch.storage.insert(batch.storage.end(), values.begin(), values.end());
+        score_(rows.rows[k], batch.storage);
       } catch (const std::domain_error& error) {
         throw DataError(rows_.place(i, k, 0) + ": " + error.what());
       }
     }
     const std::size_t weights = batch.storage.size();
     batch.storage.insert(batch.storage.end(), rows.weights.begin(), rows.weights.end());
-    batch.rows = {batch.storage.data(), count, kColumns};
+    batch.rows = {batch.storage.data(), count, columns()};
     batch.weights = std::span(batch.storage).subspan(weights);
     batch.owner.reset();
   }
 
  private:
-  [[nodiscard]] std::array<double, kColumns> values_of(std::span<const double> row) const {
-    const BetaGaussian p = predict(fit_, row.subspan(1));
-    const double y = row[0], prediction = mean(p);
-    return {y, prediction, y - prediction, loss_of(fit_, p, y), support(p).contains(y) ? 1. : 0.};
-  }
-
-  const RegressionFit& fit_;
   const BatchSource& rows_;
-  std::array<std::string, kColumns> names_{"y", "prediction", "residual", "loss", "inside"};
+  Score score_;
+  std::vector<std::string> names_;
 };
+
+void check_columns(const char* where, const RegressionFit& fit, const Data& data) {
+  if (data.source.columns() != fit.mean_coefficients.size() + 1)
+    throw_invalid_argument(
+        where, "columns",
+        "must be y and a feature for each of " + shortest(fit.mean_coefficients.size()) + " coefficients",
+        data.source.columns());
+}
+
+Moments collect_scores(const Data& data, index_t columns, Score score) {
+  const ScoredSource scored(data.source, columns, std::move(score));
+  return collect({scored, data.processes, data.progress}, Moments(columns));
+}
 
 }  // namespace
 
@@ -75,16 +89,41 @@ Determination PredictionScore::determination() const {
 }
 
 double PredictionScore::loss() const { return moments_.mean()[kLoss]; }
+double PredictionScore::ranked() const { return moments_.mean()[kRanked]; }
 double PredictionScore::coverage() const { return moments_.mean()[kInside]; }
 
 PredictionScore score_predictions(const RegressionFit& fit, const Data& data) {
-  if (data.source.columns() != fit.mean_coefficients.size() + 1)
-    throw_invalid_argument(
-        "score_predictions", "columns",
-        "must be y and a feature for each of " + shortest(fit.mean_coefficients.size()) + " coefficients",
-        data.source.columns());
-  const ScoredSource scored(fit, data.source);
-  return PredictionScore(collect({scored, data.processes, data.progress}, Moments(kColumns)));
+  check_columns("score_predictions", fit, data);
+  const auto score = [&](std::span<const double> row, std::vector<double>& scores) {
+    const BetaGaussian p = predict(fit, row.subspan(1));
+    const double y = row[0], prediction = mean(p), inside = support(p).contains(y) ? 1 : 0;
+    scores.insert(scores.end(),
+                  {y, prediction, y - prediction, loss_of(fit, p, y), ranked_score(p)(y), inside});
+  };
+  return PredictionScore(collect_scores(data, kColumns, score));
+}
+
+Moments ranked_scores(std::span<const RegressionFit> fits, const Data& data) {
+  for (const RegressionFit& fit : fits) check_columns("ranked_scores", fit, data);
+  const auto score = [&](std::span<const double> row, std::vector<double>& scores) {
+    for (const RegressionFit& fit : fits)
+      scores.push_back(ranked_score(predict(fit, row.subspan(1)))(row[0]));
+  };
+  return collect_scores(data, static_cast<index_t>(fits.size()), score);
+}
+
+std::vector<RankedDifference> ranked_differences(const Moments& scores) {
+  const Eigen::VectorXd mean = scores.mean();
+  const Eigen::MatrixXd covariance = scores.covariance();
+  index_t best = 0;
+  for (index_t k = 1; k < mean.size(); ++k) best = mean[k] < mean[best] ? k : best;
+  std::vector<RankedDifference> differences;
+  for (index_t k = 0; k < mean.size(); ++k) {
+    const double variance = covariance(k, k) + covariance(best, best) - 2 * covariance(k, best);
+    differences.push_back(
+        {mean[k], mean[k] - mean[best], std::sqrt(std::max(0.0, variance) / scores.weight())});
+  }
+  return differences;
 }
 
 }  // namespace fenchel

@@ -9,6 +9,7 @@
 #include "fenchel/data/data_error.hpp"
 #include "fenchel/data/rows_source.hpp"
 #include "fenchel/distribution/line/dirac.hpp"
+#include "fenchel/estimate/goodness/ranked_score.hpp"
 #include "fenchel/loss/quadratic.hpp"
 #include "support/messages.hpp"
 
@@ -44,7 +45,7 @@ TEST(PredictionScore, IsWhatALoopOverRowsGives) {
       if (kind == NoiseLoss::likelihood && alpha > 1) continue;
       const RegressionFit fit = line(alpha, kind);
       std::vector<double> truth, prediction;
-      double loss = 0, inside = 0, weight = 0;
+      double loss = 0, ranked = 0, inside = 0, weight = 0;
       for (std::size_t i = 0; i < kWeights.size(); ++i) {
         const double y = kRows[2 * i];
         const BetaGaussian p = predict(fit, std::span(kRows).subspan(2 * i + 1, 1));
@@ -52,6 +53,7 @@ TEST(PredictionScore, IsWhatALoopOverRowsGives) {
         loss += kWeights[i] * (kind == NoiseLoss::likelihood
                                    ? -log_pdf(p, y)
                                    : cross_omega(Tsallis(alpha), score(p), Line(), Dirac{y}).value);
+        ranked += kWeights[i] * ranked_score(p)(y);
         inside += kWeights[i] * (support(p).lower() <= y && y <= support(p).upper() ? 1 : 0);
         weight += kWeights[i];
       }
@@ -61,6 +63,7 @@ TEST(PredictionScore, IsWhatALoopOverRowsGives) {
       EXPECT_NEAR(got.determination().r2, expected.r2, 1e-14);
       EXPECT_NEAR(got.determination().r2_swapped, expected.r2_swapped, 1e-14);
       EXPECT_NEAR(got.loss(), loss / weight, 1e-13 * std::abs(loss / weight));
+      EXPECT_NEAR(got.ranked(), ranked / weight, 1e-14);
       EXPECT_NEAR(got.coverage(), inside / weight, 1e-15);
     }
   }
@@ -77,6 +80,30 @@ TEST(PredictionScore, PartsMergeToTheWhole) {
   EXPECT_NEAR(parts.loss(), whole.loss(), 1e-15);
   EXPECT_NEAR(parts.coverage(), whole.coverage(), 1e-15);
   EXPECT_NEAR(parts.determination().r2, whole.determination().r2, 1e-14);
+}
+
+TEST(PredictionScore, RankedScoresOfSeveralFitsAreThoseOfEach) {
+  const std::vector<RegressionFit> fits{line(1), line(2)};
+  const RowsSource source({kRows.data(), 5, 2}, kWeights);
+  const Moments all = ranked_scores(fits, {source});
+  for (std::size_t k = 0; k < fits.size(); ++k)
+    EXPECT_NEAR(all.mean()[static_cast<index_t>(k)], score_of(fits[k], kRows, kWeights).ranked(), 1e-14);
+  // The variance of the difference of two scores of a row.
+  double mean = 0, square = 0;
+  for (std::size_t i = 0; i < kWeights.size(); ++i) {
+    const auto x = std::span(kRows).subspan(2 * i + 1, 1);
+    const double difference =
+        ranked_score(predict(fits[0], x))(kRows[2 * i]) - ranked_score(predict(fits[1], x))(kRows[2 * i]);
+    mean += kWeights[i] / 6.5 * difference;
+    square += kWeights[i] / 6.5 * difference * difference;
+  }
+  const std::vector<RankedDifference> differences = ranked_differences(all);
+  const std::size_t best = mean > 0 ? 1 : 0;
+  EXPECT_EQ(differences[best].difference, 0);
+  EXPECT_EQ(differences[best].standard_error, 0);
+  EXPECT_NEAR(differences[1 - best].difference, std::abs(mean), 1e-14);
+  EXPECT_NEAR(differences[1 - best].standard_error, std::sqrt((square - mean * mean) / 6.5), 1e-14);
+  EXPECT_EQ(differences[1].ranked, all.mean()[1]);
 }
 
 TEST(PredictionScore, RefusesOtherColumnsAndRowsWithoutAScale) {
