@@ -150,3 +150,40 @@ def test_what_means_nothing_is_refused():
         found.goodness(bootstrap=-3)
     with pytest.raises(ValueError, match="row 1"):
         found.goodness([1.0, math.nan])
+
+
+def test_compare_is_cross_validation():
+    x = BetaGaussian(1, 2, 3).rvs(600, random_state=4)
+    found = fenchel.compare(x, [(BetaGaussian, {"alpha": 1}), (BetaLaplace, {"alpha": 1}), fenchel.Uniform], folds=5)
+    assert [score.name for score in found.scores] == ["BetaGaussian(alpha=1)", "BetaLaplace(alpha=1)", "Uniform"]
+    assert found.winner == "BetaGaussian(alpha=1)" and found == fenchel.compare(
+        x, [(BetaGaussian, {"alpha": 1}), (BetaLaplace, {"alpha": 1}), fenchel.Uniform], folds=5
+    )
+    best = found.scores[0]
+    assert best.crps_difference == best.crps_error == 0 and best.outside == 0
+    d = stats.norm(x.mean(), x.std())  # the folds move the fit by little
+    np.testing.assert_allclose(best.log_score, d.logpdf(x).mean(), atol=0.02)
+    assert found.scores[2].log_score == -math.inf and math.isnan(found.scores[2].log_difference)
+    assert len(repr(found).splitlines()) == 4
+
+
+def test_compare_takes_what_fit_takes():
+    x = BetaGaussian(1.5, 2, 3).rvs(500, random_state=4)
+    assert len(fenchel.compare(x).scores) == 8
+    kinds = [fenchel.CappedParabola, fenchel.CappedTriangular, fenchel.SmoothParabola, fenchel.SmoothTriangular,
+             (TruncatedGaussian, {"kappa": 3})]
+    found = fenchel.compare(x, kinds, folds=3, weights=np.full(500, 2.0))
+    assert all(score.crps > 0 and not score.failure for score in found.scores), found
+    counts = SparsePoisson(1, 4).rvs(300, random_state=1)
+    found = fenchel.compare(counts, [(SparsePoisson, {"alpha": 1}), SparsePoisson, fenchel.SparseIntegerGaussian])
+    assert found.winner != "SparsePoisson(alpha=2)" and isinstance(found.close, tuple)
+    with pytest.raises(ValueError, match="candidates must all be of counts, or all of numbers"):
+        fenchel.compare(counts, [SparsePoisson, BetaGaussian])
+    with pytest.raises(ValueError, match="folds must be at least 2"):
+        fenchel.compare(x, folds=1)
+    with pytest.raises(TypeError, match="compare: families must be of one column and known to fit, got <class 'int'>"):
+        fenchel.compare(x, [int])
+    with pytest.raises(TypeError, match="BetaLaplace needs alpha, which is not estimated, got 'auto'"):
+        fenchel.compare(x, [(BetaLaplace, {"alpha": "auto"})])
+    with pytest.raises(TypeError, match="read once"):
+        fenchel.compare(iter([x]))

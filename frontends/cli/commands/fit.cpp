@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cli/commands/command.hpp"
+#include "cli/commands/compare.hpp"
 #include "cli/families/family.hpp"
 #include "cli/program/progress.hpp"
 #include "cli/program/usage.hpp"
@@ -26,6 +28,9 @@ struct Options {
   std::string family;
   std::string alpha, gamma, kappa;  ///< a number, or "auto"
   FitQuestions questions;
+  bool compares = false;
+  std::vector<std::string> compared;
+  index_t folds = 10;
 };
 
 std::vector<std::string> family_names() {
@@ -109,8 +114,25 @@ void warn(const Session& session, const Record& record) {
     fmt::print(stderr, "fenchel fit: warning: {}\n", warning.get<std::string>());
 }
 
+/// What is one fit's alone.
+void check_comparison(const Options& options) {
+  const auto refuse = [](bool given, const char* option) {
+    if (given) throw UsageError(fmt::format("--compare fits several families; leave {} out", option));
+  };
+  refuse(!options.family.empty(), "--family");
+  refuse(!options.alpha.empty(), "--alpha");
+  refuse(!options.gamma.empty(), "--gamma");
+  refuse(!options.kappa.empty(), "--kappa");
+  refuse(options.questions.level.has_value(), "--level");
+  refuse(options.questions.bootstrap > 0, "--bootstrap");
+}
+
 void run(const Session& session, const Options& options) {
   check_form(session);
+  if (options.compares) {
+    check_comparison(options);
+    return run_compare(session, options.input, options.compared, options.folds);
+  }
   FitQuestions questions = options.questions;
   questions.seed = session.seed;
   if (questions.level && !(*questions.level > 0 && *questions.level < 1))
@@ -178,6 +200,21 @@ Command add_fit(CLI::App& program, Session& session) {
       10'000'000,
       "Draw from the fit N times and fit again: p-values of the distances and confidence intervals (at 0.95 "
       "unless --level is given)");
+  app->add_option_function<std::string>(
+         "--compare",
+         [options](const std::string& names) {
+           options->compares = true;
+           std::istringstream rest(names);
+           for (std::string name; std::getline(rest, name, ',');) options->compared.push_back(name);
+         },
+         fmt::format("Compare families by scores on rows that were held out, instead of one fit: {} unless "
+                     "some are named; what can be estimated of a family is",
+                     fmt::join(kUsualFamilies, ", ")))
+      ->expected(0, 1)
+      ->option_text("[FAMILY,...]");
+  add_whole(
+      *app, "--folds", [options](std::uint64_t count) { options->folds = static_cast<index_t>(count); }, 2,
+      1 << 20, "Of --compare: parts of the rows, each scored by fits to the others (10 unless given)");
   add_seed_option(*app, session);
   add_common_options(*app, session);
   app->footer(family_table() +
@@ -198,6 +235,8 @@ Command add_fit(CLI::App& program, Session& session) {
               "Examples:\n"
               "  fenchel fit draws.csv --alpha auto -o model.json\n"
               "  fenchel fit draws.csv --family gaussian --bootstrap 999 --seed 1\n"
+              "  fenchel fit draws.csv --compare\n"
+              "  fenchel fit visits.csv --compare sparse-poisson,sparse-integer-gaussian --folds 5\n"
               "  fenchel fit draws.csv --columns height --weight count --family triangular --json\n"
               "  fenchel fit visits.csv --columns visits --family sparse-poisson --alpha 3/2\n"
               "  mpirun -n 4 fenchel fit large.npy --family multivariate-beta-gaussian");

@@ -69,8 +69,8 @@ Places places(std::span<const std::string> names, const RegressionModel& model, 
   Places found;
   for (const std::string& name : model.fit.names) {
     if (!has(names, name))
-      throw DataError(fmt::format("{}: has no column '{}'; its columns are '{}'",
-                                  table_name(options.input), name, fmt::join(names, "', '")));
+      throw DataError(fmt::format("{}: has no column '{}'; its columns are '{}'", table_name(options.input),
+                                  name, fmt::join(names, "', '")));
     found.x.push_back(place_of(names, name));
   }
   if (has(names, model.y)) found.y = place_of(names, model.y);

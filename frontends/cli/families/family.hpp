@@ -26,6 +26,7 @@
 #include "fenchel/distribution/line/smooth_parabola.hpp"
 #include "fenchel/distribution/line/smooth_triangular.hpp"
 #include "fenchel/distribution/line/truncated_gaussian.hpp"
+#include "fenchel/estimate/goodness/compare.hpp"
 #include "fenchel/estimate/statistics/collect.hpp"
 
 namespace CLI {
@@ -102,6 +103,8 @@ struct FitQuestions {
 struct FamilyFit {
   /// The result of `fenchel fit`, without the name of the family. A shape that is not there is estimated.
   Record (*run)(const FamilyOptions& shape, const Data& data, const FitQuestions& questions) = nullptr;
+  /// The same for compare, under this name; of one column.
+  Candidate (*candidate)(const std::string& name, const FamilyOptions& shape) = nullptr;
   Bound (*bound)(index_t columns) = nullptr;  ///< of the regularizer's parameter
   bool estimates = false;                     ///< that parameter too, where it is "auto"
   bool several = false;                       ///< columns

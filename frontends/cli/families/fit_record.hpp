@@ -11,6 +11,7 @@
 #include "fenchel/core/index.hpp"
 #include "fenchel/estimate/fit/fit.hpp"
 #include "fenchel/estimate/goodness/bootstrap.hpp"
+#include "fenchel/estimate/goodness/compare.hpp"
 #include "fenchel/estimate/goodness/goodness.hpp"
 
 namespace fenchel::cli {
@@ -96,10 +97,11 @@ void answer(Record& record, const FitQuestions& questions, const Fit<P>& fit, co
   record["intervals"].update(to_record(fit.names, wald_intervals(fit, level)));
 }
 
-/// What `refit` makes of the data, how good it is, and what was asked besides.
-template <class Refit>
+/// What `of_statistics` makes of the data, how good it is, and what was asked besides.
+template <class F>
 [[nodiscard]] Record fitted(const FamilyOptions& shape, const Data& data, const FitQuestions& questions,
-                            const Refit& refit) {
+                            const F& of_statistics) {
+  const auto refit = [&of_statistics](const Data& of) { return fit_to_data(of_statistics, of); };
   const auto fit = refit(data);
   Record record = fitted(shape, fit);
   const Goodness found = goodness(fit, data);

@@ -102,63 +102,59 @@ Bound above_dimension(index_t columns) {
   return {n / (n + 2), false, fmt::format("above {}/{}", columns, columns + 2)};
 }
 
-using Questions = const FitQuestions&;
+// How each family is fitted, to the statistics that suffice or to data.
+auto beta_gaussian_fit(Parameters shape) {
+  return [alpha = shape.alpha](const LineMoments& moments) {
+    return alpha ? fit_beta_gaussian(*alpha, moments) : fit_beta_gaussian(moments);
+  };
+}
+auto uniform_fit(Parameters) {
+  return [](const LineMoments& moments) { return fit_uniform(moments); };
+}
+auto beta_laplace_fit(Parameters shape) {
+  return [alpha = *shape.alpha](const Data& data) { return fit_beta_laplace(alpha, data); };
+}
+auto multivariate_fit(Parameters shape) {
+  return [alpha = shape.alpha](const Data& data) {
+    return alpha ? fit_multivariate_beta_gaussian(*alpha, data) : fit_multivariate_beta_gaussian(data);
+  };
+}
+auto truncated_gaussian_fit(Parameters shape) {
+  return [kappa = shape.kappa](const Data& data) {
+    return kappa ? fit_truncated_gaussian(*kappa, data) : fit_truncated_gaussian(data);
+  };
+}
+auto capped_triangular_fit(Parameters shape) {
+  return [gamma = *shape.gamma](const Data& data) { return fit_capped_triangular(gamma, data); };
+}
+auto capped_parabola_fit(Parameters shape) {
+  return [gamma = *shape.gamma](const LineMoments& moments) { return fit_capped_parabola(gamma, moments); };
+}
+auto smooth_triangular_fit(Parameters shape) {
+  return [gamma = *shape.gamma](const Data& data) { return fit_smooth_triangular(gamma, data); };
+}
+auto smooth_parabola_fit(Parameters shape) {
+  return [gamma = *shape.gamma](const LineMoments& moments) { return fit_smooth_parabola(gamma, moments); };
+}
+auto sparse_poisson_fit(Parameters shape) {
+  return [alpha = shape.alpha](const CountHistogram& counts) {
+    return alpha ? fit_sparse_poisson(*alpha, counts) : fit_sparse_poisson(counts);
+  };
+}
+auto sparse_integer_gaussian_fit(Parameters shape) {
+  return [alpha = shape.alpha](const CountHistogram& counts) {
+    return alpha ? fit_sparse_integer_gaussian(*alpha, counts) : fit_sparse_integer_gaussian(counts);
+  };
+}
 
-Record fit_beta_gaussians(Parameters shape, const Data& data, Questions questions) {
-  return fitted(shape, data, questions, [&shape](const Data& of) {
-    const LineMoments moments = collect(of, LineMoments());
-    return shape.alpha ? fit_beta_gaussian(*shape.alpha, moments) : fit_beta_gaussian(moments);
-  });
-}
-Record fit_uniforms(Parameters shape, const Data& data, Questions questions) {
-  return fitted(shape, data, questions,
-                [](const Data& of) { return fit_uniform(collect(of, LineMoments())); });
-}
-Record fit_beta_laplaces(Parameters shape, const Data& data, Questions questions) {
-  return fitted(shape, data, questions,
-                [&shape](const Data& of) { return fit_beta_laplace(*shape.alpha, of); });
-}
-Record fit_multivariate(Parameters shape, const Data& data, Questions questions) {
-  return fitted(shape, data, questions, [&shape](const Data& of) {
-    return shape.alpha ? fit_multivariate_beta_gaussian(*shape.alpha, of)
-                       : fit_multivariate_beta_gaussian(of);
-  });
-}
-Record fit_truncated_gaussians(Parameters shape, const Data& data, Questions questions) {
-  return fitted(shape, data, questions, [&shape](const Data& of) {
-    return shape.kappa ? fit_truncated_gaussian(*shape.kappa, of) : fit_truncated_gaussian(of);
-  });
-}
-Record fit_capped_triangulars(Parameters shape, const Data& data, Questions questions) {
-  return fitted(shape, data, questions,
-                [&shape](const Data& of) { return fit_capped_triangular(*shape.gamma, of); });
-}
-Record fit_capped_parabolas(Parameters shape, const Data& data, Questions questions) {
-  return fitted(shape, data, questions, [&shape](const Data& of) {
-    return fit_capped_parabola(*shape.gamma, collect(of, LineMoments()));
-  });
-}
-Record fit_smooth_triangulars(Parameters shape, const Data& data, Questions questions) {
-  return fitted(shape, data, questions,
-                [&shape](const Data& of) { return fit_smooth_triangular(*shape.gamma, of); });
-}
-Record fit_smooth_parabolas(Parameters shape, const Data& data, Questions questions) {
-  return fitted(shape, data, questions, [&shape](const Data& of) {
-    return fit_smooth_parabola(*shape.gamma, collect(of, LineMoments()));
-  });
-}
-Record fit_sparse_poissons(Parameters shape, const Data& data, Questions questions) {
-  return fitted(shape, data, questions, [&shape](const Data& of) {
-    const CountHistogram counts = collect(of, CountHistogram());
-    return shape.alpha ? fit_sparse_poisson(*shape.alpha, counts) : fit_sparse_poisson(counts);
-  });
-}
-Record fit_sparse_integer_gaussians(Parameters shape, const Data& data, Questions questions) {
-  return fitted(shape, data, questions, [&shape](const Data& of) {
-    const CountHistogram counts = collect(of, CountHistogram());
-    return shape.alpha ? fit_sparse_integer_gaussian(*shape.alpha, counts)
-                       : fit_sparse_integer_gaussian(counts);
-  });
+/// What the table says of a family that is fitted so.
+template <auto fit>
+FamilyFit fit_by(Bound (*bound)(index_t), bool estimates = false) {
+  return {[](Parameters shape, const Data& data, const FitQuestions& questions) {
+            return fitted(shape, data, questions, fit(shape));
+          },
+          [](const std::string& name, Parameters shape) { return candidate(name, fit(shape)); }, bound,
+          estimates};
 }
 
 constexpr const char* kFormula = "FORMULA";  // stands for a score that must be given
@@ -166,12 +162,17 @@ constexpr const char* kFormula = "FORMULA";  // stands for a score that must be 
 }  // namespace
 
 std::span<const Family> families() {
-  constexpr bool kEstimates = true, kSeveral = true;
-  const FamilyFit beta_gaussian{fit_beta_gaussians, above_third}, beta_laplace{fit_beta_laplaces, above_half};
+  constexpr bool kEstimates = true;
+  const FamilyFit beta_gaussian = fit_by<beta_gaussian_fit>(above_third),
+                  beta_laplace = fit_by<beta_laplace_fit>(above_half);
+  const FamilyFit multivariate{[](Parameters shape, const Data& data, const FitQuestions& questions) {
+                                 return fitted(shape, data, questions, multivariate_fit(shape));
+                               },
+                               nullptr, above_dimension, kEstimates, true};
   static const std::vector<Family> all{
       {{.family = "beta-gaussian", .alpha = 2, .mu = {0}, .sigma2 = 1},
        make_beta_gaussian,
-       {fit_beta_gaussians, above_third, kEstimates}},
+       fit_by<beta_gaussian_fit>(above_third, kEstimates)},
       {{.family = "gaussian", .alpha = 1, .mu = {0}, .sigma2 = 1},
        make_beta_gaussian,
        beta_gaussian,
@@ -191,10 +192,10 @@ std::span<const Family> families() {
        "beta-gaussian"},
       {{.family = "uniform", .lower = 0, .upper = 1},
        [](Parameters o) -> AnyDistribution { return BetaGaussian::uniform(*o.lower, *o.upper); },
-       {fit_uniforms}},
+       fit_by<uniform_fit>(nullptr)},
       {{.family = "multivariate-beta-gaussian", .alpha = 2, .mu = {0, 0}, .Sigma = {1, 1}},
        make_multivariate,
-       {fit_multivariate, above_dimension, kEstimates, kSeveral}},
+       multivariate},
       {{.family = "beta-laplace", .alpha = 2, .mu = {0}, .b = 1}, make_beta_laplace, beta_laplace},
       {{.family = "laplace", .alpha = 1, .mu = {0}, .b = 1}, make_beta_laplace, beta_laplace, "beta-laplace"},
       {{.family = "triangular", .alpha = 2, .mu = {0}, .b = 1},
@@ -203,26 +204,26 @@ std::span<const Family> families() {
        "beta-laplace"},
       {{.family = "truncated-gaussian", .kappa = 2, .mu = {0}, .sigma2 = 1},
        [](Parameters o) -> AnyDistribution { return TruncatedGaussian(*o.kappa, o.mu[0], *o.sigma2); },
-       {fit_truncated_gaussians, above_one, kEstimates}},
+       fit_by<truncated_gaussian_fit>(above_one, kEstimates)},
       {{.family = "location-scale", .mu = {0}, .sigma = 1, .score = kFormula}, make_location_scale},
       {{.family = "capped-triangular", .gamma = 1, .mu = {0}, .b = 1},
        make_triangular<CappedTriangular>,
-       {fit_capped_triangulars, not_negative}},
+       fit_by<capped_triangular_fit>(not_negative)},
       {{.family = "capped-parabola", .gamma = 1, .mu = {0}, .sigma2 = 1},
        make_parabola<CappedParabola>,
-       {fit_capped_parabolas, not_negative}},
+       fit_by<capped_parabola_fit>(not_negative)},
       {{.family = "smooth-triangular", .gamma = 1, .mu = {0}, .b = 1},
        make_triangular<SmoothTriangular>,
-       {fit_smooth_triangulars, not_negative}},
+       fit_by<smooth_triangular_fit>(not_negative)},
       {{.family = "smooth-parabola", .gamma = 1, .mu = {0}, .sigma2 = 1},
        make_parabola<SmoothParabola>,
-       {fit_smooth_parabolas, not_negative}},
+       fit_by<smooth_parabola_fit>(not_negative)},
       {{.family = "sparse-poisson", .alpha = 2, .mu = {1}},
        [](Parameters o) -> AnyDistribution { return SparsePoisson(*o.alpha, o.mu[0]); },
-       {fit_sparse_poissons, above_half, kEstimates}},
+       fit_by<sparse_poisson_fit>(above_half, kEstimates)},
       {{.family = "sparse-integer-gaussian", .alpha = 2, .mu = {0}, .sigma2 = 1},
        [](Parameters o) -> AnyDistribution { return SparseIntegerGaussian(*o.alpha, o.mu[0], *o.sigma2); },
-       {fit_sparse_integer_gaussians, above_third, kEstimates}},
+       fit_by<sparse_integer_gaussian_fit>(above_third, kEstimates)},
       {{.family = "score",
         .regularizer = "tsallis",
         .alpha = 2,

@@ -18,8 +18,8 @@ Program make_program(Session& session) {
                        "Print the version and exit; see also the command version");
   app.require_subcommand(1);
   app.get_formatter()->label("SUBCOMMAND", "COMMAND");
-  for (const auto add : {add_map, add_density, add_sample, add_fit, add_kde, add_loss, add_regress, add_predict,
-                         add_attend, add_plot, add_report, add_version})
+  for (const auto add : {add_map, add_density, add_sample, add_fit, add_kde, add_loss, add_regress,
+                         add_predict, add_attend, add_plot, add_report, add_version})
     program.commands.emplace_back(add(app, session)).app->group("Commands");
   app.footer(
       "Examples:\n"

@@ -36,6 +36,8 @@ class HeldOutScore(NamedTuple):
     """The log score less that of the winner; NaN where one of them is -inf."""
     log_error: float
     """The standard error of the difference."""
+    close: bool
+    """Whether the crps is less than two standard errors above that of the winner."""
     failure: str
     """Why a fold could not be fitted, else empty."""
 
@@ -54,7 +56,7 @@ class Comparison:
     @property
     def close(self) -> tuple[str, ...]:
         """The other families whose crps is less than two standard errors above that of the winner."""
-        return tuple(s.name for s in self.scores[1:] if not s.failure and s.crps_difference < 2 * s.crps_error)
+        return tuple(score.name for score in self.scores[1:] if score.close)
 
     def __repr__(self) -> str:
         width = max(len("family"), *(len(score.name) for score in self.scores))
@@ -142,4 +144,4 @@ def compare(
         raise TypeError(f"compare: data must be a table or an array, got {shown(data)} that is read once")
     run: Any = _core.compare
     found = run(choices, *rows_of(data, weights, 1, columns), integer("folds", folds), seed_from(seed))
-    return Comparison(tuple(HeldOutScore(name, *numbers, failure) for name, failure, numbers in found))
+    return Comparison(tuple(HeldOutScore(name, *numbers, close, failure) for name, numbers, close, failure in found))

@@ -197,7 +197,7 @@ Comparison compare(const std::vector<Candidate>& candidates, const Data& data,
     Fitted fitted = fitter(candidate);
     const bool failed = !fitted.failure.empty();
     (failed ? failures : scores)
-        .push_back({candidate.name, kNaN, kNaN, kNaN, {kNaN, kNaN}, {kNaN, kNaN}, fitted.failure});
+        .push_back({candidate.name, kNaN, kNaN, kNaN, {kNaN, kNaN}, {kNaN, kNaN}, false, fitted.failure});
     if (!failed) fits.push_back(std::move(fitted));
   }
   if (fits.empty()) throw_invalid_argument(kWhere, "candidates", "must fit the data", failures[0].failure);
@@ -214,6 +214,7 @@ Comparison compare(const std::vector<Candidate>& candidates, const Data& data,
     score.outside = sums.outside(c);
     score.crps_difference = sums.ranked_difference(c, winner);
     score.log_difference = sums.log_difference(c, winner);
+    score.close = c == winner || score.crps_difference.value < 2 * score.crps_difference.standard_error;
   }
   std::stable_sort(scores.begin(), scores.end(),
                    [](const HeldOutScore& a, const HeldOutScore& b) { return a.crps < b.crps; });

@@ -104,6 +104,8 @@ TEST(Compare, FindsTheFamilyOfManyDraws) {
   const Comparison found = compare(four, {RowsSource(column(bounded))});
   EXPECT_EQ(found.scores[0].name, "parabola");
   EXPECT_EQ(found.scores[3].name, "laplace");
+  EXPECT_TRUE(found.scores[0].close);
+  EXPECT_FALSE(found.scores[3].close);
   EXPECT_GT(found.scores[3].crps_difference.value, 5 * found.scores[3].crps_difference.standard_error);
 }
 

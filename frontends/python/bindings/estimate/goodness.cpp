@@ -100,14 +100,16 @@ Candidate candidate_of(const Choice& choice) {
 }
 
 using Numbers = std::vector<double>;
-/// Name, why there is no fit, and the numbers of Python's HeldOutScore in their order.
-std::vector<std::tuple<std::string, std::string, Numbers>> result(const Comparison& found) {
-  std::vector<std::tuple<std::string, std::string, Numbers>> lines;
+/// Name, the numbers of Python's HeldOutScore in their order, whether it is close, and why there is no fit.
+using Line = std::tuple<std::string, Numbers, bool, std::string>;
+std::vector<Line> result(const Comparison& found) {
+  std::vector<Line> lines;
   for (const HeldOutScore& score : found.scores)
-    lines.emplace_back(score.name, score.failure,
+    lines.emplace_back(score.name,
                        Numbers{score.crps, score.log_score, score.outside, score.crps_difference.value,
                                score.crps_difference.standard_error, score.log_difference.value,
-                               score.log_difference.standard_error});
+                               score.log_difference.standard_error},
+                       score.close, score.failure);
   return lines;
 }
 

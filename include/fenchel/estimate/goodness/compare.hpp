@@ -70,7 +70,8 @@ struct HeldOutScore {
   double log_score;  ///< the mean log density: more is better, -inf where a row is outside of the support
   double outside;    ///< the weight of those rows
   ScoreDifference crps_difference, log_difference;  ///< NaN where a log score is not finite
-  std::string failure;                              ///< why there is no fit, else empty
+  bool close;           ///< whether the crps is less than two standard errors above that of the winner
+  std::string failure;  ///< why there is no fit, else empty
 };
 
 /// The best first, by the crps, which is finite for every row.
