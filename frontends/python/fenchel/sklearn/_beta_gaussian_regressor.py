@@ -49,6 +49,7 @@ class BetaGaussianRegressor(LinearRegressor):
         The same for the coefficients of the scale alone, besides. It keeps sigma from vanishing at a row: with several
         features and alpha > 1 the linear link needs about 1. "auto" is 10 for each feature over the weight of all rows,
         as if log sigma had a variance of a tenth before there is data, and 0 for one feature and for the linear link.
+        Rows with a small sigma count most: where r2 is below that of least squares, 1 or more may help.
     noise_loss : {"auto", "cross_omega", "likelihood"}, default="auto"
         What is minimised: the cross-Omega loss, or -log p(y), which is robust for alpha < 1 and refused for alpha > 1.
         "auto" is the likelihood for alpha < 1, and cross-Omega otherwise; at alpha = 1 they agree.
