@@ -40,7 +40,8 @@ MEMBERS = [
     (BetaLaplace(1.5, 2, 3), {"alpha": 1.5}),
     (Triangular(1, 4), {}),
     (TruncatedGaussian(3, 1, 2), {"kappa": 3}),
-    (TruncatedGaussian(3, 1, 2), {}),
+    (TruncatedGaussian(3, 1, 2), {"kappa": "auto"}),
+    (TruncatedGaussian(2, 1, 2), {}),
     (CappedTriangular(0.5, 2), {"gamma": 0.5}),
     (CappedParabola(0.5, 2), {"gamma": 0.5}),
     (SmoothTriangular(0.5, 2), {"gamma": 0.5}),
@@ -249,7 +250,7 @@ def test_several_passes_over_a_file(tmp_path):
         (lambda: fenchel.fit(MultivariateBetaGaussian, fenchel.Moments(1), alpha=None), TypeError, "Moments and alpha"),
         (lambda: fenchel.fit(TruncatedGaussian, fenchel.LineMoments()), TypeError, "needs the data itself"),
         (lambda: fenchel.fit(Triangular, fenchel.AbsoluteMoments(5.0).update([1, 2])), ValueError, "median"),
-        (lambda: fenchel.fit(TruncatedGaussian, np.arange(20.0) ** 9), fenchel.ConvergenceError, ""),
+        (lambda: fenchel.fit(TruncatedGaussian, np.arange(20.0) ** 9, kappa="auto"), fenchel.ConvergenceError, ""),
     ],
 )
 def test_bad_arguments(call, error, match):
@@ -291,7 +292,7 @@ import numpy as np, fenchel
 fenchel.set_num_threads(1)
 x = np.tile(fenchel.TruncatedGaussian(3).rvs(100_000, random_state=1), 200)
 print("ready", flush=True)
-fenchel.fit(fenchel.TruncatedGaussian, x)
+fenchel.fit(fenchel.TruncatedGaussian, x, kappa="auto")
 """
 
 

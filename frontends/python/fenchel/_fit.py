@@ -58,7 +58,7 @@ FAMILIES: dict[type[Distribution], _Family] = {
     SparsePoisson: _Family(_core.fit_sparse_poisson, CountHistogram, True, "alpha", 2.0, True),
     Uniform: _Family(_core.fit_beta_gaussian, LineMoments, True, None, math.inf),
     Triangular: _Family(_core.fit_beta_laplace, AbsoluteMoments, False, None, 2.0),
-    TruncatedGaussian: _Family(_core.fit_truncated_gaussian, None, False, "kappa", None, True),
+    TruncatedGaussian: _Family(_core.fit_truncated_gaussian, None, False, "kappa", 2.0, True),
 }
 
 
@@ -122,7 +122,7 @@ def fit(
         Which columns of a table, such as one of pyarrow, polars or pandas; all but that of weights if not given.
     **fixed : float, or None or "auto"
         The parameter that says which members are fitted: ``alpha`` (2 unless given; inf of `BetaGaussian` is
-        `Uniform`), ``gamma`` (1 unless given) or ``kappa`` (estimated unless given). None and "auto" estimate it: the
+        `Uniform`), ``gamma`` (1 unless given) or ``kappa`` (2 unless given). None and "auto" estimate it: the
         alpha of `BetaGaussian` and of `MultivariateBetaGaussian` by the kurtosis, that of counts by likelihood among
         the members with the moments of the data, and kappa. `LocationScale` needs its functions ``g`` and ``slope``.
 

@@ -149,14 +149,15 @@ TEST(Compression, DamageNamesTheFile) {
 
 TEST(Compression, OtherFormatsAreNamed) {
   using namespace std::string_view_literals;
-  for (const auto& [text, complaint] :
-       {std::pair{"\xfd\x37zXZ\0more"sv, "is compressed by xz; gzip and zstd can be read"},
-        {"BZh91AY"sv, "is compressed by bzip2; gzip and zstd can be read"},
-        {"PK\x03\x04more"sv, "is a ZIP archive, as spreadsheets are; save the table as CSV"},
-        {"PAR1more"sv, "is a Parquet file; read it in Python by pyarrow, whose tables fenchel.fit takes"},
-        {"ARROW1\0\0"sv, "is an Arrow file; read it in Python by pyarrow, whose tables fenchel.fit takes"}})
-    EXPECT_EQ(message_of<DataError>([&] { (void)CsvSource::in_memory(text, "data"); }),
-              std::string("data: ") + complaint);
+  const auto error_of = [](std::string_view text) {
+    return message_of<DataError>([&] { (void)CsvSource::in_memory(text, "data"); });
+  };
+  EXPECT_EQ(error_of("\xfd\x37zXZ\0more"sv), "data: is compressed by xz; gzip and zstd can be read");
+  EXPECT_EQ(error_of("BZh91AY"), "data: is compressed by bzip2; gzip and zstd can be read");
+  EXPECT_EQ(error_of("PK\x03\x04more"), "data: is a ZIP archive, as spreadsheets are; save the table as CSV");
+  for (const auto& [text, name] : {std::pair{"PAR1more"sv, "a Parquet"}, {"ARROW1\0\0"sv, "an Arrow"}})
+    EXPECT_EQ(error_of(text), std::string("data: is ") + name +
+                                  " file; read it in Python by pyarrow, whose tables fenchel.fit takes");
 }
 
 TEST(Compression, NpyIsKnownInside) {
