@@ -121,7 +121,7 @@ class Model(CommandLine):
                                    "unexpected end of input; expected '[', '{', or a literal")]:
             self.file("bad.json", text)
             self.fail_with(1, f"fenchel density: {message}", "density", "bad.json")
-        self.fail_with(1, "fenchel sample: cannot read no.json: No such file or directory", "sample", "no.json", "-n", "1")
+        self.fail_with(1, "fenchel sample: cannot read no.json: No such file or directory", "sample", "no.json", "-n", "1", "--seed", "0")
         self.fail_with(2, "fenchel density: --sigma2: the model good.json has its own parameters", "density", "good.json",
                        "--sigma2", "3")
 

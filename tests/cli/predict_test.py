@@ -75,6 +75,13 @@ class Predict(CommandLine):
         self.fail_with(1, "fenchel predict: standard input: has no column 'z'; its columns are 'x', 'y'",
                        "predict", "model.json", "-", stdin="x,y\n1,2\n")
 
+    def test_numbers_may_be_names(self):
+        self.file("years.csv", csv_text(["2020", "2010"], [row[:2] for row in ROWS]))
+        self.succeed("regress", "years.csv", "--x", "2010", "--y", "2020", "-o", "years.json")
+        self.assertEqual(self.table("predict", "years.json", "years.csv")["y"], [row[0] for row in ROWS])
+        self.file("later.csv", "2010\n1\n")
+        self.assertEqual(list(self.table("predict", "years.json", "later.csv")), ["mean", "support_lower", "support_upper"])
+
     def test_rows_without_y_are_predicted(self):
         self.model()
         self.file("new.csv", "x,y,z\n1,,0.5\n1,3,0.5\n")
@@ -127,8 +134,8 @@ class Predict(CommandLine):
         self.assertTrue(done.stderr.startswith("fenchel predict: far.csv:3:1: "), done.stderr)
         self.assertFalse((self.folder / "p.csv").exists())
         self.file("gap.csv", "x,z\n1,1\n2,\n")
-        self.fail_with(1, "fenchel predict: gap.csv:3:2: a value is missing, in 1 of 2 rows; --missing drop leaves such rows out",
-                       "predict", "model.json", "gap.csv")
+        done = self.run_fenchel("predict", "model.json", "gap.csv")
+        self.assertEqual((done.returncode, done.stderr.partition(": a value is missing")[0]), (1, "fenchel predict: gap.csv:3:2"))
         self.assertEqual(len(self.table("predict", "model.json", "gap.csv", "--missing", "drop")["mean"]), 1)
         self.fail_with(1, "fenchel predict: cannot write no/p.csv: No such file or directory", "predict", "missing.json",
                        "missing.csv", "-o", "no/p.csv")

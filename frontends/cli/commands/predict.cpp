@@ -50,9 +50,15 @@ std::vector<std::string> columns_of(const Session& session, const Options& optio
   if (std::ranges::any_of(options.input.paths, is_stream)) return {};
   Session silent = session;
   silent.quiet = true;
-  std::vector<std::string> columns = model.fit.names;
-  if (has(Input(silent, options.input).source().names(), model.y)) columns.push_back(model.y);
-  return columns;
+  InputOptions with_y = options.input;
+  with_y.columns = model.fit.names;
+  with_y.columns.push_back(model.y);
+  try {
+    static_cast<void>(Input(silent, with_y));
+    return with_y.columns;
+  } catch (const DataError&) {  // what else is wrong is said when the table is opened without y
+    return model.fit.names;
+  }
 }
 
 /// Where a row of the table has what the model needs.
