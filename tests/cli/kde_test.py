@@ -83,7 +83,7 @@ class Bandwidths(CommandLine):
         self.file("x.csv", csv_text(["x"], [[math.sin(k * k) + k % 2 * 3] for k in range(200)]))
         found = {rule: self.json("kde", "x.csv", "--bandwidth", rule)
                  for rule in ("silverman", "sheather-jones", "likelihood", "least-squares")}
-        best = max(found, key=lambda rule: found[rule]["likelihood_score"])
+        best = max(found, key=lambda rule: float(found[rule]["likelihood_score"]))
         least = min(found, key=lambda rule: found[rule]["least_squares_score"])
         self.assertEqual((best, least), ("likelihood", "least-squares"))
 
@@ -100,7 +100,7 @@ class Refusals(CommandLine):
         self.file("same.csv", csv_text(["x"], [[3], [3]]))
         for message, *arguments in (
             ("--kernel is an --alpha with a name; give one of them", "x.csv", "--kernel", "gaussian", "--alpha", 2),
-            ("--bandwidth: expected a number, got 'best'", "x.csv", "--bandwidth", "best"),
+            ("--bandwidth: expected a number or one of silverman, sheather-jones, likelihood, least-squares, got 'best'", "x.csv", "--bandwidth", "best"),
             ("--grid is for one column; give --points for more", "plane.csv", "--grid", 9),
             ("--grid must be a whole number from 2 to 1e9, got 1.5", "x.csv", "--grid", 1.5),
             ("--at: expected a point with 2 coordinates, got '1'; repeat --at for more", "plane.csv", "--at", 1),

@@ -44,6 +44,13 @@ constexpr std::array<std::pair<const char*, BandwidthRule>, 4> kRules{
      {"likelihood", BandwidthRule::likelihood},
      {"least-squares", BandwidthRule::least_squares}}};
 
+template <class Pairs>
+std::vector<std::string> names_of(const Pairs& pairs) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : pairs) names.emplace_back(name);
+  return names;
+}
+
 /// A table that is read whole.
 struct Table {
   std::vector<std::string> names;
@@ -88,6 +95,9 @@ SelectedDensity estimate(const Options& options, const Table& table) {
   const double alpha = alpha_of(options);
   if (const std::optional<BandwidthRule> rule = rule_of(options))
     return select_bandwidth(*rule, table.rows(), alpha, table.weights, domain);
+  if (options.bandwidth.find_first_of("0123456789") == std::string::npos)
+    throw UsageError(fmt::format("--bandwidth: expected a number or one of {}, got '{}'",
+                                 fmt::join(names_of(kRules), ", "), options.bandwidth));
   const std::vector<double> given = parse_numbers("--bandwidth", options.bandwidth);
   const std::vector<double> all =
       given.size() == 1 ? std::vector<double>(table.names.size(), given[0]) : given;
@@ -186,13 +196,6 @@ void run(const Session& session, const Options& options) {
     write_values(session, table, found->density, wanted_points(session, options, found->density));
   else
     print(session, describe(options, table, *found));
-}
-
-template <class Pairs>
-std::vector<std::string> names_of(const Pairs& pairs) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : pairs) names.emplace_back(name);
-  return names;
 }
 
 }  // namespace
