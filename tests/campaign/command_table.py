@@ -26,6 +26,8 @@ COMMAND = [
     Row("fit", 'answered(command("fit", "-", {shell_fit}, table={sample}))'),
     Row("fit", 'answered(command("fit", "-", family="sparse-poisson", alpha={alpha}, table={counts}))'),
     Row("fit", 'answered(command("fit", "-", alpha={light}, table={points}))'),
+    Row("fit", 'answered(command("fit", "-", family="gaussian", bootstrap=9, level="0.8", table={sample}))'),
+    Row("fit", 'ranked(command("fit", "-", compare="gaussian,laplace,biweight", folds=3, table={sample}))'),
     Row(
         "regress",
         'answered(command("regress", "-", x="a", y="b", alpha={light}, penalty=0.1, scale_penalty=1, '

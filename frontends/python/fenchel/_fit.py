@@ -185,7 +185,8 @@ class Fit(Generic[D]):
             self.distribution._core, list(self.names), self.parameters.tolist(), self.standard_errors.tolist(),
             self.loss, *rows,
         )
-        found = Goodness(*numbers, warnings=tuple(warnings))
+        fields: list[Any] = [*numbers, tuple(warnings)]
+        found = Goodness(*fields)
         if integer("bootstrap", bootstrap) == 0:
             return found
         draws = self._bootstrap(found, bootstrap, seed)
@@ -235,7 +236,7 @@ class Fit(Generic[D]):
         >>> found.names, found.confidence_interval().low.round(2), found.confidence_interval().high.round(2)
         (('mu', 'sigma2'), array([4.89, 0.7 ]), array([5.06, 0.92]))
         >>> found.confidence_interval(0.9, "bootstrap", bootstrap=199).low.round(2)
-        array([4.9 , 0.72])
+        array([4.91, 0.72])
         """
         (share,) = reals(level=level)
         if method == "wald":
@@ -406,7 +407,8 @@ def fit(
     for function, f in zip(entry.functions, functions):
         setattr(core, function, f)  # it keeps what it calls alive
     again = (shape,) if family is not MultivariateBetaGaussian and not entry.functions else None
-    return Fit(family._of(core), tuple(names), *rest, _reader(data, weights, family), again)
+    fields = [*rest, _reader(data, weights, family), again]
+    return Fit(family._of(core), tuple(names), *fields)
 
 
 def _reader(data: Any, weights: npt.ArrayLike | None, family: type[Distribution]) -> Callable[[], Any] | None:
@@ -482,4 +484,5 @@ def fit_linear_score(
     core, names, theta, *rest = run(order, functions, domain._core, *_rows(data, weights, columns=1), begin)
     core.f = functions  # it keeps what it calls alive
     p = NumericDensity._made(core, Tsallis(order), LinearScore(theta, functions), domain)
-    return Fit(p, tuple(names), theta, *rest, lambda: _rows(data, weights, columns=1))
+    fields = [*rest, lambda: _rows(data, weights, columns=1)]
+    return Fit(p, tuple(names), theta, *fields)
