@@ -91,7 +91,7 @@ def judged(fit: Any, sample: Array) -> None:
 def compared(found: Any) -> None:
     """The best first."""
     scores = [score.crps for score in found.scores if not score.failure]
-    must("sorted", scores == sorted(finite(scores).tolist()), scores)
+    must("sorted", finite(scores) == sorted(scores), scores)
     must("the winner is first", found.winner == found.scores[0].name and found.scores[0].crps_difference == 0)
 
 
