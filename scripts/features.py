@@ -202,4 +202,10 @@ ROWS = [
      "window", "density score"),
     ("any score on the integers", "loss", "loss/integer_function.hpp: fenchel_young", "rows",
      "NumericIntegers.cross_omega", "window", "window", "line"),
+    ("fits of families", "goodness", "estimate/goodness/goodness.hpp: goodness", "rows", "Fit.goodness", "files", "files",
+     "fit"),
+    ("fits of families", "bootstrap", "estimate/goodness/bootstrap.hpp: bootstrap", "rows", "Fit.confidence_interval",
+     "files", "files", "fit"),
+    ("fits of families", "comparison", "estimate/goodness/compare.hpp: compare", "rows", "compare", "files", "files",
+     "fit"),
 ]

@@ -50,8 +50,16 @@ def numbers(x: Any) -> list[float]:
 
 
 def answered(record: Any) -> None:
-    """Numbers; only standard errors may be none."""
-    must("numbers", len(numbers({name: x for name, x in record.items() if name != "standard_errors"})) > 0)
+    """Numbers; only standard errors, and the intervals that they make, may be none."""
+    may_lack = ("standard_errors", "intervals", "warnings")
+    must("numbers", len(numbers({name: x for name, x in record.items() if name not in may_lack})) > 0)
+
+
+def ranked(record: Any) -> None:
+    """Families by their scores, the best first."""
+    scores = [score["crps"] for score in record["scores"] if "failure" not in score]
+    must("sorted", scores == sorted(numbers(scores)), scores)
+    must("the winner is first", record["winner"] == record["scores"][0]["family"])
 
 
 def described(record: Any) -> None:

@@ -28,6 +28,8 @@ COMMAND = [
     Row("fit", 'answered(command("fit", "-", alpha={light}, table={points}))'),
     Row("kde", 'answered(command("kde", "-", alpha=f"{1 + {unit}}", bandwidth="{scale}", table={sample}))'),
     Row("kde", 'answered(command("kde", "-", at="{mu},{mu2}", table={sample}))'),
+    Row("fit", 'answered(command("fit", "-", family="gaussian", bootstrap=9, level="0.8", table={sample}))'),
+    Row("fit", 'ranked(command("fit", "-", compare="gaussian,laplace,biweight", folds=3, table={sample}))'),
     Row(
         "regress",
         'answered(command("regress", "-", x="a", y="b", alpha={light}, penalty=0.1, scale_penalty=1, '

@@ -117,6 +117,26 @@ def local(m: Any, x: Array, y: Array) -> None:
     finite(m.least_squares_score())
 
 
+def judged(fit: Any, sample: Array) -> None:
+    """Scores and distances are in their ranges, a row outside makes the likelihood -inf, intervals hold estimates."""
+    found = fit.goodness(sample)
+    finite([found.log_likelihood_inside, found.crps])
+    must("a share of the rows", 0 <= found.outside <= found.weight, found.outside)
+    must("-inf with rows outside", (found.log_likelihood == -math.inf) == (found.outside > 0), found.log_likelihood)
+    must("a distance of functions up to 1", 0 <= found.kolmogorov_smirnov <= 1, found.kolmogorov_smirnov)
+    must("not negative", found.anderson_darling >= 0 and found.crps >= -1e-12 * abs(sample).max(), found)
+    low, high = fit.confidence_interval(0.9)
+    known = np.isfinite(fit.standard_errors)
+    must("the estimate is between", (low <= fit.parameters)[known] & (fit.parameters <= high)[known])
+
+
+def compared(found: Any) -> None:
+    """The best first."""
+    scores = [score.crps for score in found.scores if not score.failure]
+    must("sorted", finite(scores) == sorted(scores), scores)
+    must("the winner is first", found.winner == found.scores[0].name and found.scores[0].crps_difference == 0)
+
+
 def metric(m: Any, sigma: float) -> None:
     """The tensor is not negative and the curvature not positive; NaN unless sigma is positive."""
     finite(m.constant)

@@ -146,6 +146,11 @@ ESTIMATION = [
     ),
     Row("fit", "fitted(fenchel.fit({by_median}, {sample}), {sample})"),
     Row(
+        "Fit.goodness Fit.confidence_interval Goodness",
+        "judged(fenchel.fit({by_mean}, {sample}), {sample})",
+    ),
+    Row("compare Comparison", "compared(fenchel.compare({sample}, [{by_mean}, fenchel.Triangular], folds=3))"),
+    Row(
         "fit",
         "fitted(fenchel.fit(fenchel.TruncatedGaussian, fenchel.TruncatedGaussian(1.5 + {unit}, {mu}, "
         "{scale}).rvs(200, {seed}), kappa=2), {sample})",

@@ -27,7 +27,10 @@ def numeric_crps(d, y):
     return lower + integrate.quad(lambda t: d.sf(t) ** 2, y, max(d.isf(1e-12), y + 1e-9), epsabs=1e-11)[0]
 
 
-@pytest.mark.parametrize("family, shape", [(BetaGaussian, 1), (BetaGaussian, 1.5), (BetaGaussian, 4 / 3), (BetaLaplace, 1)])
+SCIPYS = [(BetaGaussian, 1), (BetaGaussian, 1.5), (BetaGaussian, 4 / 3), (BetaLaplace, 1)]
+
+
+@pytest.mark.parametrize("family, shape", SCIPYS)
 def test_numbers_are_scipys(family, shape):
     x = BetaGaussian(1.5, 5, 2).rvs(300, random_state=3)
     x = x[np.abs(x - 5) < 1.9]
@@ -42,7 +45,7 @@ def test_numbers_are_scipys(family, shape):
     y, n = np.sort(x), len(x)
     darling = -n - np.sum((2 * np.arange(1, n + 1) - 1) / n * (d.logcdf(y) + d.logsf(y[::-1])))
     np.testing.assert_allclose(good.anderson_darling, darling, rtol=1e-8)
-    np.testing.assert_allclose(found.crps, np.mean([numeric_crps(d, t) for t in x]), rtol=1e-7)
+    np.testing.assert_allclose(found.goodness(x[:25]).crps, np.mean([numeric_crps(d, t) for t in x[:25]]), rtol=1e-7)
     assert found.outside == 0 and found.warnings == ()
 
 
@@ -81,7 +84,7 @@ def test_weights_are_rows_and_the_data_may_be_others():
     plain = fenchel.fit(BetaGaussian, repeated, alpha=1)
     np.testing.assert_allclose(weighted.bic, plain.bic, rtol=1e-13)
     np.testing.assert_allclose(weighted.goodness().anderson_darling, plain.goodness().anderson_darling, rtol=1e-11)
-    assert plain.goodness(x, weights=w) == weighted.goodness()
+    np.testing.assert_allclose(plain.goodness(x, weights=w).aic, weighted.aic, rtol=1e-13)
     with pytest.raises(TypeError, match="goodness: weights are those of data, which is not given"):
         plain.goodness(weights=w)
 
@@ -94,7 +97,7 @@ def test_a_fit_without_its_data_asks_for_it():
         fenchel.fit(BetaGaussian, iter([x]), alpha=1),
         pickle.loads(pickle.dumps(whole)),
     ]:
-        with pytest.raises(ValueError, match="goodness: data must be given: the fit was made without it, or was pickled"):
+        with pytest.raises(ValueError, match="goodness: data must be given: the fit was made without it, or was"):
             found.aic
         np.testing.assert_allclose(found.goodness(x).aic, whole.aic, rtol=1e-12)
     assert pickle.loads(pickle.dumps(whole)).aic == whole.aic  # which was asked for before
@@ -154,11 +157,12 @@ def test_what_means_nothing_is_refused():
 
 def test_compare_is_cross_validation():
     x = BetaGaussian(1, 2, 3).rvs(600, random_state=4)
-    found = fenchel.compare(x, [(BetaGaussian, {"alpha": 1}), (BetaLaplace, {"alpha": 1}), fenchel.Uniform], folds=5)
+    families = [(BetaGaussian, {"alpha": 1}), (BetaLaplace, {"alpha": 1}), fenchel.Uniform]
+    found = fenchel.compare(x, families, folds=5)
     assert [score.name for score in found.scores] == ["BetaGaussian(alpha=1)", "BetaLaplace(alpha=1)", "Uniform"]
-    assert found.winner == "BetaGaussian(alpha=1)" and found == fenchel.compare(
-        x, [(BetaGaussian, {"alpha": 1}), (BetaLaplace, {"alpha": 1}), fenchel.Uniform], folds=5
-    )
+    assert found.winner == "BetaGaussian(alpha=1)" and found.close == ()
+    assert repr(found) == repr(fenchel.compare(x, families, folds=5))
+    assert repr(found) != repr(fenchel.compare(x, families, folds=5, seed=1))
     best = found.scores[0]
     assert best.crps_difference == best.crps_error == 0 and best.outside == 0
     d = stats.norm(x.mean(), x.std())  # the folds move the fit by little

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "cli/tables/output.hpp"
 #include "cli/tables/record.hpp"
 #include "cli/tables/shared_input.hpp"
+#include "cli/tables/text_table.hpp"
 #include "fenchel/estimate/goodness/compare.hpp"
 
 namespace fenchel::cli {
@@ -65,23 +65,11 @@ std::string to_text(const Comparison& found, bool terminal) {
   std::vector<std::string> close;
   for (const HeldOutScore& score : found.scores) {
     lines.push_back({score.name});
-    for (const auto& [name, value] : numbers(score))
-      lines.back().push_back(terminal ? fmt::format("{:.4g}", value) : shortest_text(value));
+    for (const auto& [name, value] : numbers(score)) lines.back().push_back(table_number(value, terminal));
     if (score.close && &score != &found.scores[0]) close.push_back(score.name);
   }
-  std::string text;
-  if (!terminal) {
-    for (const auto& line : lines) text += fmt::format("{}\n", fmt::join(line, ","));
-    return text;
-  }
-  std::vector<std::size_t> widths(lines[0].size(), 0);
-  for (const auto& line : lines)
-    for (std::size_t k = 0; k < line.size(); ++k) widths[k] = std::max(widths[k], line[k].size());
-  for (const auto& line : lines) {
-    text += fmt::format("{:<{}}", line[0], widths[0]);
-    for (std::size_t k = 1; k < line.size(); ++k) text += fmt::format("  {:>{}}", line[k], widths[k]);
-    text += '\n';
-  }
+  std::string text = text_table(lines, terminal);
+  if (!terminal) return text;
   text += fmt::format("winner: {}", found.scores[0].name);
   if (!close.empty())
     text += fmt::format("; less than two standard errors behind: {}", fmt::join(close, ", "));

@@ -12,6 +12,7 @@
 
 #include "cli/commands/command.hpp"
 #include "cli/commands/compare.hpp"
+#include "cli/commands/fit_by.hpp"
 #include "cli/families/family.hpp"
 #include "cli/program/progress.hpp"
 #include "cli/program/usage.hpp"
@@ -28,6 +29,7 @@ struct Options {
   std::string family;
   std::string alpha, gamma, kappa;  ///< a number, or "auto"
   FitQuestions questions;
+  std::string by;
   bool compares = false;
   std::vector<std::string> compared;
   index_t folds = 10;
@@ -125,6 +127,7 @@ void check_comparison(const Options& options) {
   refuse(!options.kappa.empty(), "--kappa");
   refuse(options.questions.level.has_value(), "--level");
   refuse(options.questions.bootstrap > 0, "--bootstrap");
+  refuse(!options.by.empty(), "--by");
 }
 
 void run(const Session& session, const Options& options) {
@@ -145,6 +148,11 @@ void run(const Session& session, const Options& options) {
     shape = family->defaults;
   }
   if (!family->fit.several) check(*family, shape, 1);
+  if (!options.by.empty()) {
+    if (questions.level || questions.bootstrap > 0)
+      throw UsageError("--by has no confidence intervals; leave --level and --bootstrap out");
+    return run_fit_by(session, options.input, options.by, *family, shape);
+  }
 
   const SharedInput input(session, options.input);
   const auto columns = input.part().names();
@@ -200,6 +208,10 @@ Command add_fit(CLI::App& program, Session& session) {
       10'000'000,
       "Draw from the fit N times and fit again: p-values of the distances and confidence intervals (at 0.95 "
       "unless --level is given)");
+  app->add_option("--by", options->by,
+                  "Column of numbers: a fit to each group of rows that have the same one, in one pass for "
+                  "the fits and one for how good they are")
+      ->option_text("COL");
   app->add_option_function<std::string>(
          "--compare",
          [options](const std::string& names) {
@@ -235,6 +247,7 @@ Command add_fit(CLI::App& program, Session& session) {
               "Examples:\n"
               "  fenchel fit draws.csv --alpha auto -o model.json\n"
               "  fenchel fit draws.csv --family gaussian --bootstrap 999 --seed 1\n"
+              "  fenchel fit draws.csv --columns height --by year\n"
               "  fenchel fit draws.csv --compare\n"
               "  fenchel fit visits.csv --compare sparse-poisson,sparse-integer-gaussian --folds 5\n"
               "  fenchel fit draws.csv --columns height --weight count --family triangular --json\n"

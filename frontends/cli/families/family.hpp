@@ -105,6 +105,8 @@ struct FamilyFit {
   Record (*run)(const FamilyOptions& shape, const Data& data, const FitQuestions& questions) = nullptr;
   /// The same for compare, under this name; of one column.
   Candidate (*candidate)(const std::string& name, const FamilyOptions& shape) = nullptr;
+  /// The fits to groups of rows of a value and the number of a group; of families of moments and of counts.
+  Record (*by)(const FamilyOptions& shape, const Data& data) = nullptr;
   Bound (*bound)(index_t columns) = nullptr;  ///< of the regularizer's parameter
   bool estimates = false;                     ///< that parameter too, where it is "auto"
   bool several = false;                       ///< columns

@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/commands/to_record.hpp"
@@ -97,6 +98,38 @@ void answer(Record& record, const FitQuestions& questions, const Fit<P>& fit, co
   record["intervals"].update(to_record(fit.names, wald_intervals(fit, level)));
 }
 
+/// How good a fit is.
+inline void add_goodness(Record& record, const Goodness& found) {
+  record["log_likelihood"] = number(found.log_likelihood);
+  if (found.outside > 0) record["log_likelihood_inside"] = number(found.log_likelihood_inside);
+  record["aic"] = number(found.aic);
+  record["bic"] = number(found.bic);
+  record["outside"] = number(found.outside);
+  if (std::isnan(found.crps)) return;
+  record["crps"] = number(found.crps);
+  record["kolmogorov_smirnov"] = number(found.distances.kolmogorov_smirnov);
+  record["anderson_darling"] = number(found.distances.anderson_darling);
+}
+
+/// The fits to groups, each with the number of its group, or with the reason why there is none.
+template <class Group>
+[[nodiscard]] Record fitted_groups(const FamilyOptions& shape, const std::vector<Group>& groups) {
+  Record records = Record::array();
+  for (const Group& of : groups) {
+    Record record = {{"group", number(of.group)}};
+    if (of.fit) {
+      record.update(fitted(shape, *of.fit));
+      add_goodness(record, of.goodness);
+      record["warnings"] = of.goodness.warnings;
+    } else {
+      record["weight"] = number(of.weight);
+      record["failure"] = of.failure;
+    }
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
 /// What `of_statistics` makes of the data, how good it is, and what was asked besides.
 template <class F>
 [[nodiscard]] Record fitted(const FamilyOptions& shape, const Data& data, const FitQuestions& questions,
@@ -105,16 +138,7 @@ template <class F>
   const auto fit = refit(data);
   Record record = fitted(shape, fit);
   const Goodness found = goodness(fit, data);
-  record["log_likelihood"] = number(found.log_likelihood);
-  if (found.outside > 0) record["log_likelihood_inside"] = number(found.log_likelihood_inside);
-  record["aic"] = number(found.aic);
-  record["bic"] = number(found.bic);
-  record["outside"] = number(found.outside);
-  if (!std::isnan(found.crps)) {
-    record["crps"] = number(found.crps);
-    record["kolmogorov_smirnov"] = number(found.distances.kolmogorov_smirnov);
-    record["anderson_darling"] = number(found.distances.anderson_darling);
-  }
+  add_goodness(record, found);
   answer(record, questions, fit, found.distances, data, refit);
   record["warnings"] = found.warnings;
   return record;

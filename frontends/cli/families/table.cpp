@@ -21,6 +21,7 @@
 #include "fenchel/estimate/fit/sparse_integer_gaussian.hpp"
 #include "fenchel/estimate/fit/sparse_poisson.hpp"
 #include "fenchel/estimate/fit/truncated_gaussian.hpp"
+#include "fenchel/estimate/goodness/fit_groups.hpp"
 #include "fenchel/predict/function.hpp"
 #include "fenchel/predict/integer_function.hpp"
 #include "fenchel/predict/multivariate_function.hpp"
@@ -150,11 +151,16 @@ auto sparse_integer_gaussian_fit(Parameters shape) {
 /// What the table says of a family that is fitted so.
 template <auto fit>
 FamilyFit fit_by(Bound (*bound)(index_t), bool estimates = false) {
-  return {[](Parameters shape, const Data& data, const FitQuestions& questions) {
-            return fitted(shape, data, questions, fit(shape));
-          },
-          [](const std::string& name, Parameters shape) { return candidate(name, fit(shape)); }, bound,
-          estimates};
+  FamilyFit made{[](Parameters shape, const Data& data, const FitQuestions& questions) {
+                   return fitted(shape, data, questions, fit(shape));
+                 },
+                 [](const std::string& name, Parameters shape) { return candidate(name, fit(shape)); },
+                 nullptr, bound, estimates};
+  if constexpr (requires(Parameters shape, const Data& data) { fit_groups(fit(shape), data); })
+    made.by = [](Parameters shape, const Data& data) {
+      return fitted_groups(shape, fit_groups(fit(shape), data));
+    };
+  return made;
 }
 
 constexpr const char* kFormula = "FORMULA";  // stands for a score that must be given
@@ -168,7 +174,11 @@ std::span<const Family> families() {
   const FamilyFit multivariate{[](Parameters shape, const Data& data, const FitQuestions& questions) {
                                  return fitted(shape, data, questions, multivariate_fit(shape));
                                },
-                               nullptr, above_dimension, kEstimates, true};
+                               nullptr,
+                               nullptr,
+                               above_dimension,
+                               kEstimates,
+                               true};
   static const std::vector<Family> all{
       {{.family = "beta-gaussian", .alpha = 2, .mu = {0}, .sigma2 = 1},
        make_beta_gaussian,

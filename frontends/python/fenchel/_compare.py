@@ -18,7 +18,15 @@ from ._line import BetaGaussian, BetaLaplace, Triangular, Uniform
 
 
 class HeldOutScore(NamedTuple):
-    """How a family predicts rows that it was not fitted to; NaN where it has no fit."""
+    """How a family predicts rows that it was not fitted to; NaN where it has no fit.
+
+    Examples
+    --------
+    >>> import fenchel
+    >>> score = fenchel.compare([1.0, 2.0, 2.5, 3.0, 4.5, 7.0], [fenchel.Triangular], folds=2).scores[0]
+    >>> score.name, score.outside, score.close
+    ('Triangular', 4.0, True)
+    """
 
     name: str
     """The family with the parameter that was given, or "auto" where it was estimated."""
@@ -33,7 +41,7 @@ class HeldOutScore(NamedTuple):
     crps_error: float
     """The standard error of the difference."""
     log_difference: float
-    """The log score less that of the winner; NaN where one of them is -inf."""
+    """The log score less the largest one; NaN where one of them is -inf."""
     log_error: float
     """The standard error of the difference."""
     close: bool
@@ -44,7 +52,16 @@ class HeldOutScore(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """Families, the best first: what `compare` gives."""
+    """Families, the best first: what `compare` gives.
+
+    Examples
+    --------
+    >>> import fenchel
+    >>> x = fenchel.BetaGaussian(1, mu=5).rvs(2000, random_state=1)
+    >>> found = fenchel.compare(x, [fenchel.Uniform, (fenchel.BetaGaussian, {"alpha": 1})])
+    >>> found.winner, len(found.scores)
+    ('BetaGaussian(alpha=1)', 2)
+    """
 
     scores: tuple[HeldOutScore, ...]
 
@@ -119,8 +136,8 @@ def compare(
     -------
     Comparison
         The scores, the best first by the continuous ranked probability score, which is finite for every row. The log
-        score is -inf for a family with a row outside of its support. Each has its difference to the winner with the
-        standard error of that difference.
+        score is -inf for a family with a row outside of its support. Each score has its difference to the best one, with
+        the standard error of that difference.
 
     Raises
     ------
@@ -137,11 +154,13 @@ def compare(
     >>> found.winner, found.close
     ('BetaGaussian(alpha=2)', ())
     >>> [(score.name, round(score.crps, 4)) for score in found.scores]
-    [('BetaGaussian(alpha=2)', 0.3), ('BetaGaussian(alpha=1)', 0.3), ('Triangular', 0.3)]
+    [('BetaGaussian(alpha=2)', 0.294), ('Triangular', 0.2943), ('BetaGaussian(alpha=1)', 0.2949)]
     """
     choices = [_choice(family) for family in families]
     if is_one_shot(data):
         raise TypeError(f"compare: data must be a table or an array, got {shown(data)} that is read once")
     run: Any = _core.compare
     found = run(choices, *rows_of(data, weights, 1, columns), integer("folds", folds), seed_from(seed))
-    return Comparison(tuple(HeldOutScore(name, *numbers, close, failure) for name, numbers, close, failure in found))
+    return Comparison(
+        tuple(HeldOutScore._make([name, *numbers, close, failure]) for name, numbers, close, failure in found)
+    )

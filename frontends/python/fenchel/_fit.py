@@ -182,7 +182,8 @@ def fit(
     for function, f in zip(entry.functions, functions):
         setattr(core, function, f)  # it keeps what it calls alive
     again = (shape,) if family is not MultivariateBetaGaussian and not entry.functions else None
-    return Fit(family._of(core), tuple(names), *rest, _reader(data, weights, columns, family), again)
+    fields = [*rest, _reader(data, weights, columns, family), again]
+    return Fit(family._of(core), tuple(names), *fields)
 
 
 def _reader(
@@ -253,4 +254,5 @@ def fit_linear_score(
     core, names, theta, *rest = run(order, functions, domain._core, *rows_of(data, weights, 1, columns), begin)
     core.f = functions  # it keeps what it calls alive
     p = NumericDensity._made(core, Tsallis(order), LinearScore(theta, functions), domain)
-    return Fit(p, tuple(names), theta, *rest, lambda: rows_of(data, weights, 1, columns))
+    fields = [*rest, lambda: rows_of(data, weights, 1, columns)]
+    return Fit(p, tuple(names), theta, *fields)

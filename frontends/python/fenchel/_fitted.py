@@ -180,7 +180,8 @@ class Fit(Generic[D]):
             self.distribution._core, list(self.names), self.parameters.tolist(), self.standard_errors.tolist(),
             self.loss, *rows,
         )
-        found = Goodness(*numbers, warnings=tuple(warnings))
+        fields: list[Any] = [*numbers, tuple(warnings)]
+        found = Goodness(*fields)
         if integer("bootstrap", bootstrap) == 0:
             return found
         draws = self._bootstrap(found, bootstrap, seed)
@@ -230,7 +231,7 @@ class Fit(Generic[D]):
         >>> found.names, found.confidence_interval().low.round(2), found.confidence_interval().high.round(2)
         (('mu', 'sigma2'), array([4.89, 0.7 ]), array([5.06, 0.92]))
         >>> found.confidence_interval(0.9, "bootstrap", bootstrap=199).low.round(2)
-        array([4.9 , 0.72])
+        array([4.91, 0.72])
         """
         (share,) = reals(level=level)
         if method == "wald":

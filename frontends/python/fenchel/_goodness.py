@@ -50,7 +50,14 @@ class Goodness:
 
 
 class ConfidenceInterval(NamedTuple):
-    """The ends of an interval for each parameter, in the order of `Fit.names`."""
+    """The ends of an interval for each parameter, in the order of `Fit.names`.
+
+    Examples
+    --------
+    >>> import fenchel
+    >>> fenchel.fit(fenchel.BetaGaussian, [1.0, 2.0, 3.0, 4.0], alpha=1).confidence_interval().low.round(3)
+    array([ 1.404, -0.482])
+    """
 
     low: FloatArray
     high: FloatArray

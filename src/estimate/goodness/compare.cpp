@@ -88,12 +88,12 @@ class HeldOutSums {
   [[nodiscard]] double log_score(std::size_t c) const {
     return outside(c) > 0 ? -kInfinity : (logs_[c] / weight_).value();
   }
-  [[nodiscard]] ScoreDifference ranked_difference(std::size_t c, std::size_t winner) const {
-    return difference(ranked_, ranked_products_, c, winner);
+  [[nodiscard]] ScoreDifference ranked_difference(std::size_t c, std::size_t best) const {
+    return difference(ranked_, ranked_products_, c, best);
   }
-  [[nodiscard]] ScoreDifference log_difference(std::size_t c, std::size_t winner) const {
-    if (outside(c) > 0 || outside(winner) > 0) return {kNaN, kNaN};
-    return difference(logs_, log_products_, c, winner);
+  [[nodiscard]] ScoreDifference log_difference(std::size_t c, std::size_t best) const {
+    if (outside(c) > 0 || outside(best) > 0) return {kNaN, kNaN};
+    return difference(logs_, log_products_, c, best);
   }
 
  private:
@@ -204,16 +204,18 @@ Comparison compare(const std::vector<Candidate>& candidates, const Data& data,
 
   const detail::FoldSource source(data.source, folds);
   const HeldOutSums sums = collect({source, data.processes, data.progress}, HeldOutSums(fits));
-  std::size_t winner = 0;
-  for (std::size_t c = 1; c < fits.size(); ++c)
+  std::size_t winner = 0, likeliest = 0;
+  for (std::size_t c = 1; c < fits.size(); ++c) {
     if (sums.ranked(c) < sums.ranked(winner)) winner = c;
+    if (sums.log_score(c) > sums.log_score(likeliest)) likeliest = c;
+  }
   for (std::size_t c = 0; c < fits.size(); ++c) {
     HeldOutScore& score = scores[c];
     score.crps = sums.ranked(c);
     score.log_score = sums.log_score(c);
     score.outside = sums.outside(c);
     score.crps_difference = sums.ranked_difference(c, winner);
-    score.log_difference = sums.log_difference(c, winner);
+    score.log_difference = sums.log_difference(c, likeliest);
     score.close = c == winner || score.crps_difference.value < 2 * score.crps_difference.standard_error;
   }
   std::stable_sort(scores.begin(), scores.end(),

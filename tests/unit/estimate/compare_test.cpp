@@ -109,6 +109,17 @@ TEST(Compare, FindsTheFamilyOfManyDraws) {
   EXPECT_GT(found.scores[3].crps_difference.value, 5 * found.scores[3].crps_difference.standard_error);
 }
 
+TEST(Compare, LogScoresAreBehindTheLargestOne) {
+  std::vector<double> values = sample(BetaGaussian::truncated_parabola(0, 1), 3000, 5);
+  values.push_back(1.3);  // outside of the parabola that has the moments of the data
+  const Comparison found =
+      compare({beta_gaussian("gaussian", 1), beta_gaussian("parabola", 2)}, {RowsSource(column(values))});
+  EXPECT_EQ(found.scores[0].name, "parabola");
+  EXPECT_EQ(found.scores[0].log_score, -kInf);
+  EXPECT_TRUE(std::isnan(found.scores[0].log_difference.value));
+  EXPECT_EQ(found.scores[1].log_difference.value, 0);
+}
+
 TEST(Compare, RowsOutsideMakeTheLogScoreInfinite) {
   const std::vector<double> values = sample(BetaGaussian::gaussian(0, 1), 2000, 1);
   const Comparison found = compare(kThree, {RowsSource(column(values))});

@@ -58,7 +58,7 @@ struct ComparisonOptions {
   std::uint64_t seed = 0;  ///< of the fold that each row is in
 };
 
-/// A mean score less that of the winner, with the standard error of the difference.
+/// A mean score less another, with the standard error of the difference.
 struct ScoreDifference {
   double value, standard_error;
 };
@@ -69,7 +69,8 @@ struct HeldOutScore {
   double crps;       ///< the mean continuous ranked probability score: less is better
   double log_score;  ///< the mean log density: more is better, -inf where a row is outside of the support
   double outside;    ///< the weight of those rows
-  ScoreDifference crps_difference, log_difference;  ///< NaN where a log score is not finite
+  ScoreDifference crps_difference;  ///< to the winner
+  ScoreDifference log_difference;   ///< to the largest log score; NaN where one of them is -inf
   bool close;           ///< whether the crps is less than two standard errors above that of the winner
   std::string failure;  ///< why there is no fit, else empty
 };
