@@ -212,7 +212,8 @@ Command add_kde(CLI::App& program, Session& session) {
       ->option_text("COL");
   add_number(*app, "--alpha", options->alpha, "Of the kernel, from 1, the Gaussian, to inf (2 unless given)")
       ->option_text("X");
-  add_choice(*app, "--kernel", options->kernel, names_of(kKernels), "An alpha with a name");
+  add_choice(*app, "--kernel", options->kernel, names_of(kKernels),
+             fmt::format("An alpha with a name: {}", fmt::join(names_of(kKernels), ", ")));
   app->add_option(
          "--bandwidth", options->bandwidth,
          fmt::format("Standard deviation of the kernel, a number, or one for each column with commas "
