@@ -31,6 +31,7 @@ struct Options {
   std::string kernel, bandwidth = "silverman", points;
   std::optional<double> alpha, lower, upper, grid;
   std::vector<std::string> at;
+  bool scores = false;
 };
 
 constexpr std::array<std::pair<const char*, double>, 5> kKernels{{{"gaussian", 1},
@@ -116,7 +117,7 @@ Record describe(const Options& options, const Table& table, const SelectedDensit
   record["radius"] = number(p.radius());
   for (index_t j = 0; j < p.dimension(); ++j)
     record["support"][table.names[static_cast<std::size_t>(j)]] = to_record(p.hull(j));
-  if (p.size() > 1) {
+  if (options.scores) {
     record["likelihood_score"] = number(p.likelihood_score());
     record["least_squares_score"] = number(p.least_squares_score());
   }
@@ -211,7 +212,8 @@ Command add_kde(CLI::App& program, Session& session) {
       ->option_text("COL");
   add_number(*app, "--alpha", options->alpha, "Of the kernel, from 1, the Gaussian, to inf (2 unless given)")
       ->option_text("X");
-  add_choice(*app, "--kernel", options->kernel, names_of(kKernels), "An alpha with a name");
+  add_choice(*app, "--kernel", options->kernel, names_of(kKernels),
+             fmt::format("An alpha with a name: {}", fmt::join(names_of(kKernels), ", ")));
   app->add_option(
          "--bandwidth", options->bandwidth,
          fmt::format("Standard deviation of the kernel, a number, or one for each column with commas "
@@ -227,14 +229,16 @@ Command add_kde(CLI::App& program, Session& session) {
       ->option_text("FILE");
   add_number(*app, "--grid", options->grid, "So many points over the support of one column")
       ->option_text("N");
+  app->add_flag("--scores", options->scores,
+                "How well each row is predicted by the others: takes the time of a sum at each row");
   add_common_options(*app, session);
   app->footer(
-      "Without points it prints the bandwidth, the support, and how well each row is predicted by the "
-      "others: "
-      "likelihood_score is the mean of their log-densities, least_squares_score an estimate of the squared "
-      "error but for a constant. Kernels of alpha > 1 end, so that the density is 0 out of reach of the "
-      "data. "
-      "On a half-line kernels are reflected at its end, and the mass is one.\n"
+      "Without points it prints the bandwidth and the support. Of --scores, likelihood_score is the mean of "
+      "the "
+      "log-densities of the rows, each by all others, and least_squares_score an estimate of the squared "
+      "error but "
+      "for a constant. Kernels of alpha > 1 end, so that the density is 0 out of reach of the data. On a "
+      "half-line kernels are reflected at its end, and the mass is one.\n"
       "\n"
       "Examples:\n"
       "  fenchel kde heights.csv\n"

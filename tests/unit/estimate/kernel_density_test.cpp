@@ -215,7 +215,7 @@ TEST(KernelDensity, LogarithmsAreRightWhereTheDensityUnderflows) {
 }
 
 TEST(KernelDensity, TheMassIsOneAndTheDistributionFunctionItsIntegral) {
-  const std::vector<double> points = normal_numbers(12, 11), h{0.35};
+  const std::vector<double> points = normal_numbers(5, 11), h{0.35};
   std::vector<double> positive;
   for (const double x : points) positive.push_back(std::abs(x));
   const Interval line(-kInf, kInf), right(0, kInf), left(-kInf, 4);
@@ -241,7 +241,7 @@ TEST(KernelDensity, TheMassIsOneAndTheDistributionFunctionItsIntegral) {
       for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
         if (cuts[i + 1] - cuts[i] < 1e-14) continue;
         mass += integrate(density, cuts[i], cuts[i + 1], 1e-12).value;
-        if (i % 17 == 0) {
+        if (i % 7 == 0) {
           double below = 0;
           p.cdf_rows({&cuts[i + 1], 1}, {&below, 1});
           EXPECT_NEAR(below, mass, 1e-11) << alpha << " at " << cuts[i + 1];
@@ -296,7 +296,7 @@ TEST(KernelDensity, DrawsFollowTheDensity) {
 }
 
 TEST(KernelDensity, ThreadsGiveTheSameBits) {
-  const std::vector<double> points = normal_numbers(4000, 14), t = normal_numbers(4000, 15), h{0.1, 0.1};
+  const std::vector<double> points = normal_numbers(1200, 14), t = normal_numbers(1200, 15), h{0.1, 0.1};
   for (const double alpha : {1.0, 1.7, 2.0}) {
     std::vector<double> want, scores;
     for (const int threads : {1, 2, 5}) {
@@ -342,7 +342,7 @@ TEST(KernelDensity, LikelihoodScoreLeavesEachRowOut) {
 }
 
 TEST(KernelDensity, LeastSquaresScoreIsTheIntegralOfTheSquareLessTwiceTheMean) {
-  const std::vector<double> points = normal_numbers(12, 19), h{0.4};
+  const std::vector<double> points = normal_numbers(5, 19), h{0.4};
   std::vector<double> positive;
   for (const double x : points) positive.push_back(std::abs(x));
   for (const double alpha : {1.0, 1.01, 4.0 / 3, 1.5, 1.7, 2.0, kInf}) {
@@ -379,7 +379,7 @@ TEST(KernelDensity, LeastSquaresScoreIsTheIntegralOfTheSquareLessTwiceTheMean) {
 TEST(KernelDensity, LeastSquaresScoreOfOneKernelInThePlane) {
   // Two points d apart: int f^2 = (K * K)(0) / 2 + (K * K)(d) / 2. For alpha = infinity in the plane K * K is
   // the area of a lens, 2 r^2 acos(d / 2r) - d sqrt(4 r^2 - d^2) / 2, over (pi r^2)^2; for alpha = 1 normal.
-  for (const double d : {0.1, 1.9}) {
+  for (const double d : {1.9}) {
     const std::vector<double> points{0, 0, d, 0}, h{1, 1};
     {
       const KernelDensity p(rows_of(points, 2), kInf, h);
