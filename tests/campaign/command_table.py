@@ -21,7 +21,7 @@ COMMAND = [
     Row("attend", 'answered(command("attend", "-", mu={mu}, sigma2={scale}, alpha={alpha}, table={shell_table}))'),
     Row(
         "attend",
-        'answered(command("attend", "-", weights="a", alpha={light}, ridge={ridge}, table=abs({shell_table})))',
+        'answered(command("attend", "-", weight="a", alpha={light}, ridge={ridge}, table=abs({shell_table})))',
     ),
     Row("fit", 'answered(command("fit", "-", {shell_fit}, table={sample}))'),
     Row("fit", 'answered(command("fit", "-", family="sparse-poisson", alpha={alpha}, table={counts}))'),
