@@ -303,9 +303,10 @@ TEST(KernelDensity, ThreadsGiveTheSameBits) {
       set_num_threads(threads);
       const KernelDensity p(rows_of(points, 2), alpha, h);
       const std::vector<double> got = pdf(p, t);
-      if (threads == 1) want = got, scores = {p.likelihood_score(), p.least_squares_score()};
+      const std::vector<double> mine{p.likelihood_score(), p.least_squares_score()};
+      if (threads == 1) want = got, scores = mine;
       EXPECT_EQ(got, want);
-      EXPECT_EQ(scores, (std::vector{p.likelihood_score(), p.least_squares_score()}));
+      EXPECT_EQ(scores, mine);
     }
     set_num_threads(0);
   }
