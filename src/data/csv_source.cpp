@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "data/bytes.hpp"
+#include "data/byte_source.hpp"
 #include "data/column_names.hpp"
 #include "data/csv_row.hpp"
 #include "fenchel/core/error.hpp"
@@ -72,7 +72,7 @@ void check_names(const std::vector<std::string>& names) {
 }
 
 /// Where the line breaks begin that end the file.
-index_t content_end(const detail::Bytes& file, index_t begin) {
+index_t content_end(const detail::ByteSource& file, index_t begin) {
   for (index_t end = file.size(); end > begin;) {
     const index_t from = std::max(begin, end - kScan);
     const detail::FileWindow window = file.window(from, end);
@@ -116,7 +116,7 @@ CsvSource CsvSource::in_memory(std::span<const char> text, std::string name, Csv
 
 CsvSource::~CsvSource() = default;
 
-CsvSource::CsvSource(std::unique_ptr<const detail::Bytes> file, CsvOptions options)
+CsvSource::CsvSource(std::unique_ptr<const detail::ByteSource> file, CsvOptions options)
     : file_(std::move(file)), options_(std::move(options)), missing_(std::make_unique<Missing>()) {
   check(options_);
   const auto mark = static_cast<index_t>(kByteOrderMark.size());

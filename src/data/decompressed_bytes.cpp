@@ -21,8 +21,9 @@ std::size_t pieces_to_keep() {
 
 }  // namespace
 
-DecompressedBytes::DecompressedBytes(std::unique_ptr<const Bytes> file, std::unique_ptr<Decompressor> stream)
-    : Bytes(file->name()), file_(std::move(file)), stream_(std::move(stream)) {
+DecompressedBytes::DecompressedBytes(std::unique_ptr<const ByteSource> file,
+                                     std::unique_ptr<Decompressor> stream)
+    : ByteSource(file->name()), file_(std::move(file)), stream_(std::move(stream)) {
   for (index_t length = kPiece; length == kPiece; size_ += length) {
     length = decompress_next();
     checkpoint();

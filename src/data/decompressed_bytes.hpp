@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "data/bytes.hpp"
+#include "data/byte_source.hpp"
 #include "data/decompressor.hpp"
 
 namespace fenchel::detail {
@@ -14,9 +14,9 @@ namespace fenchel::detail {
 /// The text of a compressed file. It is decompressed once to find its size and whether it is whole. Pieces
 /// are then decompressed in order, those that came last are kept for whoever needs them next, and what is
 /// asked for before these begins anew: memory does not grow with the text, however small its file is.
-class DecompressedBytes final : public Bytes {
+class DecompressedBytes final : public ByteSource {
  public:
-  DecompressedBytes(std::unique_ptr<const Bytes> file, std::unique_ptr<Decompressor> stream);
+  DecompressedBytes(std::unique_ptr<const ByteSource> file, std::unique_ptr<Decompressor> stream);
 
   [[nodiscard]] index_t size() const noexcept override { return size_; }
 
@@ -28,7 +28,7 @@ class DecompressedBytes final : public Bytes {
   [[nodiscard]] Piece piece(index_t k) const;
   index_t decompress_next() const;
 
-  std::unique_ptr<const Bytes> file_;
+  std::unique_ptr<const ByteSource> file_;
   index_t size_ = 0;
   mutable std::mutex mutex_;  // of what follows
   mutable std::unique_ptr<Decompressor> stream_;

@@ -38,9 +38,9 @@ constexpr const char* kCut = "is cut off: its compressed text does not end";
 /// The bytes of a file, one piece after the other.
 class Pieces {
  public:
-  explicit Pieces(const Bytes& file) : file_(file) {}
+  explicit Pieces(const ByteSource& file) : file_(file) {}
 
-  [[nodiscard]] const Bytes& file() const noexcept { return file_; }
+  [[nodiscard]] const ByteSource& file() const noexcept { return file_; }
   [[nodiscard]] bool at_end() const noexcept { return at_ == file_.size(); }
   /// The next one, which lasts until that after it is asked for; empty at the end.
   [[nodiscard]] std::span<const char> next() {
@@ -54,7 +54,7 @@ class Pieces {
   }
 
  private:
-  const Bytes& file_;
+  const ByteSource& file_;
   index_t at_ = 0;
   FileWindow window_;
 };
@@ -63,7 +63,7 @@ class Pieces {
 /// One or more members (RFC 1952), each of which says how long it is and has a checksum.
 class Gzip final : public Decompressor {
  public:
-  explicit Gzip(const Bytes& file) : pieces_(file) {
+  explicit Gzip(const ByteSource& file) : pieces_(file) {
     if (inflateInit2(&stream_, kGzipWindow) != Z_OK) throw std::bad_alloc();
   }
   ~Gzip() override { inflateEnd(&stream_); }
@@ -114,7 +114,7 @@ class Gzip final : public Decompressor {
 /// One or more frames (RFC 8878). A window of more than 128 MiB is refused, as by the program zstd.
 class Zstd final : public Decompressor {
  public:
-  explicit Zstd(const Bytes& file) : pieces_(file), stream_(ZSTD_createDStream()) {
+  explicit Zstd(const ByteSource& file) : pieces_(file), stream_(ZSTD_createDStream()) {
     if (stream_ == nullptr) throw std::bad_alloc();
   }
   ~Zstd() override { ZSTD_freeDStream(stream_); }
@@ -150,7 +150,7 @@ class Zstd final : public Decompressor {
 
 }  // namespace
 
-std::unique_ptr<Decompressor> make_decompressor(const Bytes& file) {
+std::unique_ptr<Decompressor> make_decompressor(const ByteSource& file) {
   constexpr index_t kLongest = 6;
   const FileWindow window = file.window(0, std::min(kLongest, file.size()));
   const std::string_view beginning(window.bytes.data(), window.bytes.size());

@@ -3,7 +3,7 @@
 #include <memory>
 #include <span>
 
-#include "data/bytes.hpp"
+#include "data/byte_source.hpp"
 
 namespace fenchel::detail {
 
@@ -18,6 +18,6 @@ class Decompressor {
 
 /// What reads a file that begins as gzip or zstd does; null for another one. Throws DataError for a format,
 /// by its first bytes, that cannot be read.
-[[nodiscard]] std::unique_ptr<Decompressor> make_decompressor(const Bytes& file);
+[[nodiscard]] std::unique_ptr<Decompressor> make_decompressor(const ByteSource& file);
 
 }  // namespace fenchel::detail

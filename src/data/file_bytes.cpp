@@ -12,9 +12,9 @@
 namespace fenchel::detail {
 
 FileBytes::FileBytes(std::span<const char> memory, std::string name)
-    : Bytes(std::move(name)), memory_(memory), size_(static_cast<index_t>(memory.size())) {}
+    : ByteSource(std::move(name)), memory_(memory), size_(static_cast<index_t>(memory.size())) {}
 
-FileBytes::FileBytes(const std::string& path, std::string name) : Bytes(std::move(name)) {
+FileBytes::FileBytes(const std::string& path, std::string name) : ByteSource(std::move(name)) {
   // Without O_NONBLOCK the open of a pipe waits for its writer.
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor_ < 0) refuse_errno("cannot be opened");

@@ -4,14 +4,14 @@
 #include <string>
 #include <string_view>
 
-#include "data/bytes.hpp"
+#include "data/byte_source.hpp"
 
 namespace fenchel::detail {
 
 /// A regular file of which windows are copied one at a time, or bytes in memory that somebody else owns. A
 /// mapping would end the process (SIGBUS) where the file is cut short or its medium fails while it is used.
 /// Throws DataError where the file cannot be read, and where it is no longer what it was when it was opened.
-class FileBytes final : public Bytes {
+class FileBytes final : public ByteSource {
  public:
   FileBytes(const std::string& path, std::string name);
   FileBytes(std::span<const char> memory, std::string name);

@@ -17,7 +17,7 @@ constexpr const char* kMalformed = "has a malformed .npy header";
 /// The few forms of Python literals that a header is made of.
 class Literals {
  public:
-  Literals(const Bytes& file, std::string_view text) : file_(file), rest_(text) {}
+  Literals(const ByteSource& file, std::string_view text) : file_(file), rest_(text) {}
 
   /// Whether c comes next, which is then taken; blanks do not count.
   bool take(char c) {
@@ -79,11 +79,11 @@ class Literals {
  private:
   void skip_blanks() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \n"), rest_.size())); }
 
-  const Bytes& file_;
+  const ByteSource& file_;
   std::string_view rest_;
 };
 
-void set_shape(const Bytes& file, const std::vector<index_t>& shape, NpyHeader& header) {
+void set_shape(const ByteSource& file, const std::vector<index_t>& shape, NpyHeader& header) {
   if (shape.empty() || shape.size() > 2)
     file.refuse("must hold an array of one or two dimensions, got " +
                 shortest(static_cast<index_t>(shape.size())));
@@ -92,7 +92,7 @@ void set_shape(const Bytes& file, const std::vector<index_t>& shape, NpyHeader& 
 }
 
 /// {'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }, each key once and in any order.
-void parse(const Bytes& file, std::string_view text, NpyHeader& header) {
+void parse(const ByteSource& file, std::string_view text, NpyHeader& header) {
   Literals literals(file, text);
   bool has_type = false, has_order = false, has_shape = false;
   literals.expect('{');
@@ -120,7 +120,7 @@ void parse(const Bytes& file, std::string_view text, NpyHeader& header) {
 
 }  // namespace
 
-NpyHeader read_npy_header(const Bytes& file) {
+NpyHeader read_npy_header(const ByteSource& file) {
   constexpr index_t kFixed = 8;  // magic and version
   const FileWindow start = file.window(0, std::min(file.size(), kFixed + 4));
   const std::string_view text(start.bytes.data(), start.bytes.size());

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "data/bytes.hpp"
+#include "data/byte_source.hpp"
 #include "fenchel/core/index.hpp"
 
 namespace fenchel::detail {
@@ -21,6 +21,6 @@ struct NpyHeader {
 
 /// Throws DataError unless the file begins with a header of an array of numbers of one or two dimensions.
 /// How large the array is, is still to be held against the file.
-[[nodiscard]] NpyHeader read_npy_header(const Bytes& file);
+[[nodiscard]] NpyHeader read_npy_header(const ByteSource& file);
 
 }  // namespace fenchel::detail

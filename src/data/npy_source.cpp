@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "data/bytes.hpp"
+#include "data/byte_source.hpp"
 #include "data/column_names.hpp"
 #include "data/file_bytes.hpp"
 #include "data/npy_header.hpp"
@@ -18,7 +18,7 @@ namespace fenchel {
 namespace detail {
 
 struct NpyTable {
-  std::unique_ptr<const Bytes> file;
+  std::unique_ptr<const ByteSource> file;
   NpyHeader header;
   NpyType type;
   std::vector<index_t> columns;  ///< the values, then the weight
@@ -83,7 +83,7 @@ namespace {
 constexpr const char* kNativeDouble = std::endian::native == std::endian::little ? "<f8" : ">f8";
 
 /// Throws DataError unless the file holds the array that its header tells of, and nothing else.
-void check_size(const detail::Bytes& file, const detail::NpyHeader& header, index_t value_size) {
+void check_size(const detail::ByteSource& file, const detail::NpyHeader& header, index_t value_size) {
   if (value_size == 0)
     file.refuse("must hold doubles, floats, integers or booleans, got the type '" + header.type + "'");
   if (header.columns < 1 || header.columns > detail::kMaxColumns)
@@ -119,7 +119,7 @@ std::vector<index_t> selected(const NpyOptions& options, index_t count) {
   return columns;
 }
 
-bool begins_as_npy(const detail::Bytes& file) {
+bool begins_as_npy(const detail::ByteSource& file) {
   return detail::beginning_of(file, std::ssize(detail::kNpyMagic)) == detail::kNpyMagic;
 }
 
@@ -144,7 +144,7 @@ bool NpySource::recognizes(std::span<const char> bytes, std::string name) {
   return begins_as_npy(detail::FileBytes(bytes, std::move(name)));
 }
 
-NpySource::NpySource(std::unique_ptr<const detail::Bytes> file, const NpyOptions& options) {
+NpySource::NpySource(std::unique_ptr<const detail::ByteSource> file, const NpyOptions& options) {
   if (options.batch_bytes < 1)
     throw_invalid_argument("npy_source", "batch_bytes", "must be positive", options.batch_bytes);
   const detail::NpyHeader header = detail::read_npy_header(*file);

@@ -12,7 +12,7 @@
 
 namespace fenchel {
 namespace detail {
-class Bytes;
+class ByteSource;
 struct CsvPlace;
 struct CsvRow;
 }  // namespace detail
@@ -74,7 +74,7 @@ class FENCHEL_EXPORT CsvSource final : public BatchSource {
   struct Lines;
   struct Missing;
 
-  CsvSource(std::unique_ptr<const detail::Bytes> file, CsvOptions options);
+  CsvSource(std::unique_ptr<const detail::ByteSource> file, CsvOptions options);
   void choose_columns(const std::vector<std::string>& header);
   void select(const std::vector<std::string>& header);
   [[nodiscard]] index_t line_end(index_t from, index_t limit) const;
@@ -86,7 +86,7 @@ class FENCHEL_EXPORT CsvSource final : public BatchSource {
   [[nodiscard]] std::string place_at(index_t offset, index_t field) const;
   [[nodiscard]] const std::string& missing_rows() const;
 
-  std::unique_ptr<const detail::Bytes> file_;
+  std::unique_ptr<const detail::ByteSource> file_;
   CsvOptions options_;
   std::vector<std::string> names_, text_columns_;
   std::unique_ptr<detail::CsvRow> row_;

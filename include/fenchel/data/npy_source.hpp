@@ -11,7 +11,7 @@
 
 namespace fenchel {
 namespace detail {
-class Bytes;
+class ByteSource;
 struct NpyTable;
 }  // namespace detail
 
@@ -52,7 +52,7 @@ class FENCHEL_EXPORT NpySource final : public BatchSource {
   [[nodiscard]] std::string place(index_t batch, index_t row, index_t column) const override;
 
  private:
-  NpySource(std::unique_ptr<const detail::Bytes> file, const NpyOptions& options);
+  NpySource(std::unique_ptr<const detail::ByteSource> file, const NpyOptions& options);
 
   std::unique_ptr<const detail::NpyTable> table_;
   std::vector<std::string> names_;

@@ -28,7 +28,8 @@ struct Problem {
       const double u = -0.37 * static_cast<double>((5 * j) % 23);
       z.push_back(static_cast<Real>(u));
       p.push_back(static_cast<Real>(deformed_exp(am1, double{z[j]})));
-      const double target = p[j] > 0 ? ratios[(j * 7) % ratios.size()] * double{p[j]} : (j % 2) * 1e-3;
+      const double target =
+          p[j] > 0 ? ratios[(j * 7) % ratios.size()] * double{p[j]} : (j % 2 == 0 ? 0 : 1e-3);
       q.push_back(static_cast<Real>(std::min(1.0, target)));
     }
   }

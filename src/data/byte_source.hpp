@@ -18,12 +18,12 @@ struct FileWindow {
 };
 
 /// The bytes of a file, of which windows are looked at. Throws DataError where they cannot be read.
-class Bytes {
+class ByteSource {
  public:
-  explicit Bytes(std::string name) : name_(std::move(name)) {}
-  virtual ~Bytes() = default;
-  Bytes(const Bytes&) = delete;
-  Bytes& operator=(const Bytes&) = delete;
+  explicit ByteSource(std::string name) : name_(std::move(name)) {}
+  virtual ~ByteSource() = default;
+  ByteSource(const ByteSource&) = delete;
+  ByteSource& operator=(const ByteSource&) = delete;
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] virtual index_t size() const noexcept = 0;
@@ -47,10 +47,10 @@ class Bytes {
 
 /// The bytes of a regular file that messages call `name`, or of memory that somebody else owns: decompressed
 /// where they begin as gzip or zstd does. Throws DataError where they cannot be read.
-[[nodiscard]] std::unique_ptr<const Bytes> open_bytes(const std::string& path, std::string name);
-[[nodiscard]] std::unique_ptr<const Bytes> open_bytes(std::span<const char> memory, std::string name);
+[[nodiscard]] std::unique_ptr<const ByteSource> open_bytes(const std::string& path, std::string name);
+[[nodiscard]] std::unique_ptr<const ByteSource> open_bytes(std::span<const char> memory, std::string name);
 
 /// The first bytes of a file, decompressed, `most` of them or as many as there are.
-[[nodiscard]] std::string beginning_of(const Bytes& file, index_t most);
+[[nodiscard]] std::string beginning_of(const ByteSource& file, index_t most);
 
 }  // namespace fenchel::detail

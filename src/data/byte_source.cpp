@@ -1,4 +1,4 @@
-#include "data/bytes.hpp"
+#include "data/byte_source.hpp"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@
 namespace fenchel::detail {
 namespace {
 
-std::unique_ptr<const Bytes> decompressed(std::unique_ptr<const Bytes> file) {
+std::unique_ptr<const ByteSource> decompressed(std::unique_ptr<const ByteSource> file) {
   std::unique_ptr<Decompressor> stream = make_decompressor(*file);
   if (stream == nullptr) return file;
   return std::make_unique<DecompressedBytes>(std::move(file), std::move(stream));
@@ -18,19 +18,19 @@ std::unique_ptr<const Bytes> decompressed(std::unique_ptr<const Bytes> file) {
 
 }  // namespace
 
-void Bytes::refuse(std::string_view complaint) const {
+void ByteSource::refuse(std::string_view complaint) const {
   throw DataError(name_ + ": " + std::string(complaint));
 }
 
-std::unique_ptr<const Bytes> open_bytes(const std::string& path, std::string name) {
+std::unique_ptr<const ByteSource> open_bytes(const std::string& path, std::string name) {
   return decompressed(std::make_unique<const FileBytes>(path, std::move(name)));
 }
 
-std::unique_ptr<const Bytes> open_bytes(std::span<const char> memory, std::string name) {
+std::unique_ptr<const ByteSource> open_bytes(std::span<const char> memory, std::string name) {
   return decompressed(std::make_unique<const FileBytes>(memory, std::move(name)));
 }
 
-std::string beginning_of(const Bytes& file, index_t most) {
+std::string beginning_of(const ByteSource& file, index_t most) {
   const std::unique_ptr<Decompressor> stream = make_decompressor(file);
   std::string text(static_cast<std::size_t>(most), '\0');
   if (stream == nullptr) {
