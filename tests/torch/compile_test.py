@@ -115,6 +115,15 @@ def test_what_a_mode_writes_down_has_a_gradient(name, device):
         torch.testing.assert_close(found, eager, rtol=1e-13, atol=1e-15)
 
 
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+@pytest.mark.parametrize("name", ["sparsemax", "entmax", "cross_omega"])
+def test_what_torch_jit_writes_down_has_a_gradient(name, device):
+    x = draw(4, 5).to(device)
+    traced = torch.jit.trace(FUNCTIONS[name], x, check_trace=False)
+    for found, eager in zip(with_gradient(traced, x), with_gradient(FUNCTIONS[name], x)):
+        torch.testing.assert_close(found, eager, rtol=1e-13, atol=1e-15)
+
+
 def test_export(device):
     model = Model().to(device)
     rows = torch.export.Dim("rows", min=2)

@@ -16,6 +16,7 @@ from torch._C import _AutoDispatchBelowAutograd as below_autograd
 from torch._C._functorch import unwrap_if_dead
 from torch._functorch.utils import unwrap_dead_wrappers
 from torch.autograd import Function, forward_ad
+from torch.jit import is_tracing as is_jit_tracing
 from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 
 from ._library import ops
@@ -294,8 +295,8 @@ def _unrecorded(rule: type[Rule]) -> Callable[..., Any]:
     if twin is None:
         return below
     value = twin.default._op
-    # What a mode writes down may be differentiated later.
-    return lambda *args: below(*args) if is_in_torch_dispatch_mode() else value(*args)
+    # What a mode or torch.jit writes down may be differentiated later.
+    return lambda *args: below(*args) if is_in_torch_dispatch_mode() or is_jit_tracing() else value(*args)
 
 
 def or_zeros(x: torch.Tensor | None, like: torch.Tensor) -> torch.Tensor:
@@ -304,8 +305,9 @@ def or_zeros(x: torch.Tensor | None, like: torch.Tensor) -> torch.Tensor:
 
 
 def is_traced() -> bool:
-    """Whether more than autograd looks at the call: a compiler, a transform, forward mode, or a mode of the dispatcher."""
-    return torch.compiler.is_compiling() or is_transformed() or is_in_torch_dispatch_mode()
+    """Whether more than autograd looks at the call: a compiler, torch.jit, a transform, forward mode, or a mode of the
+    dispatcher."""
+    return torch.compiler.is_compiling() or is_transformed() or is_in_torch_dispatch_mode() or is_jit_tracing()
 
 
 def is_transformed() -> bool:
