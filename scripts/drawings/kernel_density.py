@@ -2,7 +2,7 @@
 """Draws docs/images/drawings/kernel_density.svg: kernels that end, beside kernels that do not.
 
 On the left the density of waiting times with Epanechnikov and with Gaussian kernels of one standard deviation, on the
-right that of times that cannot be negative, on the line and reflected at 0 (docs/math.md 11).
+right that of times that cannot be negative, on the line and reflected at 0 (docs/math.md 10).
 """
 import math
 import random

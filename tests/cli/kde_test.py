@@ -10,7 +10,7 @@ KERNELS = {"gaussian": 1, "triweight": 4 / 3, "biweight": 1.5, "epanechnikov": 2
 
 
 def kernel(alpha, u, n=1):
-    """Of covariance I at distance u, docs/math.md 11.1."""
+    """Of covariance I at distance u, docs/math.md 10.1."""
     if alpha == 1:
         return math.exp(-u * u / 2) / (2 * math.pi) ** (n / 2)
     e = 0 if alpha == math.inf else 1 / (alpha - 1)

@@ -7,7 +7,7 @@
 
 namespace fenchel::detail {
 
-/// K * K of the kernel of radius 1 on R^n, alpha > 1, as a function of u = |t| in [0, 2] (docs/math.md 11.4):
+/// K * K of the kernel of radius 1 on R^n, alpha > 1, as a function of u = |t| in [0, 2] (docs/math.md 10.4):
 /// (1 - u^2/4)^{2/(alpha - 1) + (n + 1)/2} times a smooth function, which is tabulated by Chebyshev
 /// interpolation.
 class Autoconvolution {

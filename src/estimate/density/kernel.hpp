@@ -13,7 +13,7 @@ namespace fenchel::detail {
 enum class KernelProfile { uniform, parabola, biweight, triweight, power, gaussian };
 
 /// The beta-Gaussian on R^n of covariance bandwidth^2 I as a radial function peak profile(inverse q), q =
-/// |t|^2: its radius is bandwidth sqrt(n + 2 + 2 / (alpha - 1)) (docs/math.md 11.1).
+/// |t|^2: its radius is bandwidth sqrt(n + 2 + 2 / (alpha - 1)) (docs/math.md 10.1).
 struct RadialKernel {
   KernelProfile profile;
   double exponent;  ///< 1 / (alpha - 1); infinite for the Gaussian
@@ -47,7 +47,7 @@ inline constexpr index_t kTaylorTerms = 28;
 
 /// On the line, with lengths in units in which x is a square: how far from their centre, at a distance
 /// `delta` from the query, points may lie for kTaylorTerms terms to leave less than 2^-53 of the kernel at
-/// the centre (docs/math.md 11.2).
+/// the centre (docs/math.md 10.2).
 class TaylorRadius {
  public:
   TaylorRadius() = default;

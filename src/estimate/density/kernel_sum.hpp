@@ -21,7 +21,7 @@ struct NodeDistance {
 [[nodiscard]] NodeDistance node_distance(const PointTree& tree, const PointTree::Node& node,
                                          const double* query, const double* inverse_scale) noexcept;
 
-/// Sums of w_i profile(inverse |t - x_i|^2) over the points of a tree (docs/math.md 11.2). Boxes beyond the
+/// Sums of w_i profile(inverse |t - x_i|^2) over the points of a tree (docs/math.md 10.2). Boxes beyond the
 /// support are skipped, boxes within it add up what their sums say, and points are summed between. For
 /// kernels that do not end boxes are skipped whose points together are less than 2^-53 of the result. The
 /// tree and the kernel must outlive it.

@@ -8,7 +8,7 @@
 namespace fenchel::detail {
 
 /// Sums of w_i F(t - x_i) over the points of a tree on the line, F the distribution function of the kernel
-/// (docs/math.md 11.2): boxes left of the support add their weight, boxes within it a Taylor series. The tree
+/// (docs/math.md 10.2): boxes left of the support add their weight, boxes within it a Taylor series. The tree
 /// and the kernel must outlive it.
 class LineCdf {
  public:

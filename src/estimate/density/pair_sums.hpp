@@ -38,7 +38,7 @@ template <class Value>
 }
 
 /// The sums over the points of a tree of w_i (K * K)(t - x_i), K the kernel of alpha > 1 whose radius is
-/// 1 / unit in units of the tree's scale (docs/math.md 11.4). On the line with alpha = 1 + 1/s boxes beside
+/// 1 / unit in units of the tree's scale (docs/math.md 10.4). On the line with alpha = 1 + 1/s boxes beside
 /// the query add a polynomial's Taylor series; otherwise points are summed.
 class AutoconvolutionSum {
  public:

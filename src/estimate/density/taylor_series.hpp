@@ -11,7 +11,7 @@ using TaylorCoefficients = std::array<double, kTaylorTerms>;
 
 /// The Taylor coefficients of profile(inverse (d - y)^2) in y, on the line. They end where the kernel is a
 /// polynomial. f = (1 - (d - y)^2)^e has (1 - (d - y)^2) f' = 2 e (d - y) f, and e^{-(d - y)^2} has f' = 2 (d
-/// - y) f, which give each coefficient from two before (docs/math.md 11.2). Returns their number.
+/// - y) f, which give each coefficient from two before (docs/math.md 10.2). Returns their number.
 index_t taylor_coefficients(const RadialKernel& kernel, double d, TaylorCoefficients& out) noexcept;
 
 }  // namespace fenchel::detail

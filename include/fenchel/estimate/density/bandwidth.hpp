@@ -31,7 +31,7 @@ struct SelectedDensity {
 
 /// Silverman's rule [B. Silverman, Density Estimation, 1986]: on the line 0.9 min(s, IQR / 1.34) W^{-1/5}
 /// (3.31), in R^N s_j (4 / ((N + 2) W))^{1/(N + 4)} (4.14). For alpha > 1 the kernel's roughness replaces
-/// the Gaussian's (docs/math.md 11.4). Throws std::domain_error where a column does not vary, W <= 1, and as
+/// the Gaussian's (docs/math.md 10.4). Throws std::domain_error where a column does not vary, W <= 1, and as
 /// KernelDensity does.
 [[nodiscard]] FENCHEL_EXPORT std::vector<double> silverman_bandwidth(Rows<const double> points, double alpha,
                                                                      std::span<const double> weights = {});

@@ -27,10 +27,10 @@ inline constexpr double kKernelCdfError = 1e-13;
 /// (alpha - 1)). A row of weight w counts as w rows.
 ///
 /// On a half-line kernels are reflected at its end, f(t) = g(t) + g(2 a - t): the mass is one and nothing is
-/// negative for every bandwidth, which boundary kernels do not have (docs/math.md 11.3).
+/// negative for every bandwidth, which boundary kernels do not have (docs/math.md 10.3).
 ///
 /// Sums are exact to rounding: by a tree whose boxes add sums of powers where they lie within the support
-/// (docs/math.md 11.2). In R^N, N > 1, that is so for the four kernels with a name that end; other alpha sum
+/// (docs/math.md 10.2). In R^N, N > 1, that is so for the four kernels with a name that end; other alpha sum
 /// the points within the support. Copies share the data.
 class FENCHEL_EXPORT KernelDensity {
  public:

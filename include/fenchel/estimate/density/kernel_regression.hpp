@@ -17,7 +17,7 @@ namespace fenchel {
 enum class LocalFit { mean, line };
 
 /// m(t), the value at t of the constant or the linear function that has the least sum of w_i K((t - x_i) / h)
-/// (y_i - m(x_i))^2, K the kernel of KernelDensity (docs/math.md 11.5). Where the kernels end, m(t) depends
+/// (y_i - m(x_i))^2, K the kernel of KernelDensity (docs/math.md 10.5). Where the kernels end, m(t) depends
 /// on the rows within their reach alone. Local means are ratios of two sums by the tree; local lines sum
 /// over the rows in reach. Copies share the data.
 class FENCHEL_EXPORT KernelRegression {
