@@ -27,6 +27,7 @@ NEEDS = {
     "docs/python_gallery.md": ["matplotlib", "sklearn"],
     "docs/small_transformers.md": ["torch"],
     "docs/sparse_attention.md": ["torch"],
+    "docs/statistics.md": ["matplotlib"],
     "docs/torch.md": ["torch"],
     "docs/torch_attention.md": ["matplotlib", "torch"],
     "docs/transformers.md": ["torch", "transformers"],
