@@ -159,6 +159,19 @@ class Regress(CommandLine):
         self.assertIn(done["loss"], [start["objective"] for start in done["starts"]])
         self.assertEqual(list(done["least_squares"]), LINE)
 
+    def test_a_line_that_is_worse_than_the_mean_is_said_to_be(self):
+        """A curve whose beginning has little noise and many rows."""
+        random.seed(1)
+        xs = [1] * 40 + [3] * 60 + [7] * 80 + [28] * 120 + [90] * 30 + [365] * 6
+        rows = [(12 * math.log(1 + x) + (2 + 0.02 * x) * random.gauss(0, 1), x) for x in xs]
+        self.file("curve.csv", "y,x\n" + "".join(f"{y},{x}\n" for y, x in rows))
+        done = self.run_fenchel("regress", "curve.csv", "--x", "x", "--y", "y", "--json")
+        self.assertLess(json.loads(done.stdout)["r2"], 0)
+        self.assertRegex(done.stderr, r"\Afenchel regress: note: the mean of 'y' is nearer to its rows than the line, r2 = -[0-9.]+: ")
+        done = self.run_fenchel("regress", "curve.csv", "--x", "x", "--y", "y", "--json", "--scale-penalty", "1")
+        self.assertGreater(json.loads(done.stdout)["r2"], 0)
+        self.assertEqual(done.stderr, "")
+
     def test_logarithmic_sigma(self):
         self.file("data.csv", csv_text("yxz", noisy(300)))
         both = ["regress", "data.csv", "--x", "x", "--y", "y", "--alpha", "1"]

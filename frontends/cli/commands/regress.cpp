@@ -99,6 +99,16 @@ std::vector<AlphaScore> choose_alpha(Fitter& fitter, const BatchSource& source,
   return alphas;
 }
 
+/// A search that converged may still have found a line that nobody wants.
+void note_bad_line(const Session& session, const std::string& y, double r2) {
+  if (r2 < 0)
+    note(session,
+         fmt::format(
+             "the mean of '{}' is nearer to its rows than the line, r2 = {:.3g}: rows where sigma is small "
+             "outweigh the others; --scale-penalty 1 makes sigma vary less",
+             y, r2));
+}
+
 void run(const Session& session, const Options& given) {
   Options options = given;
   check_tests(options.test);
@@ -124,6 +134,7 @@ void run(const Session& session, const Options& given) {
   const BatchSource& source = holds_out ? static_cast<const BatchSource&>(some) : input.part();
   Record record;
   RegressionFit fit;
+  double r2 = 0;
   blame(input.name(), [&] {
     std::vector<AlphaScore> alphas;
     if (options.noise.any_alpha)
@@ -131,7 +142,9 @@ void run(const Session& session, const Options& given) {
     fit = fitter.fit(source);
     const LeastSquares squares = fit_least_squares(fitter.data(source));
     const index_t rows = holds_out ? splits[0].fitted : hold_out(fitter.data(source), 0, 1).total;
-    record = describe(fit, options.y, rows, options.noise.link, score_predictions(fit, fitter.data(source)));
+    const PredictionScore score = score_predictions(fit, fitter.data(source));
+    r2 = score.determination().r2;
+    record = describe(fit, options.y, rows, options.noise.link, score);
     if (!alphas.empty()) record["alphas"] = describe(alphas);
     Record plain = line(options.x, squares.intercept, squares.coefficients);
     if (!splits.empty()) {
@@ -151,6 +164,7 @@ void run(const Session& session, const Options& given) {
     record["least_squares"] = std::move(plain);
   });
   fitter.meter().wipe();
+  note_bad_line(session, options.y, r2);
   together(*session.processes, [&] { print_model(session, kRegressionModel, record); });
   check_converged(fit, options.noise);
 }
