@@ -23,7 +23,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 NEEDS = {
     "README.md": ["matplotlib", "torch"],
     "docs/cuda.md": ["torch"],
-    "docs/python.md": ["duckdb", "matplotlib", "pandas", "pyarrow", "scipy", "sklearn"],
+    "docs/python.md": ["duckdb", "matplotlib", "pandas", "polars", "pyarrow", "scipy", "sklearn"],
     "docs/python_gallery.md": ["matplotlib", "sklearn"],
     "docs/small_transformers.md": ["torch"],
     "docs/sparse_attention.md": ["torch"],
