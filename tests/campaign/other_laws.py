@@ -119,7 +119,7 @@ def local(m: Any, x: Array, y: Array) -> None:
 
 def judged(fit: Any, sample: Array) -> None:
     """Scores and distances are in their ranges, a row outside makes the likelihood -inf, intervals hold estimates."""
-    found = fit.goodness(sample)
+    found: fenchel.Goodness = fit.goodness(sample)
     finite([found.log_likelihood_inside, found.crps])
     must("a share of the rows", 0 <= found.outside <= found.weight, found.outside)
     must("-inf with rows outside", (found.log_likelihood == -math.inf) == (found.outside > 0), found.log_likelihood)
@@ -130,7 +130,7 @@ def judged(fit: Any, sample: Array) -> None:
     must("the estimate is between", (low <= fit.parameters)[known] & (fit.parameters <= high)[known])
 
 
-def compared(found: Any) -> None:
+def compared(found: fenchel.Comparison) -> None:
     """The best first."""
     scores = [score.crps for score in found.scores if not score.failure]
     must("sorted", finite(scores) == sorted(scores), scores)

@@ -28,7 +28,8 @@ from ._distribution import Distribution, EscortDensity, LineDistribution, Numeri
 from ._domain import Box, Domain, Euclidean, IntegerDomain, IntegerRange, Integers, Interval, Line, Naturals
 from ._elliptical import Elliptical
 from ._finite_attention import key_value_attention, key_value_attention_vjp
-from ._fit import Fit, fit, fit_linear_score
+from ._fit import fit, fit_linear_score
+from ._fitted import Fit
 from ._fusedmax import (
     fusedmax,
     fusedmax_grid,

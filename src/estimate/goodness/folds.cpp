@@ -31,6 +31,7 @@ void FoldSource::read(index_t i, Batch& batch) const {
 
 void TrainingSource::read(index_t i, Batch& batch) const {
   batch.owner.reset();
+  batch.weights = {};  // they were the owner's
   whole_.read(i, batch);
   auto owner = std::make_shared<Owner>();
   owner->weights.resize(static_cast<std::size_t>(batch.rows.rows));
