@@ -168,7 +168,7 @@ class Regress(CommandLine):
         done = self.run_fenchel("regress", "curve.csv", "--x", "x", "--y", "y", "--json")
         self.assertLess(json.loads(done.stdout)["r2"], 0)
         self.assertRegex(done.stderr, r"\Afenchel regress: note: the mean of 'y' is nearer to its rows than the line, r2 = -[0-9.]+: ")
-        done = self.run_fenchel("regress", "curve.csv", "--x", "x", "--y", "y", "--json", "--scale-penalty", "1")
+        done = self.run_fenchel("regress", "curve.csv", "--x", "x", "--y", "y", "--json", "--scale-penalty", "100")
         self.assertGreater(json.loads(done.stdout)["r2"], 0)
         self.assertEqual(done.stderr, "")
 

@@ -99,14 +99,14 @@ std::vector<AlphaScore> choose_alpha(Fitter& fitter, const BatchSource& source,
   return alphas;
 }
 
-/// A search that converged may still have found a line that nobody wants.
-void note_bad_line(const Session& session, const std::string& y, double r2) {
-  if (r2 < 0)
+/// A search that converged may still have found a line that nobody wants; a robust one may leave outliers
+/// far.
+void note_bad_line(const Session& session, const std::string& y, double alpha, double r2) {
+  if (alpha >= 1 && r2 < 0)
     note(session,
-         fmt::format(
-             "the mean of '{}' is nearer to its rows than the line, r2 = {:.3g}: rows where sigma is small "
-             "outweigh the others; --scale-penalty 1 makes sigma vary less",
-             y, r2));
+         fmt::format("the mean of '{}' is nearer to its rows than the line, r2 = {:.3g}: rows where sigma is "
+                     "small outweigh the others; a larger --scale-penalty makes sigma vary less",
+                     y, r2));
 }
 
 void run(const Session& session, const Options& given) {
@@ -164,7 +164,7 @@ void run(const Session& session, const Options& given) {
     record["least_squares"] = std::move(plain);
   });
   fitter.meter().wipe();
-  note_bad_line(session, options.y, r2);
+  note_bad_line(session, options.y, fit.alpha, r2);
   together(*session.processes, [&] { print_model(session, kRegressionModel, record); });
   check_converged(fit, options.noise);
 }

@@ -40,8 +40,8 @@ class FENCHEL_EXPORT BatchSource {
   /// One for each column; the column of weights is not among them.
   [[nodiscard]] virtual std::span<const std::string> names() const noexcept = 0;
   [[nodiscard]] virtual index_t batches() const noexcept = 0;
-  /// Reads batch i, which may have no rows: its rows and its weights, or that there are none. Throws DataError
-  /// where it cannot be read.
+  /// Reads batch i, which may have no rows: its rows and its weights, or that there are none. Throws
+  /// DataError where it cannot be read.
   virtual void read(index_t i, Batch& batch) const = 0;
   /// What a message calls an entry: "data.csv:17:3", or "row 16, column 2"; column kWeightColumn is the
   /// weight.

@@ -42,9 +42,9 @@ class ArraySource final : public BatchSource {
   void read(index_t i, Batch& batch) const override {
     const index_t begin = i * rows_per_batch_, count = std::min(rows_per_batch_, rows_.rows - begin);
     batch.rows = {rows_.row(begin), count, rows_.cols};
-    batch.weights = weights_.empty() ? weights_
-                                     : weights_.subspan(static_cast<std::size_t>(begin),
-                                                        static_cast<std::size_t>(count));
+    batch.weights = weights_.empty()
+                        ? weights_
+                        : weights_.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
   }
   [[nodiscard]] std::string place(index_t batch, index_t row, index_t column) const override {
     const std::string at = "row " + shortest(first_ + batch * rows_per_batch_ + row);
