@@ -45,7 +45,36 @@ def warn_at_end(who: str, rule: str, level: int) -> None:
     )
 
 
-class KernelDensity:
+class KernelSums:
+    """What densities and regressions have of their kernels."""
+
+    __slots__ = ("_core", "_on_line")
+    _core: Any
+    _on_line: bool
+    """Whether rows are numbers."""
+
+    @property
+    def alpha(self) -> float:
+        """Of the kernel."""
+        return float(self._core.alpha())
+
+    @property
+    def bandwidth(self) -> Any:
+        """The standard deviation of the kernel: a number for data of shape (n,), else an array of N."""
+        widths = self._core.bandwidth()
+        return widths[0] if self._on_line else np.array(widths)
+
+    @property
+    def dimension(self) -> int:
+        """N."""
+        return int(self._core.dimension())
+
+    def _points(self, x: npt.ArrayLike) -> tuple[FloatArray, tuple[int, ...]]:
+        array = doubles("x", x) if self._on_line else points("x", x, self.dimension)
+        return array.reshape(-1, self.dimension), array.shape if self._on_line else array.shape[:-1]
+
+
+class KernelDensity(KernelSums):
     """The mean of a beta-Gaussian kernel about each row of data: a density without a family.
 
     It is a sum over all rows, exact to rounding: kernels of alpha > 1 end, and a tree skips what is out of reach and
@@ -84,7 +113,7 @@ class KernelDensity:
     array([0.])
     """
 
-    __slots__ = ("_at_end", "_core", "_data", "_domain", "_on_line", "_weights")
+    __slots__ = ("_at_end", "_data", "_domain", "_weights")
 
     def __init__(
         self,
@@ -121,17 +150,6 @@ class KernelDensity:
         return f"KernelDensity({len(self._data)} rows, alpha={self.alpha}, bandwidth={self.bandwidth})"
 
     @property
-    def alpha(self) -> float:
-        """Of the kernel."""
-        return float(self._core.alpha())
-
-    @property
-    def bandwidth(self) -> Any:
-        """The standard deviation of the kernel: a number for data of shape (n,), else an array of N."""
-        widths = self._core.bandwidth()
-        return widths[0] if self._on_line else np.array(widths)
-
-    @property
     def radius(self) -> float:
         """How far kernels reach, in bandwidths: sqrt(N + 2 + 2 / (alpha - 1))."""
         return float(self._core.radius())
@@ -140,15 +158,6 @@ class KernelDensity:
     def domain(self) -> Domain:
         """The line or a half-line."""
         return self._domain
-
-    @property
-    def dimension(self) -> int:
-        """N."""
-        return int(self._core.dimension())
-
-    def _points(self, x: npt.ArrayLike) -> tuple[FloatArray, tuple[int, ...]]:
-        array = doubles("x", x) if self._on_line else points("x", x, self.dimension)
-        return array.reshape(-1, self.dimension), array.shape if self._on_line else array.shape[:-1]
 
     def pdf(self, x: npt.ArrayLike) -> Any:
         """The density: 0 out of reach of every row. At numbers, or at points of shape (..., N)."""

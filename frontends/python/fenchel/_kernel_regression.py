@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import FloatArray, doubles, points, reals, vector
-from ._kernel_density import bandwidths, rows_of_data, warn_at_end
+from ._arrays import FloatArray, reals, vector
+from ._kernel_density import KernelSums, bandwidths, rows_of_data, warn_at_end
 
 RULES = ("silverman", "least-squares")
 
 
-class KernelRegression:
+class KernelRegression(KernelSums):
     """The mean of y near each point: by the rows within reach of a beta-Gaussian kernel, and by these alone.
 
     Parameters
@@ -45,7 +45,7 @@ class KernelRegression:
     array([16.8])
     """
 
-    __slots__ = ("_core", "_fit", "_on_line", "_x", "_y", "_weights")
+    __slots__ = ("_fit", "_x", "_y", "_weights")
 
     def __init__(
         self,
@@ -82,27 +82,10 @@ class KernelRegression:
     def __repr__(self) -> str:
         return f"KernelRegression({len(self._x)} rows, alpha={self.alpha}, bandwidth={self.bandwidth}, fit={self._fit!r})"
 
-    @property
-    def alpha(self) -> float:
-        """Of the kernel."""
-        return float(self._core.alpha())
-
-    @property
-    def bandwidth(self) -> Any:
-        """The standard deviation of the kernel: a number for x of shape (n,), else an array of N."""
-        widths = self._core.bandwidth()
-        return widths[0] if self._on_line else np.array(widths)
-
-    @property
-    def dimension(self) -> int:
-        """N."""
-        return int(self._core.dimension())
-
     def predict(self, x: npt.ArrayLike) -> Any:
         """The mean of y at numbers, or at points of shape (..., N): NaN where no row is in reach."""
-        array = doubles("x", x) if self._on_line else points("x", x, self.dimension)
-        shape = array.shape if self._on_line else array.shape[:-1]
-        found: FloatArray = self._core.predict(array.reshape(-1, self.dimension))
+        at, shape = self._points(x)
+        found: FloatArray = self._core.predict(at)
         return found.reshape(shape)[()]
 
     def least_squares_score(self) -> float:
