@@ -16,7 +16,7 @@ from torch._C import _AutoDispatchBelowAutograd as below_autograd
 from torch._C._functorch import unwrap_if_dead
 from torch._functorch.utils import unwrap_dead_wrappers
 from torch.autograd import Function, forward_ad
-from torch.jit import is_tracing as is_jit_tracing
+from torch.jit import is_tracing as is_jit_tracing  # type: ignore[attr-defined]
 from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 
 from ._library import ops
