@@ -83,7 +83,8 @@ struct Comparison {
 
 /// Cross-validation: the rows are put into folds at random, each family is fitted to all folds but one and
 /// scores the rows of that one. Families of moments take one pass for all folds, since statistics merge; the
-/// others take theirs for each fold; scores take one more. The result does not depend on threads.
+/// others take theirs for each fold; scores take one more. The result does not depend on threads. The fold of
+/// a row follows from its batch among those of its process, and from its place there.
 ///
 /// Throws std::invalid_argument without candidates, for fewer than 2 folds, where some are of counts and
 /// some of numbers, and where no family has a fit, and what collect throws.
