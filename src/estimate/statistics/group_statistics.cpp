@@ -17,18 +17,22 @@ constexpr std::uint32_t kVersion = 1;
 
 }  // namespace
 
-GroupPlaces group_places(Rows<const double> rows, PerRow weights) {
+std::map<double, RowsOfGroup> group_rows(Rows<const double> rows, PerRow weights) {
   check_entries(kWhere, rows, 2, weights);
-  GroupPlaces groups;
-  for (index_t i = 0; i < rows.rows; ++i)
-    if (weights[i] > 0) groups[rows.row(i)[1] + 0.0].push_back(i);  // -0 is 0
+  std::map<double, RowsOfGroup> groups;
+  for (index_t i = 0; i < rows.rows; ++i) {
+    if (!(weights[i] > 0)) continue;
+    RowsOfGroup& mine = groups[rows.row(i)[1] + 0.0];  // -0 is 0
+    mine.places.push_back(i);
+    mine.values.push_back(rows.row(i)[0]);
+    mine.weights.push_back(weights[i]);
+  }
   return groups;
 }
 
-std::vector<double> group_weights(Rows<const double> rows, PerRow weights,
-                                  const std::vector<index_t>& places) {
+std::vector<double> group_weights(Rows<const double> rows, PerRow weights, const RowsOfGroup& group) {
   std::vector<double> of_group(static_cast<std::size_t>(rows.rows));
-  for (const index_t i : places) of_group[static_cast<std::size_t>(i)] = weights[i];
+  for (const index_t i : group.places) of_group[static_cast<std::size_t>(i)] = weights[i];
   return of_group;
 }
 

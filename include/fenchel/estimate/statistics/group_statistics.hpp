@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <span>
 #include <utility>
@@ -11,18 +12,23 @@
 
 #include "fenchel/core/config.hpp"
 #include "fenchel/core/index.hpp"
+#include "fenchel/data/data_error.hpp"
 #include "fenchel/estimate/statistics/statistics.hpp"
 
 namespace fenchel {
 namespace detail {
 
-/// The rows of one group of a batch, by their places in it.
-using GroupPlaces = std::map<double, std::vector<index_t>>;
+/// The rows of one group of a batch: where they are in it, their values and their weights.
+struct RowsOfGroup {
+  std::vector<index_t> places;
+  std::vector<double> values, weights;
+};
 /// Of rows of a value and the number of a group. Throws BadEntry for what is not finite.
-[[nodiscard]] FENCHEL_EXPORT GroupPlaces group_places(Rows<const double> rows, PerRow weights);
-/// The weights of those rows, 0 for all others: so that a message counts the rows of the batch.
+[[nodiscard]] FENCHEL_EXPORT std::map<double, RowsOfGroup> group_rows(Rows<const double> rows,
+                                                                      PerRow weights);
+/// The weights of those rows among all, 0 for the others.
 [[nodiscard]] FENCHEL_EXPORT std::vector<double> group_weights(Rows<const double> rows, PerRow weights,
-                                                               const std::vector<index_t>& places);
+                                                               const RowsOfGroup& group);
 /// Throws std::domain_error for more than kMostGroups.
 FENCHEL_EXPORT void check_groups(std::size_t groups);
 [[nodiscard]] FENCHEL_EXPORT Bytes group_bytes(const std::map<double, Bytes>& groups);
@@ -42,9 +48,13 @@ class GroupStatistics {
 
   /// Throws what S does, and std::domain_error for more than kMostGroups groups.
   void update(Rows<const double> rows, PerRow weights = 1.0) {
-    const Rows<const double> values{rows.data, rows.rows, 1, rows.stride};
-    for (const auto& [group, places] : detail::group_places(rows, weights))
-      of(group).update(values, detail::group_weights(rows, weights, places));
+    for (const auto& [group, mine] : detail::group_rows(rows, weights)) {
+      try {
+        of(group).update({mine.values.data(), std::ssize(mine.values), 1}, mine.weights);
+      } catch (const BadEntry&) {  // once more among all rows, which the message is to count
+        of(group).update({rows.data, rows.rows, 1, rows.stride}, detail::group_weights(rows, weights, mine));
+      }
+    }
   }
   void merge(const GroupStatistics& other) {
     for (const auto& [group, statistics] : other.groups_) of(group).merge(statistics);
